@@ -29,9 +29,10 @@ class LongFilesFirst extends BaseSequencer {
 
 /** Rooms whose files share no state: they are tested in one process, which imports their modules once. */
 const SHARED = [
-  ...['packages/{bundle,chain,manifest,networks,nft,node-rpc}', 'test/{architecture,replay-node}'].map(
-    (folder) => `${folder}/src/**/*.test.ts`,
-  ),
+  ...[
+    'packages/{bundle,chain,json,kernels,manifest,networks,nft,node-rpc}',
+    'test/{architecture,fuzz,replay-node}',
+  ].map((folder) => `${folder}/src/**/*.test.ts`),
   'apps/console/web/src/**/*.test.ts',
   // All but the one that needs Postgres, which is started for the others only.
   'packages/client/src/**/!(postgres-sink).test.ts',
@@ -56,6 +57,9 @@ export default defineConfig({
     // How long something takes is the machine's affair: only what never comes fails.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // Only if the tests run on another day: see infra/bootstrap/other-days.mjs.
+    setupFiles:
+      process.env.FAKETIME_TIMESTAMP_FILE === undefined ? [] : ['infra/bootstrap/other-days/set-clock.mjs'],
     expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
     maxWorkers: 2,

@@ -2,6 +2,7 @@
 
 -- tables
 
+-- Hashes that a reorganisation removed, kept for 24 hours.
 CREATE TABLE packhouse.abandoned_block (
   network_id smallint NOT NULL,
   block bigint NOT NULL,
@@ -10,6 +11,18 @@ CREATE TABLE packhouse.abandoned_block (
   CONSTRAINT abandoned_block_pkey PRIMARY KEY (network_id, block, hash)
 );
 
+-- The highest block numbers that gateways returned, so that no gateway answers below another. Valid for half a minute after a gateway last saw a node with the block.
+CREATE UNLOGGED TABLE packhouse.advertised_tip (
+  -- As the gateway names it, with its chain id.
+  network text NOT NULL,
+  -- latest, safe or finalized.
+  tag text NOT NULL,
+  block bigint NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT advertised_tip_pkey PRIMARY KEY (network, tag)
+) WITH (fillfactor=50);
+
+-- Conditions that an operator must know, by name. Cleared alarms are kept as history.
 CREATE TABLE packhouse.alarm (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   network_id smallint NOT NULL,
@@ -17,6 +30,7 @@ CREATE TABLE packhouse.alarm (
   message text NOT NULL,
   data jsonb NOT NULL DEFAULT '{}'::jsonb,
   raised_at timestamp with time zone NOT NULL DEFAULT now(),
+  -- null: open
   cleared_at timestamp with time zone,
   cleared_by text,
   CONSTRAINT alarm_pkey PRIMARY KEY (id),
@@ -28,15 +42,24 @@ CREATE TABLE packhouse.api_key (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   application_id bigint NOT NULL,
   plan text NOT NULL,
+  -- By name, as a key may exist before its network is registered; null: all
   network text,
+  -- The part that may be shown.
   prefix text NOT NULL,
   sha256 bytea NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  -- Browser origins that may use it: https://app.example.com, *.example.com; empty: all
   origins text[] NOT NULL DEFAULT '{}'::text[],
+  -- Client addresses that may use it, in CIDR notation; empty: all
   addresses text[] NOT NULL DEFAULT '{}'::text[],
+  -- JSON-RPC methods, bundle-api, download, nft, usage; empty: all
   methods text[] NOT NULL DEFAULT '{}'::text[],
+  -- Contracts that calls may read, in lower case; empty: all
+  contracts text[] NOT NULL DEFAULT '{}'::text[],
+  -- Most blocks of one eth_getLogs, if that is less than its plan allows.
+  max_log_range bigint,
   CONSTRAINT api_key_pkey PRIMARY KEY (id),
   CONSTRAINT api_key_prefix_key UNIQUE (prefix),
   CONSTRAINT api_key_sha256_key UNIQUE (sha256),
@@ -52,6 +75,7 @@ CREATE TABLE packhouse.application (
   CONSTRAINT application_name_key UNIQUE (name)
 );
 
+-- Result of the last scheduled audit of each network, by which packers decide when the next one is due.
 CREATE TABLE packhouse.audit (
   network_id smallint NOT NULL,
   finished_at timestamp with time zone NOT NULL,
@@ -62,6 +86,7 @@ CREATE TABLE packhouse.audit (
   CONSTRAINT audit_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 ) WITH (fillfactor=50);
 
+-- Networks for which no new block is fetched because the staging area is full.
 CREATE TABLE packhouse.back_pressure (
   network_id smallint NOT NULL,
   since timestamp with time zone NOT NULL DEFAULT now(),
@@ -71,13 +96,61 @@ CREATE TABLE packhouse.back_pressure (
   CONSTRAINT back_pressure_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
+-- Block ranges that operators requested.
+CREATE TABLE packhouse.backfill (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  first_block bigint NOT NULL,
+  -- null: follows the head
+  last_block bigint,
+  network_id smallint NOT NULL,
+  kinds integer NOT NULL,
+  -- 1 is first.
+  priority smallint NOT NULL,
+  state text NOT NULL DEFAULT 'active'::text,
+  -- All of it is published, so it is not planned. Deleting one of its bundles sets it back.
+  done boolean NOT NULL DEFAULT false,
+  owner text NOT NULL DEFAULT 'default'::text,
+  -- Share among backfills of the same priority.
+  weight smallint NOT NULL DEFAULT 1,
+  -- When it is fetched, such as "Mon-Fri 20:00-06:00 Europe/Berlin"; empty: always
+  windows text[] NOT NULL DEFAULT '{}'::text[],
+  deadline timestamp with time zone,
+  max_requests bigint,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT backfill_pkey PRIMARY KEY (id),
+  CONSTRAINT backfill_check CHECK ((last_block >= first_block)),
+  CONSTRAINT backfill_first_block_check CHECK ((first_block >= 0)),
+  CONSTRAINT backfill_kinds_check CHECK ((kinds > 0)),
+  CONSTRAINT backfill_max_requests_check CHECK ((max_requests > 0)),
+  CONSTRAINT backfill_owner_check CHECK ((owner ~ '^[a-z0-9][a-z0-9._-]{0,63}$'::text)),
+  CONSTRAINT backfill_priority_check CHECK (((priority >= 1) AND (priority <= 1000))),
+  CONSTRAINT backfill_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
+  CONSTRAINT backfill_weight_check CHECK (((weight >= 1) AND (weight <= 1000))),
+  CONSTRAINT backfill_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
+-- Requests sent for a backfill, over all days.
+CREATE TABLE packhouse.backfill_usage (
+  backfill_id bigint NOT NULL,
+  -- Of the last request.
+  day integer NOT NULL,
+  requests bigint NOT NULL,
+  units bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT backfill_usage_pkey PRIMARY KEY (backfill_id)
+) WITH (fillfactor=50);
+
+-- Limits of requests to a provider, over all machines, per second, UTC day and UTC month. null: no limit
 CREATE TABLE packhouse.budget (
+  -- As upstreams of the networks file name it.
   provider text NOT NULL,
   unit text NOT NULL,
   per_second double precision,
   per_day bigint,
   per_month bigint,
+  -- Units per request: {"eth_getLogs": 75, "other": 20}; default 1
   weights jsonb NOT NULL DEFAULT '{}'::jsonb,
+  -- Share that backfills leave to live traffic, 0 to 0.9.
   reserve double precision NOT NULL,
   price_per_million double precision,
   currency text,
@@ -85,12 +158,14 @@ CREATE TABLE packhouse.budget (
   CONSTRAINT budget_unit_check CHECK ((unit = ANY (ARRAY['requests'::text, 'units'::text])))
 );
 
+-- What was spent of each limit, if there is no Redis; see packages/node-rpc/src/spending.
 CREATE TABLE packhouse.budget_state (
   key text NOT NULL,
   state jsonb NOT NULL,
   CONSTRAINT budget_state_pkey PRIMARY KEY (key)
 ) WITH (fillfactor=50);
 
+-- Networks whose backfills wait until a budget's next day or month.
 CREATE TABLE packhouse.budget_wait (
   network text NOT NULL,
   provider text NOT NULL,
@@ -99,11 +174,12 @@ CREATE TABLE packhouse.budget_wait (
   CONSTRAINT budget_wait_pkey PRIMARY KEY (network)
 ) WITH (fillfactor=50);
 
+-- The range index: one row per published bundle. The block of a kind is in the last bundle that starts at or before it.
 CREATE TABLE packhouse.bundle (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  start_block bigint NOT NULL,
-  end_block bigint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
   byte_length bigint NOT NULL,
   raw_length bigint NOT NULL,
   proofs integer NOT NULL,
@@ -114,69 +190,89 @@ CREATE TABLE packhouse.bundle (
   first_parent_hash bytea NOT NULL,
   last_hash bytea NOT NULL,
   object_key text NOT NULL,
+  -- Lengths and checksums of the fragments, encoded by packages/bundle.
   fragments bytea NOT NULL,
+  -- A repaired bundle is published for the same range with the next version; the row before moves to superseded_bundle.
   version smallint NOT NULL DEFAULT 1,
+  -- As in staged_block, each reason once.
   not_proved text NOT NULL DEFAULT ''::text,
-  CONSTRAINT bundle_pkey PRIMARY KEY (network_id, kind, start_block) INCLUDE (end_block),
-  CONSTRAINT bundle_overlap EXCLUDE USING gist (int8range((((((network_id)::bigint * 8) + kind) << 48) + start_block), (((((network_id)::bigint * 8) + kind) << 48) + end_block), '[]'::text) WITH &&),
-  CONSTRAINT bundle_check CHECK (((end_block >= start_block) AND (end_block < '281474976710656'::bigint))),
-  CONSTRAINT bundle_kind_check CHECK (((kind >= 0) AND (kind <= 7))),
-  CONSTRAINT bundle_start_block_check CHECK ((start_block >= 0))
+  CONSTRAINT bundle_pkey PRIMARY KEY (network_id, kind, first_block) INCLUDE (last_block),
+  -- Overlap is impossible, whichever program publishes. Network and kind are the upper 15 bits of each bound, which makes one range of three columns; btree_gist would need the right to create an extension.
+  CONSTRAINT bundle_overlap EXCLUDE USING gist (int8range((((((network_id)::bigint * 8) + kind) << 48) + first_block), (((((network_id)::bigint * 8) + kind) << 48) + last_block), '[]'::text) WITH &&),
+  CONSTRAINT bundle_check CHECK (((last_block >= first_block) AND (last_block < '281474976710656'::bigint))),
+  CONSTRAINT bundle_first_block_check CHECK ((first_block >= 0)),
+  CONSTRAINT bundle_kind_check CHECK (((kind >= 0) AND (kind <= 7)))
 );
 
+-- Filters stored beside bundles: the addresses and topics that a file may contain.
 CREATE TABLE packhouse.bundle_filter (
-  start_block bigint NOT NULL,
+  first_block bigint NOT NULL,
   byte_length integer NOT NULL,
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
   version smallint NOT NULL,
+  -- The file that it was made of: another file needs another filter.
   bundle_sha256 bytea NOT NULL,
   sha256 bytea NOT NULL,
-  CONSTRAINT bundle_filter_pkey PRIMARY KEY (network_id, kind, start_block, version)
+  CONSTRAINT bundle_filter_pkey PRIMARY KEY (network_id, kind, first_block, version)
 );
 
+-- Changes by operators, kept for a year.
 CREATE TABLE packhouse.change (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  who text NOT NULL,
+  actor text NOT NULL,
+  -- Kind and name: backfill 7
   subject text NOT NULL,
+  -- add, set, pause, …
   action text NOT NULL,
+  -- null: it did not exist
   before jsonb,
+  -- null: it was removed
   after jsonb,
   CONSTRAINT change_pkey PRIMARY KEY (id)
 );
 
+-- Migrations that programs without them cannot run beside. Each inserts its row in its own transaction; all others only add.
 CREATE TABLE packhouse.compatibility (
   migration text NOT NULL,
+  -- Lowest schema version of a program that may still run: the number of the newest migration that the program knows.
   minimum integer NOT NULL,
   CONSTRAINT compatibility_pkey PRIMARY KEY (migration),
   CONSTRAINT compatibility_minimum_check CHECK ((minimum > 0))
 );
 
+-- Deflated records of staged blocks, which the packer splices into bundles. Partitioned as staged_block.
 CREATE TABLE packhouse.fragment (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  block bigint NOT NULL,
-  end_block bigint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
   raw_length integer NOT NULL,
   crc32 bigint NOT NULL,
+  -- Stored as it is: compressing it again would only cost time.
   body bytea STORAGE EXTERNAL NOT NULL,
+  -- Digests for the bundle's filter, 10 bytes each (Piece.items of packages/bundle), found when the fragment is made; null: a kind without a filter, or text that the scanner does not know, in which the packer looks itself
   items bytea STORAGE EXTERNAL,
-  CONSTRAINT fragment_pkey PRIMARY KEY (network_id, kind, block)
-) PARTITION BY RANGE (network_id, block);
+  CONSTRAINT fragment_pkey PRIMARY KEY (network_id, kind, first_block)
+) PARTITION BY RANGE (network_id, first_block);
 
+-- The newest block of each network, as its nodes report it.
 CREATE TABLE packhouse.head (
   network_id smallint NOT NULL,
   block bigint NOT NULL,
   hash bytea NOT NULL,
+  -- Highest final block; -1: none.
   finalized bigint NOT NULL,
   observed_at timestamp with time zone NOT NULL,
+  -- The highest final block whose hash was read. The chain must keep it: another hash there is a reorganisation below finality.
   anchor_block bigint,
   anchor_hash bytea,
   CONSTRAINT head_pkey PRIMARY KEY (network_id),
   CONSTRAINT head_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 ) WITH (fillfactor=50);
 
+-- Units per key and day, from which quotas are read if gateways have no Redis.
 CREATE TABLE packhouse.key_usage (
   key_id bigint NOT NULL,
   day integer NOT NULL,
@@ -184,15 +280,19 @@ CREATE TABLE packhouse.key_usage (
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
+-- One row per entry, ten million and more: no column is null (no bitmap), wide columns come first (no padding), repeated texts are in other tables. The JSON line is made from the row; its stored hash shows that it is the same.
 CREATE TABLE packhouse.manifest (
-  start_block bigint NOT NULL,
-  end_block bigint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
   byte_length bigint NOT NULL,
   raw_length bigint NOT NULL,
+  -- Whole milliseconds.
   published_at timestamp with time zone NOT NULL,
+  -- 0, 1, 2, … per network and kind, without a gap.
   sequence integer NOT NULL,
   proofs integer NOT NULL,
   origin_id integer NOT NULL,
+  filter_bytes integer NOT NULL DEFAULT 0,
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
   version smallint NOT NULL,
@@ -203,13 +303,15 @@ CREATE TABLE packhouse.manifest (
   last_hash bytea NOT NULL,
   hash bytea NOT NULL,
   signature bytea NOT NULL,
+  -- SHA-256 of the version before; empty: there is none
   supersedes bytea NOT NULL DEFAULT '\x'::bytea,
   not_proved text NOT NULL DEFAULT ''::text,
+  -- Empty, with filter_bytes 0: no filter
   filter_sha256 bytea NOT NULL DEFAULT '\x'::bytea,
-  filter_bytes integer NOT NULL DEFAULT 0,
   CONSTRAINT manifest_pkey PRIMARY KEY (network_id, kind, sequence)
 );
 
+-- The program that made a bundle and the node clients that returned its blocks: the same few for millions of entries.
 CREATE TABLE packhouse.manifest_origin (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   producer text NOT NULL,
@@ -218,18 +320,20 @@ CREATE TABLE packhouse.manifest_origin (
   CONSTRAINT manifest_origin_producer_clients_key UNIQUE (producer, clients)
 );
 
+-- Bundles published without an entry, by a program without the signing key. The next packer appends their entries.
 CREATE TABLE packhouse.manifest_pending (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  start_block bigint NOT NULL,
+  first_block bigint NOT NULL,
   version smallint NOT NULL,
-  CONSTRAINT manifest_pending_pkey PRIMARY KEY (network_id, kind, start_block, version)
+  CONSTRAINT manifest_pending_pkey PRIMARY KEY (network_id, kind, first_block, version)
 );
 
 CREATE TABLE packhouse.method_usage (
   key_id bigint NOT NULL,
   day integer NOT NULL,
   network text NOT NULL,
+  -- A JSON-RPC method that the network offers, other, batch, or a route.
   method text NOT NULL,
   requests bigint NOT NULL,
   units bigint NOT NULL,
@@ -245,6 +349,7 @@ CREATE TABLE packhouse.migration (
   CONSTRAINT migration_pkey PRIMARY KEY (id)
 );
 
+-- Networks that an ingester was started with.
 CREATE TABLE packhouse.network (
   id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
@@ -254,19 +359,29 @@ CREATE TABLE packhouse.network (
   CONSTRAINT network_name_key UNIQUE (name)
 );
 
+-- Refreshes of token metadata. The state of a job is only here: if a gateway ends, another continues.
 CREATE TABLE packhouse.nft_job (
+  -- 16 random bytes.
   id bytea NOT NULL,
   network text NOT NULL,
+  -- What is refreshed, as one name: one open job per target.
   target text NOT NULL,
   contract text,
   owner text,
+  -- 0x hex without leading zeros.
   token_id text,
   status text NOT NULL DEFAULT 'queued'::text,
+  -- Its tokens are known.
   found boolean NOT NULL,
+  -- Its known tokens are all there are.
   complete boolean NOT NULL,
+  -- How often it was postponed because no node answered.
   failures integer NOT NULL DEFAULT 0,
+  -- How often its lease expired.
   takeovers integer NOT NULL DEFAULT 0,
+  -- The gateway that runs it; one that lost its lease writes nothing more.
   lease bytea,
+  -- When it may be started; while it runs, the end of its lease.
   due_at timestamp with time zone NOT NULL DEFAULT now(),
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   finished_at timestamp with time zone,
@@ -274,11 +389,12 @@ CREATE TABLE packhouse.nft_job (
   CONSTRAINT nft_job_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text])))
 ) WITH (fillfactor=70);
 
-CREATE TABLE packhouse.nft_job_asker (
+-- Applications that requested a job and may read its state.
+CREATE TABLE packhouse.nft_job_requester (
   job_id bytea NOT NULL,
   application text NOT NULL,
-  CONSTRAINT nft_job_asker_pkey PRIMARY KEY (job_id, application),
-  CONSTRAINT nft_job_asker_job_id_fkey FOREIGN KEY (job_id) REFERENCES packhouse.nft_job(id) ON DELETE CASCADE
+  CONSTRAINT nft_job_requester_pkey PRIMARY KEY (job_id, application),
+  CONSTRAINT nft_job_requester_job_id_fkey FOREIGN KEY (job_id) REFERENCES packhouse.nft_job(id) ON DELETE CASCADE
 );
 
 CREATE TABLE packhouse.nft_job_token (
@@ -286,8 +402,10 @@ CREATE TABLE packhouse.nft_job_token (
   position integer NOT NULL,
   contract text NOT NULL,
   token_id text NOT NULL,
+  -- null: not yet
   outcome text,
   asked_at timestamp with time zone,
+  -- false: the outcome is that of another job shortly before.
   refreshed boolean NOT NULL DEFAULT false,
   CONSTRAINT nft_job_token_pkey PRIMARY KEY (job_id, "position"),
   CONSTRAINT nft_job_token_job_id_fkey FOREIGN KEY (job_id) REFERENCES packhouse.nft_job(id) ON DELETE CASCADE
@@ -297,17 +415,24 @@ CREATE TABLE packhouse.nft_token (
   network text NOT NULL,
   contract text NOT NULL,
   token_id text NOT NULL,
+  -- By the gateway's clock.
   asked_at timestamp with time zone NOT NULL,
+  -- The job that is fetching it now.
   asked_by bytea,
+  -- Of the last fetch; null: none yet
   outcome text,
+  -- erc721 or erc1155.
   standard text,
+  -- As the contract returned it, {id} replaced; of a data: URI only the beginning.
   uri text,
+  -- JSON as last fetched.
   metadata text,
   indexed_at timestamp with time zone,
   CONSTRAINT nft_token_pkey PRIMARY KEY (network, contract, token_id),
   CONSTRAINT nft_token_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES packhouse.nft_job(id) ON DELETE SET NULL
 ) WITH (fillfactor=70);
 
+-- Client versions of nodes (web3_clientVersion). They are few: staged blocks keep the id.
 CREATE TABLE packhouse.node_client (
   id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
@@ -315,31 +440,36 @@ CREATE TABLE packhouse.node_client (
   CONSTRAINT node_client_name_key UNIQUE (name)
 );
 
+-- Upstreams that operators cordoned: no process sends them requests.
 CREATE TABLE packhouse.node_cordon (
   network text NOT NULL,
   upstream text NOT NULL,
-  who text NOT NULL,
-  why text NOT NULL,
+  actor text NOT NULL,
+  reason text NOT NULL,
   at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT node_cordon_pkey PRIMARY KEY (network, upstream)
 );
 
-CREATE TABLE packhouse.node_report (
+-- State of each upstream as each ingester and gateway sees it, written every few seconds. Unlogged: worthless after a crash.
+CREATE UNLOGGED TABLE packhouse.node_report (
   process uuid NOT NULL,
   network text NOT NULL,
   upstream text NOT NULL,
   provider text NOT NULL,
   role text NOT NULL,
   host text NOT NULL,
+  -- NodeReport of packages/database.
   report jsonb NOT NULL,
   seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT node_report_pkey PRIMARY KEY (process, network, upstream)
 );
 
+-- Accounts of the console and the admin API.
 CREATE TABLE packhouse.operator (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
   role text NOT NULL,
+  -- Argon2id in PHC format; null: no password
   password text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT operator_pkey PRIMARY KEY (id),
@@ -348,6 +478,7 @@ CREATE TABLE packhouse.operator (
   CONSTRAINT operator_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text])))
 );
 
+-- One-time links, browser sessions and API tokens, of an operator or of an API key's holder, who sees the usage of that key only. Only the SHA-256 of a secret is kept.
 CREATE TABLE packhouse.operator_secret (
   sha256 bytea NOT NULL,
   kind text NOT NULL,
@@ -370,6 +501,7 @@ CREATE TABLE packhouse.operator_secret (
 
 CREATE TABLE packhouse.owner_usage (
   day integer NOT NULL,
+  -- Of the backfill, or the application of the key; -: neither
   owner text NOT NULL,
   requests bigint NOT NULL,
   units bigint NOT NULL,
@@ -377,7 +509,8 @@ CREATE TABLE packhouse.owner_usage (
   CONSTRAINT owner_usage_pkey PRIMARY KEY (day, owner)
 ) WITH (fillfactor=50);
 
-CREATE TABLE packhouse.pending_transaction (
+-- Hashes of transactions that wait to be mined, in the order they were seen. One gateway per network writes them.
+CREATE UNLOGGED TABLE packhouse.pending_transaction (
   network text NOT NULL,
   sequence bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   hash bytea NOT NULL,
@@ -386,50 +519,64 @@ CREATE TABLE packhouse.pending_transaction (
   CONSTRAINT pending_transaction_network_hash_key UNIQUE (network, hash)
 );
 
+-- Limits of keys. null: no limit
 CREATE TABLE packhouse.plan (
   name text NOT NULL,
+  -- The order in lists.
   position smallint NOT NULL,
+  -- Highest block that bundles and downloads may touch.
   max_block bigint,
   requests_per_second integer NOT NULL,
+  -- In units, per UTC day; requests_per_month per UTC month.
   requests_per_day bigint,
   requests_per_month bigint,
+  -- Calls per second of single methods: {"eth_getLogs": 5}
   methods_per_second jsonb NOT NULL DEFAULT '{}'::jsonb,
+  -- Most blocks of one eth_getLogs.
+  max_log_range bigint,
   CONSTRAINT plan_pkey PRIMARY KEY (name),
   CONSTRAINT plan_position_key UNIQUE ("position")
 );
 
+-- Totals per kind, so that no total reads the bundles. Maintained by triggers in the transaction that publishes; its row lock lets one publisher of a kind commit at a time.
 CREATE TABLE packhouse.published (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  ranges int8multirange NOT NULL,
   bundles bigint NOT NULL,
   blocks bigint NOT NULL,
   bytes bigint NOT NULL,
   newest_at timestamp with time zone NOT NULL,
+  -- How often a bundle of this kind was superseded; a change invalidates index rows that a program remembers.
   superseded bigint NOT NULL DEFAULT 0,
   CONSTRAINT published_pkey PRIMARY KEY (network_id, kind)
 ) WITH (fillfactor=50);
 
+-- Published blocks per 16,384: counts of long ranges add chunks instead of reading every run, and programs that remember what is published read only changed chunks again.
 CREATE TABLE packhouse.published_chunk (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
+  -- First block divided by 16,384.
   chunk bigint NOT NULL,
   blocks bigint NOT NULL,
+  -- Higher than any that the kind had before.
   version bigint NOT NULL,
   CONSTRAINT published_chunk_pkey PRIMARY KEY (network_id, kind, chunk)
 );
 
+-- Published blocks, one row per run: a page of coverage reads as many rows as it shows, and a publish changes two at most.
 CREATE TABLE packhouse.published_run (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  start_block bigint NOT NULL,
-  end_block bigint NOT NULL,
-  CONSTRAINT published_run_pkey PRIMARY KEY (network_id, kind, start_block)
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
+  CONSTRAINT published_run_pkey PRIMARY KEY (network_id, kind, first_block)
 ) WITH (fillfactor=50);
 
+-- Blocks that fail a check or that no node returns. Consecutive blocks that fail alike are one row: a range that no node has is one fact.
 CREATE TABLE packhouse.quarantine (
   network_id smallint NOT NULL,
-  block bigint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
   kinds integer NOT NULL,
   cause text NOT NULL,
   message text NOT NULL,
@@ -438,67 +585,96 @@ CREATE TABLE packhouse.quarantine (
   attempts integer NOT NULL,
   first_seen timestamp with time zone NOT NULL,
   next_try timestamp with time zone NOT NULL,
-  blocks bigint NOT NULL DEFAULT 1,
+  -- What each upstream did, in the order they were asked: [{"upstream", "cause", "message", "payloadDigest"}]
   tried jsonb NOT NULL DEFAULT '[]'::jsonb,
-  CONSTRAINT quarantine_pkey PRIMARY KEY (network_id, block),
-  CONSTRAINT quarantine_blocks_check CHECK ((blocks > 0)),
+  CONSTRAINT quarantine_pkey PRIMARY KEY (network_id, first_block),
+  CONSTRAINT quarantine_check CHECK ((last_block >= first_block)),
   CONSTRAINT quarantine_kinds_check CHECK ((kinds > 0)),
   CONSTRAINT quarantine_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
-CREATE TABLE packhouse.range_usage (
-  range_id bigint NOT NULL,
-  day integer NOT NULL,
-  requests bigint NOT NULL,
-  units bigint NOT NULL,
-  bytes bigint NOT NULL,
-  CONSTRAINT range_usage_pkey PRIMARY KEY (range_id)
+-- Requested blocks by kind and state: backfills that touch are one run, so reading costs the runs read, not the backfills. Maintained by triggers on backfill.
+CREATE TABLE packhouse.requested_run (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  state text NOT NULL,
+  first_block bigint NOT NULL,
+  -- 9007199254740991: no end
+  last_block bigint NOT NULL,
+  CONSTRAINT requested_run_pkey PRIMARY KEY (network_id, kind, state, first_block)
+);
+
+-- Rises with each change of a network's backfills, so that programs read them again only then. Its row lock serialises transactions that change a network's runs.
+CREATE TABLE packhouse.requested_version (
+  network_id smallint NOT NULL,
+  version bigint NOT NULL,
+  CONSTRAINT requested_version_pkey PRIMARY KEY (network_id)
 ) WITH (fillfactor=50);
 
-CREATE TABLE packhouse.rpc_filter (
+-- Filters of eth_newFilter and similar methods. Unlogged: they last minutes and change with every poll, and clients create them again if Postgres crashed.
+CREATE UNLOGGED TABLE packhouse.rpc_filter (
+  -- 16 random bytes.
   id bytea NOT NULL,
   network text NOT NULL,
+  -- 0: an open network
   key_id bigint NOT NULL,
+  -- JSON of the gateway.
   state text NOT NULL,
+  -- Changes with every write, so that one of two concurrent polls fails.
   version integer NOT NULL DEFAULT 1,
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT rpc_filter_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=60);
 
+-- Recurring commands. These rows are authoritative: the job schedulers of the queue are made from them.
 CREATE TABLE packhouse.schedule (
   name text NOT NULL,
   owner text NOT NULL DEFAULT 'default'::text,
+  -- Five fields; needs zone.
   cron text,
+  -- IANA name.
   zone text,
+  -- Instead of cron.
   every_ms bigint,
+  -- Whether a run that was due while no packer ran is made up for once.
   missed text NOT NULL DEFAULT 'once'::text,
+  -- Arguments of packhouse.
   command text[] NOT NULL,
+  -- The setting that it comes from; null: an operator added it
   setting text,
   paused boolean NOT NULL DEFAULT false,
+  -- Due times before do not count.
   since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  looked_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  asked_for timestamp with time zone,
+  -- When a packer last checked for missed runs.
+  checked_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  -- Due time of a run that starts at once.
+  requested_at timestamp with time zone,
   CONSTRAINT schedule_pkey PRIMARY KEY (name),
   CONSTRAINT schedule_check CHECK ((((cron IS NULL) = (zone IS NULL)) AND ((cron IS NULL) <> (every_ms IS NULL)))),
   CONSTRAINT schedule_every_ms_check CHECK ((every_ms > 0)),
   CONSTRAINT schedule_missed_check CHECK ((missed = ANY (ARRAY['once'::text, 'skip'::text])))
 );
 
+-- Runs by due time, at most one each. Kept for a year, also those of removed schedules.
 CREATE TABLE packhouse.schedule_run (
   schedule text NOT NULL,
   due timestamp with time zone NOT NULL,
+  -- null: skipped or missed
   started_at timestamp with time zone,
+  -- Heartbeat, written every few seconds while it runs.
   seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   ended_at timestamp with time zone,
   outcome text,
   exit_code integer,
-  said text,
+  -- Last line of its output, or why it did not run.
+  message text,
   CONSTRAINT schedule_run_pkey PRIMARY KEY (schedule, due),
   CONSTRAINT schedule_run_check CHECK (((ended_at IS NULL) = (outcome IS NULL))),
   CONSTRAINT schedule_run_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
 );
 
 CREATE TABLE packhouse.sign_in_failure (
+  -- A name, or the address of a client.
   subject text NOT NULL,
   failures integer NOT NULL,
   last_at timestamp with time zone NOT NULL,
@@ -506,8 +682,10 @@ CREATE TABLE packhouse.sign_in_failure (
   CONSTRAINT sign_in_failure_subject_check CHECK ((length(subject) <= 300))
 );
 
+-- Public halves of the keys that sign entries. The private half is never in the database.
 CREATE TABLE packhouse.signing_key (
   id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  -- First 16 hex digits of the SHA-256 of the raw public key.
   key_id text NOT NULL,
   public_key bytea NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -518,6 +696,7 @@ CREATE TABLE packhouse.signing_key (
   CONSTRAINT signing_key_public_key_check CHECK ((octet_length(public_key) = 32))
 );
 
+-- Proved blocks that are not published yet. One partition per 1,024 blocks, created on demand and dropped whole, so that nothing is vacuumed; no foreign keys, which would tie the partitions to other tables.
 CREATE TABLE packhouse.staged_block (
   network_id smallint NOT NULL,
   block bigint NOT NULL,
@@ -526,16 +705,19 @@ CREATE TABLE packhouse.staged_block (
   timestamp bigint NOT NULL,
   transaction_count integer NOT NULL,
   proofs integer NOT NULL,
+  -- Id in node_client; null: unknown
   client smallint,
+  -- What was not proved, and why: a JSON array of {proof, because}; empty: nothing
   not_proved text NOT NULL DEFAULT ''::text,
   CONSTRAINT staged_block_pkey PRIMARY KEY (network_id, block)
 ) PARTITION BY RANGE (network_id, block);
 
+-- Rows that a newer version replaced. Their objects are kept.
 CREATE TABLE packhouse.superseded_bundle (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  start_block bigint NOT NULL,
-  end_block bigint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
   version smallint NOT NULL,
   byte_length bigint NOT NULL,
   raw_length bigint NOT NULL,
@@ -551,17 +733,10 @@ CREATE TABLE packhouse.superseded_bundle (
   superseded_at timestamp with time zone NOT NULL DEFAULT now(),
   reason text NOT NULL,
   not_proved text NOT NULL DEFAULT ''::text,
-  CONSTRAINT superseded_bundle_pkey PRIMARY KEY (network_id, kind, start_block, version)
+  CONSTRAINT superseded_bundle_pkey PRIMARY KEY (network_id, kind, first_block, version)
 );
 
-CREATE TABLE packhouse.told_tip (
-  network text NOT NULL,
-  tag text NOT NULL,
-  block bigint NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
-  CONSTRAINT told_tip_pkey PRIMARY KEY (network, tag)
-) WITH (fillfactor=50);
-
+-- Requests sent to nodes, per day; bytes are those received.
 CREATE TABLE packhouse.upstream_usage (
   day integer NOT NULL,
   network text NOT NULL,
@@ -574,61 +749,27 @@ CREATE TABLE packhouse.upstream_usage (
   CONSTRAINT upstream_usage_pkey PRIMARY KEY (day, provider, network, upstream, method)
 ) WITH (fillfactor=50);
 
-CREATE TABLE packhouse.wanted_range (
-  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
-  network_id smallint NOT NULL,
-  kinds integer NOT NULL,
-  start_block bigint NOT NULL,
-  end_block bigint,
-  priority smallint NOT NULL,
-  state text NOT NULL DEFAULT 'active'::text,
-  created_at timestamp with time zone NOT NULL DEFAULT now(),
-  done boolean NOT NULL DEFAULT false,
-  owner text NOT NULL DEFAULT 'default'::text,
-  weight smallint NOT NULL DEFAULT 1,
-  windows text[] NOT NULL DEFAULT '{}'::text[],
-  deadline timestamp with time zone,
-  max_requests bigint,
-  CONSTRAINT wanted_range_pkey PRIMARY KEY (id),
-  CONSTRAINT wanted_range_check CHECK ((end_block >= start_block)),
-  CONSTRAINT wanted_range_kinds_check CHECK ((kinds > 0)),
-  CONSTRAINT wanted_range_max_requests_check CHECK ((max_requests > 0)),
-  CONSTRAINT wanted_range_owner_check CHECK ((owner ~ '^[a-z0-9][a-z0-9._-]{0,63}$'::text)),
-  CONSTRAINT wanted_range_priority_check CHECK (((priority >= 1) AND (priority <= 1000))),
-  CONSTRAINT wanted_range_start_block_check CHECK ((start_block >= 0)),
-  CONSTRAINT wanted_range_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
-  CONSTRAINT wanted_range_weight_check CHECK (((weight >= 1) AND (weight <= 1000))),
-  CONSTRAINT wanted_range_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
-);
-
-CREATE TABLE packhouse.wanted_run (
-  network_id smallint NOT NULL,
-  kind smallint NOT NULL,
-  state text NOT NULL,
-  start_block bigint NOT NULL,
-  end_block bigint NOT NULL,
-  CONSTRAINT wanted_run_pkey PRIMARY KEY (network_id, kind, state, start_block)
-);
-
-CREATE TABLE packhouse.wanted_version (
-  network_id smallint NOT NULL,
-  version bigint NOT NULL,
-  CONSTRAINT wanted_version_pkey PRIMARY KEY (network_id)
-) WITH (fillfactor=50);
-
+-- Processes that run jobs. Each writes a heartbeat every few seconds; one without a recent heartbeat has ended.
 CREATE TABLE packhouse.worker (
   id uuid NOT NULL,
+  -- ingester or packer.
   role text NOT NULL,
   host text NOT NULL,
   pid integer NOT NULL,
+  -- Names of the networks whose jobs it runs.
   networks text[] NOT NULL,
+  -- Of its networks file: equal digests mean equal files.
+  networks_digest text NOT NULL,
+  -- Why it refused the last change of that file.
+  networks_problem text,
+  -- Jobs that it runs at a time.
   slots integer NOT NULL,
-  doing jsonb NOT NULL,
+  -- Jobs that it runs now: [{"job", "seconds"}]
+  jobs jsonb NOT NULL,
+  -- Set by an operator: it starts no further job.
   draining boolean NOT NULL DEFAULT false,
   started_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  networks_digest text NOT NULL DEFAULT ''::text,
-  networks_problem text,
   CONSTRAINT worker_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50);
 
@@ -638,9 +779,18 @@ CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (aband
 
 CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
 
+-- At most one alarm of a name is open per network, whichever process raises it.
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
 
-CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind, start_block) INCLUDE (end_block, not_proved) WHERE (not_proved <> ''::text);
+CREATE INDEX backfill_blocks ON packhouse.backfill USING gist (int8range(first_block, COALESCE(last_block, '9007199254740991'::bigint), '[]'::text));
+
+CREATE INDEX backfill_last ON packhouse.backfill USING btree (network_id, last_block) WHERE (state <> 'cancelled'::text);
+
+CREATE INDEX backfill_network ON packhouse.backfill USING btree (network_id);
+
+CREATE INDEX backfill_open ON packhouse.backfill USING btree (network_id, id) WHERE ((state = 'active'::text) AND (NOT done));
+
+CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind, first_block) INCLUDE (last_block, not_proved) WHERE (not_proved <> ''::text);
 
 CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_proved) WHERE (not_proved <> ''::text);
 
@@ -648,7 +798,8 @@ CREATE INDEX change_at ON packhouse.change USING btree (at);
 
 CREATE INDEX change_subject ON packhouse.change USING btree (subject, id);
 
-CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, start_block) INCLUDE (sequence);
+-- Entries of a block range: all versions of a bundle have the same range.
+CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, first_block) INCLUDE (sequence);
 
 CREATE INDEX method_usage_day ON packhouse.method_usage USING btree (day);
 
@@ -658,7 +809,7 @@ CREATE INDEX nft_job_finished ON packhouse.nft_job USING btree (finished_at) WHE
 
 CREATE UNIQUE INDEX nft_job_target ON packhouse.nft_job USING btree (network, target) WHERE (status <> 'done'::text);
 
-CREATE INDEX nft_job_asker_application ON packhouse.nft_job_asker USING btree (application);
+CREATE INDEX nft_job_requester_application ON packhouse.nft_job_requester USING btree (application);
 
 CREATE INDEX nft_token_asking ON packhouse.nft_token USING btree (asked_by) WHERE (asked_by IS NOT NULL);
 
@@ -672,27 +823,104 @@ CREATE INDEX published_chunk_version ON packhouse.published_chunk USING btree (n
 
 CREATE INDEX quarantine_due ON packhouse.quarantine USING btree (network_id, next_try);
 
-CREATE INDEX quarantine_range ON packhouse.quarantine USING gist (int8range(block, (block + blocks)));
+CREATE INDEX quarantine_range ON packhouse.quarantine USING gist (int8range(first_block, last_block, '[]'::text));
 
 CREATE INDEX rpc_filter_expiry ON packhouse.rpc_filter USING btree (expires_at);
 
 CREATE INDEX rpc_filter_key ON packhouse.rpc_filter USING btree (key_id);
 
+-- One run per schedule at a time.
 CREATE UNIQUE INDEX schedule_run_running ON packhouse.schedule_run USING btree (schedule) WHERE (ended_at IS NULL);
 
 CREATE INDEX schedule_run_seen ON packhouse.schedule_run USING btree (seen_at);
 
+-- One key signs at a time.
 CREATE UNIQUE INDEX signing_key_current ON packhouse.signing_key USING btree (((retired_at IS NULL))) WHERE (retired_at IS NULL);
 
-CREATE INDEX wanted_range_blocks ON packhouse.wanted_range USING gist (int8range(start_block, COALESCE(end_block, '9007199254740991'::bigint), '[]'::text));
-
-CREATE INDEX wanted_range_last ON packhouse.wanted_range USING btree (network_id, end_block) WHERE (state <> 'cancelled'::text);
-
-CREATE INDEX wanted_range_network ON packhouse.wanted_range USING btree (network_id);
-
-CREATE INDEX wanted_range_open ON packhouse.wanted_range USING btree (network_id, id) WHERE ((state = 'active'::text) AND (NOT done));
-
 -- functions
+
+CREATE OR REPLACE FUNCTION packhouse.backfill_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM packhouse.raise_requested_version(array(SELECT DISTINCT network_id FROM deleted));
+  PERFORM packhouse.change_requested_runs(network_id, k.kind::smallint, state, ranges, '{}')
+  FROM (
+    SELECT network_id, kinds, state,
+      range_agg(int8range(first_block, coalesce(last_block, 9007199254740991), '[]')) AS ranges
+    FROM deleted GROUP BY network_id, kinds, state
+  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.backfill_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM packhouse.raise_requested_version(array(SELECT DISTINCT network_id FROM inserted));
+  PERFORM packhouse.change_requested_runs(network_id, k.kind::smallint, state, '{}', ranges)
+  FROM (
+    SELECT network_id, kinds, state,
+      range_agg(int8range(first_block, coalesce(last_block, 9007199254740991), '[]')) AS ranges
+    FROM inserted GROUP BY network_id, kinds, state
+  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.backfill_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM packhouse.raise_requested_version(array(SELECT network_id FROM packhouse.requested_version));
+  DELETE FROM packhouse.requested_run;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.backfill_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- EXCEPT, because a join of the two tables may be planned as a nested loop.
+  PERFORM packhouse.raise_requested_version(array(
+    SELECT DISTINCT network_id FROM (
+      SELECT id, network_id, kinds, state, first_block, last_block, priority, owner, weight, windows, deadline,
+        max_requests FROM before
+      EXCEPT SELECT id, network_id, kinds, state, first_block, last_block, priority, owner, weight, windows, deadline,
+        max_requests FROM after
+    ) AS changed
+  ));
+  PERFORM packhouse.change_requested_runs(network_id, k.kind::smallint, state, removed, added)
+  FROM (
+    SELECT network_id, kinds, state,
+      coalesce(range_agg(blocks) FILTER (WHERE is_old), '{}') AS removed,
+      coalesce(range_agg(blocks) FILTER (WHERE NOT is_old), '{}') AS added
+    FROM (
+      SELECT network_id, kinds, state, true AS is_old,
+        int8range(first_block, coalesce(last_block, 9007199254740991), '[]') AS blocks
+      FROM (
+        SELECT id, network_id, kinds, state, first_block, last_block FROM before
+        EXCEPT SELECT id, network_id, kinds, state, first_block, last_block FROM after
+      ) AS o
+      UNION ALL
+      SELECT network_id, kinds, state, false,
+        int8range(first_block, coalesce(last_block, 9007199254740991), '[]')
+      FROM (
+        SELECT id, network_id, kinds, state, first_block, last_block FROM after
+        EXCEPT SELECT id, network_id, kinds, state, first_block, last_block FROM before
+      ) AS n
+    ) AS changed
+    GROUP BY network_id, kinds, state
+  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
+  RETURN NULL;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION packhouse.bundle_deleted()
  RETURNS trigger
@@ -700,17 +928,16 @@ CREATE OR REPLACE FUNCTION packhouse.bundle_deleted()
 AS $function$
 BEGIN
   UPDATE packhouse.published AS p SET
-    ranges = p.ranges - gone.ranges,
-    bundles = p.bundles - gone.bundles,
-    blocks = p.blocks - gone.blocks,
-    bytes = p.bytes - gone.bytes
+    bundles = p.bundles - d.bundles,
+    blocks = p.blocks - d.blocks,
+    bytes = p.bytes - d.bytes
   FROM (
-    SELECT network_id, kind, range_agg(int8range(start_block, end_block, '[]')) AS ranges, count(*) AS bundles,
-           sum(end_block - start_block + 1) AS blocks, sum(byte_length) AS bytes
+    SELECT network_id, kind, count(*) AS bundles, sum(last_block - first_block + 1) AS blocks,
+      sum(byte_length) AS bytes
     FROM deleted
     GROUP BY network_id, kind
-  ) AS gone
-  WHERE p.network_id = gone.network_id AND p.kind = gone.kind;
+  ) AS d
+  WHERE p.network_id = d.network_id AND p.kind = d.kind;
   RETURN NULL;
 END
 $function$;
@@ -720,14 +947,12 @@ CREATE OR REPLACE FUNCTION packhouse.bundle_inserted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  INSERT INTO packhouse.published AS p (network_id, kind, ranges, bundles, blocks, bytes, newest_at)
-  SELECT network_id, kind, range_agg(int8range(start_block, end_block, '[]')), count(*),
-         sum(end_block - start_block + 1), sum(byte_length), max(published_at)
+  INSERT INTO packhouse.published AS p (network_id, kind, bundles, blocks, bytes, newest_at)
+  SELECT network_id, kind, count(*), sum(last_block - first_block + 1), sum(byte_length), max(published_at)
   FROM inserted
   GROUP BY network_id, kind
   ORDER BY network_id, kind
   ON CONFLICT (network_id, kind) DO UPDATE SET
-    ranges = p.ranges + excluded.ranges,
     bundles = p.bundles + excluded.bundles,
     blocks = p.blocks + excluded.blocks,
     bytes = p.bytes + excluded.bytes,
@@ -750,26 +975,26 @@ CREATE OR REPLACE FUNCTION packhouse.bundle_runs_deleted()
  LANGUAGE plpgsql
 AS $function$
 DECLARE
-  gone record;
+  removed record;
   run record;
 BEGIN
-  FOR gone IN SELECT network_id, kind, start_block, end_block FROM deleted LOOP
+  FOR removed IN SELECT network_id, kind, first_block, last_block FROM deleted LOOP
     DELETE FROM packhouse.published_run AS r
-    WHERE r.network_id = gone.network_id AND r.kind = gone.kind AND r.end_block >= gone.end_block
-      AND r.start_block = (
-        SELECT max(before.start_block) FROM packhouse.published_run AS before
-        WHERE before.network_id = gone.network_id AND before.kind = gone.kind
-          AND before.start_block <= gone.start_block
+    WHERE r.network_id = removed.network_id AND r.kind = removed.kind AND r.last_block >= removed.last_block
+      AND r.first_block = (
+        SELECT max(before.first_block) FROM packhouse.published_run AS before
+        WHERE before.network_id = removed.network_id AND before.kind = removed.kind
+          AND before.first_block <= removed.first_block
       )
-    RETURNING r.start_block, r.end_block INTO run;
+    RETURNING r.first_block, r.last_block INTO run;
     CONTINUE WHEN NOT FOUND;
-    IF run.start_block < gone.start_block THEN
-      INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
-      VALUES (gone.network_id, gone.kind, run.start_block, gone.start_block - 1);
+    IF run.first_block < removed.first_block THEN
+      INSERT INTO packhouse.published_run (network_id, kind, first_block, last_block)
+      VALUES (removed.network_id, removed.kind, run.first_block, removed.first_block - 1);
     END IF;
-    IF run.end_block > gone.end_block THEN
-      INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
-      VALUES (gone.network_id, gone.kind, gone.end_block + 1, run.end_block);
+    IF run.last_block > removed.last_block THEN
+      INSERT INTO packhouse.published_run (network_id, kind, first_block, last_block)
+      VALUES (removed.network_id, removed.kind, removed.last_block + 1, run.last_block);
     END IF;
   END LOOP;
   RETURN NULL;
@@ -782,42 +1007,32 @@ CREATE OR REPLACE FUNCTION packhouse.bundle_runs_inserted()
 AS $function$
 DECLARE
   added record;
-  after_end int8;
+  new_last int8;
 BEGIN
   FOR added IN
-    SELECT g.network_id, g.kind, lower(run) AS start_block, upper(run) - 1 AS end_block
+    SELECT g.network_id, g.kind, lower(run) AS first_block, upper(run) - 1 AS last_block
     FROM (
-      SELECT network_id, kind, range_agg(int8range(start_block, end_block, '[]')) AS ranges
+      SELECT network_id, kind, range_agg(int8range(first_block, last_block, '[]')) AS ranges
       FROM inserted
       GROUP BY network_id, kind
     ) AS g, unnest(g.ranges) AS run
   LOOP
     DELETE FROM packhouse.published_run AS r
-    WHERE r.network_id = added.network_id AND r.kind = added.kind AND r.start_block = added.end_block + 1
-    RETURNING r.end_block INTO after_end;
-    after_end := coalesce(after_end, added.end_block);
-    UPDATE packhouse.published_run AS r SET end_block = after_end
-    WHERE r.network_id = added.network_id AND r.kind = added.kind AND r.end_block = added.start_block - 1
-      AND r.start_block = (
-        SELECT max(before.start_block) FROM packhouse.published_run AS before
+    WHERE r.network_id = added.network_id AND r.kind = added.kind AND r.first_block = added.last_block + 1
+    RETURNING r.last_block INTO new_last;
+    new_last := coalesce(new_last, added.last_block);
+    UPDATE packhouse.published_run AS r SET last_block = new_last
+    WHERE r.network_id = added.network_id AND r.kind = added.kind AND r.last_block = added.first_block - 1
+      AND r.first_block = (
+        SELECT max(before.first_block) FROM packhouse.published_run AS before
         WHERE before.network_id = added.network_id AND before.kind = added.kind
-          AND before.start_block < added.start_block
+          AND before.first_block < added.first_block
       );
     IF NOT FOUND THEN
-      INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
-      VALUES (added.network_id, added.kind, added.start_block, after_end);
+      INSERT INTO packhouse.published_run (network_id, kind, first_block, last_block)
+      VALUES (added.network_id, added.kind, added.first_block, new_last);
     END IF;
   END LOOP;
-  RETURN NULL;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.bundle_runs_truncated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  DELETE FROM packhouse.published_run;
   RETURN NULL;
 END
 $function$;
@@ -828,6 +1043,13 @@ CREATE OR REPLACE FUNCTION packhouse.bundle_truncated()
 AS $function$
 BEGIN
   DELETE FROM packhouse.published;
+  DELETE FROM packhouse.published_run;
+  -- These rows stay, so that versions only rise.
+  UPDATE packhouse.published_chunk AS c SET blocks = 0, version = last.version + 1
+  FROM (
+    SELECT network_id, kind, max(version) AS version FROM packhouse.published_chunk GROUP BY network_id, kind
+  ) AS last
+  WHERE c.network_id = last.network_id AND c.kind = last.kind;
   RETURN NULL;
 END
 $function$;
@@ -837,12 +1059,53 @@ CREATE OR REPLACE FUNCTION packhouse.bundle_unsealed()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+  -- A transaction that appends the entry itself sets this.
   IF current_setting('packhouse.sealed', true) IS DISTINCT FROM 'yes' THEN
-    INSERT INTO packhouse.manifest_pending (network_id, kind, start_block, version)
-    SELECT network_id, kind, start_block, version FROM inserted
+    INSERT INTO packhouse.manifest_pending (network_id, kind, first_block, version)
+    SELECT network_id, kind, first_block, version FROM inserted
     ON CONFLICT DO NOTHING;
   END IF;
   RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.change_requested_runs(network smallint, of_kind smallint, of_state text, removed int8multirange, added int8multirange)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+-- Corrects the runs of one kind and state within two sets of blocks: those of removed backfills, of which only what
+-- other backfills request is kept, and those of added ones. Multiranges, because one call per backfill takes over a
+-- minute for an INSERT of 100,000.
+DECLARE
+  changed int8multirange := removed + added;
+  low int8 := lower(changed);
+  high int8 := upper(changed); -- exclusive: a run that begins here touches
+  kept int8multirange := '{}';
+BEGIN
+  IF NOT isempty(removed) THEN
+    SELECT coalesce(range_agg(int8range(b.first_block, coalesce(b.last_block, 9007199254740991), '[]')), '{}') * removed
+    INTO kept
+    FROM packhouse.backfill AS b
+    WHERE b.network_id = network AND b.state = of_state AND (b.kinds >> of_kind) & 1 = 1
+      AND int8range(b.first_block, coalesce(b.last_block, 9007199254740991), '[]') && range_merge(removed);
+  END IF;
+  WITH replaced AS (
+    DELETE FROM packhouse.requested_run AS r
+    WHERE r.network_id = network AND r.kind = of_kind AND r.state = of_state
+      AND r.first_block <= high
+      AND r.first_block >= coalesce((
+        SELECT max(b.first_block) FROM packhouse.requested_run AS b
+        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.first_block < low
+      ), low)
+      AND int8range(r.first_block - 1, r.last_block + 1, '[]') && changed
+    RETURNING r.first_block, r.last_block
+  )
+  INSERT INTO packhouse.requested_run (network_id, kind, state, first_block, last_block)
+  SELECT network, of_kind, of_state, lower(run), upper(run) - 1
+  FROM (
+    SELECT coalesce(range_agg(int8range(first_block, last_block, '[]')), '{}') - removed + kept + added AS runs
+    FROM replaced
+  ) AS g, unnest(g.runs) AS run;
 END
 $function$;
 
@@ -861,7 +1124,7 @@ CREATE OR REPLACE FUNCTION packhouse.published_chunk_changed()
 AS $function$
 BEGIN
   -- 65,536 rows; a range that no bundle has would fill the disk.
-  IF EXISTS (SELECT FROM changed WHERE end_block - start_block >= 1073741824) THEN
+  IF EXISTS (SELECT FROM changed WHERE last_block - first_block >= 1073741824) THEN
     RAISE EXCEPTION 'a bundle has at most 1073741824 blocks' USING ERRCODE = 'check_violation';
   END IF;
   INSERT INTO packhouse.published_chunk AS c (network_id, kind, chunk, blocks, version)
@@ -870,8 +1133,8 @@ BEGIN
       WHERE o.network_id = g.network_id AND o.kind = g.kind), 0) + 1
   FROM (
     SELECT b.network_id, b.kind, n AS chunk,
-      sum(least(b.end_block, n * 16384 + 16383) - greatest(b.start_block, n * 16384) + 1) AS blocks
-    FROM changed AS b, generate_series(b.start_block / 16384, b.end_block / 16384) AS n
+      sum(least(b.last_block, n * 16384 + 16383) - greatest(b.first_block, n * 16384) + 1) AS blocks
+    FROM changed AS b, generate_series(b.first_block / 16384, b.last_block / 16384) AS n
     GROUP BY b.network_id, b.kind, n
   ) AS g
   ORDER BY g.network_id, g.kind, g.chunk
@@ -880,62 +1143,16 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION packhouse.published_chunk_truncated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  UPDATE packhouse.published_chunk AS c SET blocks = 0, version = last.version + 1
-  FROM (
-    SELECT network_id, kind, max(version) AS version FROM packhouse.published_chunk GROUP BY network_id, kind
-  ) AS last
-  WHERE c.network_id = last.network_id AND c.kind = last.kind;
-  RETURN NULL;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_changed(networks smallint[])
+CREATE OR REPLACE FUNCTION packhouse.raise_requested_version(networks smallint[])
  RETURNS void
  LANGUAGE sql
 AS $function$
-  INSERT INTO packhouse.wanted_version (network_id, version)
+  INSERT INTO packhouse.requested_version (network_id, version)
   SELECT DISTINCT network_id, 1 FROM unnest(networks) AS network_id ORDER BY network_id
-  ON CONFLICT (network_id) DO UPDATE SET version = wanted_version.version + 1
+  ON CONFLICT (network_id) DO UPDATE SET version = requested_version.version + 1
 $function$;
 
-CREATE OR REPLACE FUNCTION packhouse.wanted_deleted()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  PERFORM packhouse.wanted_changed(array(SELECT DISTINCT network_id FROM deleted));
-  PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, ranges, '{}')
-  FROM (
-    SELECT network_id, kinds, state,
-      range_agg(int8range(start_block, coalesce(end_block, 9007199254740991), '[]')) AS ranges
-    FROM deleted GROUP BY network_id, kinds, state
-  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
-  RETURN NULL;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_inserted()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  PERFORM packhouse.wanted_changed(array(SELECT DISTINCT network_id FROM inserted));
-  PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, '{}', ranges)
-  FROM (
-    SELECT network_id, kinds, state,
-      range_agg(int8range(start_block, coalesce(end_block, 9007199254740991), '[]')) AS ranges
-    FROM inserted GROUP BY network_id, kinds, state
-  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
-  RETURN NULL;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_reopened()
+CREATE OR REPLACE FUNCTION packhouse.reopen_backfills()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -943,107 +1160,28 @@ DECLARE
   networks smallint[];
 BEGIN
   WITH reopened AS (
-    UPDATE packhouse.wanted_range AS w SET done = false
+    UPDATE packhouse.backfill AS b SET done = false
     FROM deleted AS d
-    WHERE w.done AND w.network_id = d.network_id AND (w.kinds >> d.kind) & 1 = 1
-      AND int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')
-        && int8range(d.start_block, d.end_block, '[]')
-    RETURNING w.network_id
+    WHERE b.done AND b.network_id = d.network_id AND (b.kinds >> d.kind) & 1 = 1
+      AND int8range(b.first_block, coalesce(b.last_block, 9007199254740991), '[]')
+        && int8range(d.first_block, d.last_block, '[]')
+    RETURNING b.network_id
   )
   SELECT array_agg(network_id) INTO networks FROM reopened;
-  IF networks IS NOT NULL THEN PERFORM packhouse.wanted_changed(networks); END IF;
-  RETURN NULL;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_run_change(network smallint, of_kind smallint, of_state text, cut int8multirange, added int8multirange)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  changed int8multirange := cut + added;
-  low int8 := lower(changed);
-  high int8 := upper(changed); -- exclusive: a run that begins here touches
-  still int8multirange := '{}';
-BEGIN
-  IF NOT isempty(cut) THEN
-    SELECT coalesce(range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')), '{}') * cut
-    INTO still
-    FROM packhouse.wanted_range AS w
-    WHERE w.network_id = network AND w.state = of_state AND (w.kinds >> of_kind) & 1 = 1
-      AND int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]') && range_merge(cut);
-  END IF;
-  WITH gone AS (
-    DELETE FROM packhouse.wanted_run AS r
-    WHERE r.network_id = network AND r.kind = of_kind AND r.state = of_state
-      AND r.start_block <= high
-      AND r.start_block >= coalesce((
-        SELECT max(b.start_block) FROM packhouse.wanted_run AS b
-        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.start_block < low
-      ), low)
-      AND int8range(r.start_block - 1, r.end_block + 1, '[]') && changed
-    RETURNING r.start_block, r.end_block
-  )
-  INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
-  SELECT network, of_kind, of_state, lower(run), upper(run) - 1
-  FROM (
-    SELECT coalesce(range_agg(int8range(start_block, end_block, '[]')), '{}') - cut + still + added AS runs FROM gone
-  ) AS g, unnest(g.runs) AS run;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_truncated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  PERFORM packhouse.wanted_changed(array(SELECT network_id FROM packhouse.wanted_version));
-  DELETE FROM packhouse.wanted_run;
-  RETURN NULL;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_updated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  -- EXCEPT, for a join of the two tables may be planned as a loop in a loop.
-  PERFORM packhouse.wanted_changed(array(
-    SELECT DISTINCT network_id FROM (
-      SELECT id, network_id, kinds, state, start_block, end_block, priority, owner, weight, windows, deadline,
-        max_requests FROM before
-      EXCEPT SELECT id, network_id, kinds, state, start_block, end_block, priority, owner, weight, windows, deadline,
-        max_requests FROM after
-    ) AS changed
-  ));
-  PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, cut, added)
-  FROM (
-    SELECT network_id, kinds, state,
-      coalesce(range_agg(blocks) FILTER (WHERE gone), '{}') AS cut,
-      coalesce(range_agg(blocks) FILTER (WHERE NOT gone), '{}') AS added
-    FROM (
-      SELECT network_id, kinds, state, true AS gone,
-        int8range(start_block, coalesce(end_block, 9007199254740991), '[]') AS blocks
-      FROM (
-        SELECT id, network_id, kinds, state, start_block, end_block FROM before
-        EXCEPT SELECT id, network_id, kinds, state, start_block, end_block FROM after
-      ) AS o
-      UNION ALL
-      SELECT network_id, kinds, state, false,
-        int8range(start_block, coalesce(end_block, 9007199254740991), '[]')
-      FROM (
-        SELECT id, network_id, kinds, state, start_block, end_block FROM after
-        EXCEPT SELECT id, network_id, kinds, state, start_block, end_block FROM before
-      ) AS n
-    ) AS changed
-    GROUP BY network_id, kinds, state
-  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
+  IF networks IS NOT NULL THEN PERFORM packhouse.raise_requested_version(networks); END IF;
   RETURN NULL;
 END
 $function$;
 
 -- triggers
+
+CREATE TRIGGER backfill_deleted AFTER DELETE ON packhouse.backfill REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.backfill_deleted();
+
+CREATE TRIGGER backfill_inserted AFTER INSERT ON packhouse.backfill REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.backfill_inserted();
+
+CREATE TRIGGER backfill_truncated AFTER TRUNCATE ON packhouse.backfill FOR EACH STATEMENT EXECUTE FUNCTION packhouse.backfill_truncated();
+
+CREATE TRIGGER backfill_updated AFTER UPDATE ON packhouse.backfill REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION packhouse.backfill_updated();
 
 CREATE TRIGGER bundle_deleted AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_deleted();
 
@@ -1055,8 +1193,6 @@ CREATE TRIGGER bundle_runs_deleted AFTER DELETE ON packhouse.bundle REFERENCING 
 
 CREATE TRIGGER bundle_runs_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_runs_inserted();
 
-CREATE TRIGGER bundle_runs_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_runs_truncated();
-
 CREATE TRIGGER bundle_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_truncated();
 
 CREATE TRIGGER bundle_unsealed AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_unsealed();
@@ -1065,16 +1201,6 @@ CREATE TRIGGER published_chunk_deleted AFTER DELETE ON packhouse.bundle REFERENC
 
 CREATE TRIGGER published_chunk_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
 
-CREATE TRIGGER published_chunk_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_truncated();
-
-CREATE TRIGGER wanted_reopened AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_reopened();
+CREATE TRIGGER reopen_backfills AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.reopen_backfills();
 
 CREATE TRIGGER manifest_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON packhouse.manifest FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();
-
-CREATE TRIGGER wanted_deleted AFTER DELETE ON packhouse.wanted_range REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_deleted();
-
-CREATE TRIGGER wanted_inserted AFTER INSERT ON packhouse.wanted_range REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_inserted();
-
-CREATE TRIGGER wanted_truncated AFTER TRUNCATE ON packhouse.wanted_range FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_truncated();
-
-CREATE TRIGGER wanted_updated AFTER UPDATE ON packhouse.wanted_range REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_updated();

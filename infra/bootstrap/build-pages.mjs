@@ -21,7 +21,10 @@ export function notePagesBuilt() {
 
 function digest() {
   const hash = createHash('sha256');
-  const files = readdirSync(`${folder}web`, { recursive: true, withFileTypes: true })
+  // The pages take code of two packages beside their own.
+  const files = ['web', '../../packages/json/src', '../../packages/runtime/src/time']
+    .map((path) => folder + path)
+    .flatMap((from) => readdirSync(from, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath}/${entry.name}`);
   for (const file of [...files, `${folder}package.json`, `${folder}vite.config.ts`].sort()) {

@@ -3,6 +3,6 @@ import { endWithNpm, prepare, root } from './prepare.mjs';
 
 await prepare();
 endWithNpm();
-const main = 'packages/chain/dist/testing/fuzz/main.js';
+const main = 'test/fuzz/dist/main.js';
 process.argv = [process.execPath, `${root}${main}`, ...process.argv.slice(2)];
 await import(new URL(`../../${main}`, import.meta.url).href);

@@ -8,7 +8,11 @@ const folder = path.resolve(process.argv[2] ?? 'packed');
 mkdirSync(folder, { recursive: true });
 const names = withItsPackages('@packhouse/cli');
 const code = await npm([
-  ...['pack', '--pack-destination', folder, '--loglevel=error', '--ignore-scripts'],
+  'pack',
+  '--pack-destination',
+  folder,
+  '--loglevel=error',
+  '--ignore-scripts',
   ...names.flatMap((name) => ['--workspace', name]),
 ]);
 if (code === 0) process.stdout.write(`${folder} has ${names.length} packages: npm install ${folder}/*.tgz\n`);

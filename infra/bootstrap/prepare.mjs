@@ -7,7 +7,7 @@ import { notePagesBuilt, pagesAreBuilt } from './build-pages.mjs';
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const WANTED = [20, 15];
+const MIN_NODE = [20, 15];
 
 /**
  * Makes the repository ready to run: the right Node, dependencies as package-lock.json says, everything compiled.
@@ -24,9 +24,9 @@ export async function prepare() {
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > WANTED[0] || (major === WANTED[0] && minor >= WANTED[1])) return;
+  if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return;
   giveUp(
-    `Packhouse needs Node ${WANTED.join('.')} or later, this is ${process.versions.node}: see https://nodejs.org.`,
+    `Packhouse needs Node ${MIN_NODE.join('.')} or later, this is ${process.versions.node}. Install it from https://nodejs.org.`,
   );
 }
 
@@ -34,7 +34,7 @@ function checkNode() {
 function isInstalled() {
   const wanted = packagesOf('package-lock.json');
   const present = packagesOf('node_modules/.package-lock.json');
-  if (wanted === undefined) giveUp('package-lock.json is missing or broken: restore it with git.');
+  if (wanted === undefined) giveUp('package-lock.json is missing or broken. Restore it with git.');
   if (present === undefined) return false;
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '' || (!path.startsWith('node_modules/') && !path.includes('/node_modules/'))) return true;
@@ -57,24 +57,22 @@ function packagesOf(file) {
 }
 
 async function install() {
-  say('Installing dependencies (only on the first start, or when they changed) …');
+  say('Installing dependencies (on the first start, and when they change) …');
   // Errors are shown whatever .npmrc says.
   const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
   const code = await withTime('Installing dependencies', () => npm(args));
   if (code !== 0)
-    giveUp(
-      'The dependencies could not be installed: the reason stands above. Is the npm registry within reach?',
-    );
+    giveUp('Could not install the dependencies. See the error above; is the npm registry reachable?');
 }
 
 async function build() {
   const compiler = `${root}node_modules/typescript/bin/tsc`;
-  if (!existsSync(`${root}packages/runtime/dist`)) say('Building …');
+  if (!live && !existsSync(`${root}packages/runtime/dist`)) say('Building …');
   // The compiler may go on reporting what a dependency has put right since: only a build from nothing has the last word.
   const once = () => runChild(process.execPath, [compiler, '-b'], 'ignore');
   if ((await withTime('Building', once)) === 0) return;
   const again = () => run(process.execPath, [compiler, '-b', '--force']);
-  if ((await withTime('Building', again)) !== 0) giveUp('The build failed: the reason stands above.');
+  if ((await withTime('Building', again)) !== 0) giveUp('The build failed. See the errors above.');
 }
 
 async function buildPages() {
@@ -86,16 +84,16 @@ async function buildPages() {
     `${root}apps/console/vite.config.ts`,
   ];
   const once = () => run(process.execPath, [...args, '--logLevel', 'error']);
-  if ((await withTime('Building the pages of the console', once)) !== 0)
-    giveUp('The pages of the console could not be built: the reason stands above.');
+  if ((await withTime('Building the console', once)) !== 0)
+    giveUp('Could not build the pages of the console. See the errors above.');
   notePagesBuilt();
 }
 
-/** How often a long step says that it still goes on, in milliseconds. */
-const TELL_EVERY_MS = 10_000;
+/** On a terminal the duration of a step is one line that is rewritten every second. */
+const live = process.stderr.isTTY === true;
 
-/** Runs a step and says every ten seconds for how long, on a terminal or not: nothing else moves meanwhile. */
-export async function withTime(what, step, { everyMs = TELL_EVERY_MS, tell = say } = {}) {
+/** Runs a step and tells its duration, in place on a terminal, elsewhere on a line every ten seconds. */
+export async function withTime(what, step, { everyMs = live ? 1_000 : 10_000, tell = tellTime } = {}) {
   const startedAt = performance.now();
   const telling = setInterval(() => {
     tell(`${what} … ${Math.round((performance.now() - startedAt) / 1_000)} s`);
@@ -104,7 +102,12 @@ export async function withTime(what, step, { everyMs = TELL_EVERY_MS, tell = say
     return await step();
   } finally {
     clearInterval(telling);
+    if (live) process.stderr.write('\r\x1b[K');
   }
+}
+
+function tellTime(text) {
+  process.stderr.write(live ? `\r\x1b[K${text}` : `${text}\n`);
 }
 
 /** Runs npm in the repository, the one that runs this or the one on PATH; resolves to its exit code. */
@@ -120,9 +123,9 @@ function run(command, args) {
 }
 
 /** Runs a command, passes SIGTERM and SIGHUP on (a terminal sends SIGINT to both by itself), resolves to its exit code. */
-export function runChild(command, args, stdio = 'inherit') {
+export function runChild(command, args, stdio = 'inherit', env = process.env) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio });
+    const child = spawn(command, args, { cwd: root, stdio, env });
     let stopped;
     const stop = (signal) => {
       stopped = signal;
@@ -136,7 +139,7 @@ export function runChild(command, args, stdio = 'inherit') {
       resolve(code);
     };
     child.on('error', (error) => {
-      say(`${command} could not be started: ${error.message}`);
+      say(`Could not start ${command}: ${error.message}`);
       end(1);
     });
     child.on('exit', (code, signal) => end(code ?? 128 + constants.signals[signal]));

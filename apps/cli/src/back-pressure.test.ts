@@ -1,6 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Writable } from 'node:stream';
+import { toDay } from '@packhouse/runtime';
 import { beforeAll, expect, test } from 'vitest';
 import { runCli } from './cli.js';
 import { makeDownloads } from './testing/downloads.js';
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const { database } = on;
   on.env.OBJECT_STORE = path.join(on.directory, 'objects');
   await mkdir(on.env.OBJECT_STORE);
-  const today = Math.floor(Date.now() / 86_400_000);
+  const today = toDay(Date.now());
   for (let row = 0; row < ROWS; row += 1) {
     const id = `net-${row}`;
     await database.networks.register({ id, chainId: row + 1 });
@@ -24,21 +25,34 @@ beforeAll(async () => {
     await database.plans.set(`plan-${row}`, {}, { make: true });
     await database.network(id).alarms.raise({ name: 'REORG_BELOW_FINALITY', message: 'x', data: {} });
     await database.manifest.rotateKey(Buffer.alloc(32, row + 1));
-    const [start, end] = [row * 10, row * 10 + 4];
+    const [firstBlock, lastBlock] = [row * 10, row * 10 + 4];
     await database.network('net-0').bundles.publish({
-      ...{ kind: 'logs', start, end, objectKey: `net-0/logs/${start}-${end}.json.gz` },
-      ...{ byteLength: 100, rawLength: 1_000, sha256: hash(row).slice(2), proofs: [], formatVersion: 1 },
-      ...{ firstHash: hash(start), firstParentHash: hash(start - 1), lastHash: hash(end) },
-      fragments: [{ startBlock: start, endBlock: end, byteLength: 10, rawLength: 20, crc32: 1 }],
+      kind: 'logs',
+      firstBlock,
+      lastBlock,
+      objectKey: `net-0/logs/${firstBlock}-${lastBlock}.json.gz`,
+      byteLength: 100,
+      rawLength: 1_000,
+      sha256: hash(row).slice(2),
+      proofs: [],
+      formatVersion: 1,
+      firstHash: hash(firstBlock),
+      firstParentHash: hash(firstBlock - 1),
+      lastHash: hash(lastBlock),
+      fragments: [{ firstBlock: firstBlock, lastBlock: lastBlock, byteLength: 10, rawLength: 20, crc32: 1 }],
     });
     await database.network('net-0').quarantine.put({
-      ...{ number: start, kinds: ['logs'], cause: 'PROOF_FAILED', message: 'x' },
-      ...{ upstream: null, payloadDigest: null },
+      firstBlock: firstBlock,
+      kinds: ['logs'],
+      cause: 'PROOF_FAILED',
+      message: 'x',
+      upstream: null,
+      payloadDigest: null,
     });
     const order = await database
       .network('net-0')
-      .wanted.add({ kinds: ['logs'], start, end: end, priority: 1 });
-    await database.wanted.change(order.id, { state: 'cancelled' });
+      .backfills.add({ kinds: ['logs'], from: firstBlock, to: lastBlock, priority: 1 });
+    await database.backfills.change(order.id, { state: 'cancelled' });
   }
   await database.network('net-0').head.set({ number: 2_000, hash: hash(2_000), finalized: 1_900 });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { visibleOptions } from './terminal/command.js';
 import type { CliIo } from './terminal/io.js';
 
 /** The exit code of a command line that does not parse. */
@@ -16,23 +17,23 @@ const processes = async (): Promise<AddCommand> => (await import('./commands/pro
 /** The commands, in the order of the help. Loaded when needed: to load all of them takes as long as a small command. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   local: async () => (await import('./commands/local.js')).addLocalCommand,
-  status: async () => (await import('./commands/status.js')).addStatusCommand,
+  status: async () => (await import('./commands/status/status.js')).addStatusCommand,
   doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
-  backfill: async () => (await import('./commands/backfill.js')).addBackfillCommand,
-  alarms: async () => (await import('./commands/alarms.js')).addAlarmsCommand,
+  backfill: async () => (await import('./commands/backfill/backfill.js')).addBackfillCommand,
+  alarms: async () => (await import('./commands/status/alarms.js')).addAlarmsCommand,
   nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
   workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
   quarantine: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
   budget: async () => (await import('./commands/budget.js')).addBudgetCommand,
   usage: async () => (await import('./commands/usage.js')).addUsageCommand,
   schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
-  audit: async () => (await import('./commands/audit.js')).addAuditCommand,
-  keys: async () => (await import('./commands/keys.js')).addKeysCommand,
+  audit: async () => (await import('./commands/audit/audit.js')).addAuditCommand,
+  keys: async () => (await import('./commands/keys/keys.js')).addKeysCommand,
   operators: async () => (await import('./commands/operators.js')).addOperatorsCommand,
-  plans: async () => (await import('./commands/plans.js')).addPlansCommand,
+  plans: async () => (await import('./commands/keys/plans.js')).addPlansCommand,
   manifest: async () => (await import('./commands/manifest.js')).addManifestCommand,
-  pull: async () => (await import('./commands/pull.js')).addPullCommand,
-  verify: async () => (await import('./commands/verify.js')).addVerifyCommand,
+  pull: async () => (await import('./commands/pull/pull.js')).addPullCommand,
+  verify: async () => (await import('./commands/verify/verify.js')).addVerifyCommand,
   migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
   gateway: processes,
   ingester: processes,
@@ -47,8 +48,11 @@ export async function createProgram(io: CliIo, name?: string): Promise<Command> 
   const adding = own === undefined ? all : [own];
   // Commands inherit these settings when they are added.
   const program = new Command('packhouse')
-    .description('Blockchain history in bulk: proved, packed and served.')
-    .version(version)
+    .description('Blockchain history in bulk: proved, packed and served')
+    .version(version, '-V, --version', 'Show the version')
+    .helpOption('-h, --help', 'Show this help')
+    .helpCommand(false)
+    .configureHelp({ visibleOptions })
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({

@@ -13,10 +13,16 @@ beforeAll(async () => {
 const read = async (name: string) => (await on.ask({ url: `/api/${name}`, headers: operator })).json();
 const change = (name: string, payload: object, headers = operator) =>
   on.ask({ method: 'POST', url: `/api/backfills/${name}`, payload, headers });
-const order = { network: 'main', start: 0, end: 999, kinds: ['logs'] };
+const order = { network: 'main', from: 0, to: 999, kinds: ['logs'] };
+/** The UTC day in so many days, as windows write it. */
+const getDay = (days: number): string => {
+  const day = new Date(on.context.clock.now() + days * 86_400_000).getUTCDay();
+  return ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][day] as string;
+};
 
-test('a backfill is ordered, listed with its progress, changed and steered, and who did it is told', async () => {
-  const windows = ['Sat,Sun'];
+test('a backfill is ordered, listed with its progress, changed and paused, and who did it is told', async () => {
+  // Closed today, and still if the day ends meanwhile.
+  const windows = [`${getDay(3)},${getDay(4)}`];
   const added = (
     await change('add', { ...order, windows, deadline: '2999-01-01', maxRequests: 2_000 })
   ).json();
@@ -25,12 +31,12 @@ test('a backfill is ordered, listed with its progress, changed and steered, and 
     range: {
       priority: 100,
       owner: 'default',
-      windows: ['Sat,Sun UTC'],
+      windows: [`${windows} UTC`],
       deadline: '2999-01-01T00:00:00.000Z',
     },
     outlook: { deadline: { standing: 'unknown' } },
   });
-  const other = (await change('add', { ...order, end: null })).json().range;
+  const other = (await change('add', { ...order, to: null })).json().range;
   expect(await read('backfills?limit=1')).toMatchObject({ rows: [{ id }], more: true });
   expect(await read(`backfills?limit=1&after=${id}`)).toMatchObject({
     rows: [{ id: other.id }],
@@ -39,42 +45,54 @@ test('a backfill is ordered, listed with its progress, changed and steered, and 
 
   expect((await change('set', { id, priority: 7 })).json()).toMatchObject({
     before: { priority: 100 },
-    range: { priority: 7, windows: ['Sat,Sun UTC'] },
+    range: { priority: 7, windows: [`${windows} UTC`] },
   });
-  expect((await change('steer', { id, action: 'pause' })).json()).toMatchObject({ state: 'paused' });
+  expect((await change('state', { id, state: 'paused' })).json()).toMatchObject({ state: 'paused' });
   expect(await read('backfills?state=paused')).toMatchObject({ rows: [{ id }] });
   expect(await read(`backfills/progress?ids=${id},${other.id},999`)).toMatchObject([
-    { range: { id }, blocksLeft: 1_000, waits: [{ reason: 'paused', message: expect.any(String) }, {}] },
-    { range: { id: other.id }, state: 'waiting' },
+    {
+      backfill: { id },
+      blocksLeft: 1_000,
+      waits: [
+        { reason: 'paused', message: expect.any(String), until: null },
+        {
+          reason: 'window-closed',
+          message: expect.stringContaining('closed until'),
+          until: expect.any(String),
+        },
+        { reason: 'no-ingester', until: null },
+      ],
+    },
+    { backfill: { id: other.id }, state: 'waiting' },
   ]);
   const { history } = await read(`backfills/show?id=${id}`);
   expect(history.map(({ action }: { action: string }) => action)).toEqual(['pause', 'set', 'add']);
-  expect(history[0].who).toMatch(/^test \d+$/);
+  expect(history[0].actor).toMatch(/^test \d+$/);
 });
 
 test('of two operators who change one backfill, the second one is told what changed meanwhile', async () => {
   const { id } = (await change('add', order)).json().range;
   const expected = { state: 'active', priority: 100, weight: 1, windows: [], deadline: null };
   expect((await change('set', { id, priority: 1, expected })).statusCode).toBe(200);
-  const late = await change('steer', { id, action: 'cancel', expected });
+  const late = await change('state', { id, state: 'cancelled', expected });
   expect(late.statusCode).toBe(409);
   expect(late.json().error).toMatchObject({ code: 'CHANGED_MEANWHILE', data: { now: { priority: 1 } } });
-  expect(await on.database.wanted.find(id)).toMatchObject({ state: 'active', priority: 1 });
+  expect(await on.database.backfills.find(id)).toMatchObject({ state: 'active', priority: 1 });
   const [newest] = await on.database.changes.list({ subject: `backfill ${id}` });
   expect(newest).toMatchObject({ action: 'set' });
 });
 
 test.each([
-  ['add', { ...order, end: -1 }, 400, 'INPUT_INVALID'],
-  ['add', { ...order, start: 1_000 }, 400, 'RANGE_INVALID'],
+  ['add', { ...order, to: -1 }, 400, 'INPUT_INVALID'],
+  ['add', { ...order, from: 1_000 }, 400, 'RANGE_INVALID'],
   ['add', { ...order, kinds: ['uncles'] }, 400, 'INPUT_INVALID'],
   ['add', { ...order, windows: ['Funday'] }, 400, 'WINDOW_INVALID'],
   ['add', { ...order, deadline: '2020-01-01' }, 400, 'INPUT_INVALID'],
   ['add', { ...order, deadline: 'soon' }, 400, 'INPUT_INVALID'],
-  ['add', { ...order, end: null, maxRequests: 5 }, 400, 'USAGE'],
+  ['add', { ...order, to: null, maxRequests: 5 }, 400, 'USAGE'],
   ['add', { ...order, network: 'nowhere' }, 404, 'NETWORK_UNKNOWN'],
   ['set', { id: 999_999, priority: 5 }, 404, 'BACKFILL_UNKNOWN'],
-  ['steer', { id: 1, action: 'destroy' }, 400, 'INPUT_INVALID'],
+  ['state', { id: 1, state: 'destroyed' }, 400, 'INPUT_INVALID'],
 ])('%s %j is refused with %i %s', async (name, input, status, code) => {
   const answer = await change(name, input);
   expect(answer.json()).toMatchObject({ error: { code } });
@@ -82,7 +100,7 @@ test.each([
 });
 
 test('a quote needs the networks file, and an operator', async () => {
-  const asked = 'backfills/quote?network=main&start=0&end=9&kinds=logs';
+  const asked = 'backfills/quote?network=main&from=0&to=9&kinds=logs';
   expect(await read(asked)).toMatchObject({
     error: { code: 'NETWORK_UNKNOWN', hint: expect.stringContaining('NETWORKS_FILE') },
   });

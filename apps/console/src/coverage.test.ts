@@ -15,23 +15,25 @@ beforeAll(async () => {
   await database.networks.register({ id: 'main', chainId: 1 });
   const main = database.network('main');
   await main.head.set({ number: HEAD, hash: HASH, finalized: HEAD - 10 });
-  await main.wanted.add({ kinds: [...KINDS], start: 1_000, end: null, priority: 1 });
-  const { id } = await main.wanted.add({ kinds: ['logs'], start: 900, end: 999, priority: 1 });
-  await database.wanted.change(id, { state: 'paused' });
+  await main.backfills.add({ kinds: [...KINDS], from: 1_000, to: null, priority: 1 });
+  const { id } = await main.backfills.add({ kinds: ['logs'], from: 900, to: 999, priority: 1 });
+  await database.backfills.change(id, { state: 'paused' });
   const failed = { network: 'main', message: 'x', upstream: 'node', payloadDigest: null };
-  await main.quarantine.put({ ...failed, number: 1_005, kinds: ['logs'], cause: 'PROOF_FAILED' });
+  await main.quarantine.put({ ...failed, firstBlock: 1_005, kinds: ['logs'], cause: 'PROOF_FAILED' });
   await main.bundles.publish({
-    ...{
-      kind: 'logs',
-      start: 1_000,
-      end: 1_003,
-      objectKey: 'k',
-      byteLength: 1,
-      rawLength: 1,
-      sha256: HASH.slice(2),
-    },
-    ...{ firstHash: HASH, firstParentHash: HASH, lastHash: HASH, proofs: [], formatVersion: 1 },
-    fragments: [{ startBlock: 1_000, endBlock: 1_003, byteLength: 1, rawLength: 1, crc32: 1 }],
+    kind: 'logs',
+    firstBlock: 1_000,
+    lastBlock: 1_003,
+    objectKey: 'k',
+    byteLength: 1,
+    rawLength: 1,
+    sha256: HASH.slice(2),
+    firstHash: HASH,
+    firstParentHash: HASH,
+    lastHash: HASH,
+    proofs: [],
+    formatVersion: 1,
+    fragments: [{ firstBlock: 1_000, lastBlock: 1_003, byteLength: 1, rawLength: 1, crc32: 1 }],
   });
 });
 
@@ -51,7 +53,7 @@ test('the map has a letter of the worst reason and the missing blocks of each co
     queueSeen: false,
   });
   const letter = (reason: string) => String.fromCharCode(97 + body.reasons.indexOf(reason));
-  const [paused, waiting, quarantined, nobody] = ['paused', 'waiting', 'quarantined', 'not-wanted'].map(
+  const [paused, waiting, quarantined, nobody] = ['paused', 'waiting', 'quarantined', 'not-requested'].map(
     letter,
   );
   expect(body.kinds).toEqual([
@@ -72,35 +74,40 @@ test('the map has a letter of the worst reason and the missing blocks of each co
 test('the map of a thousand million blocks is less than 50 KB', async () => {
   const { body, bytes } = await ask('coverage/map?network=main');
   expect(bytes).toBeLessThan(50_000);
-  expect(body).toMatchObject({ from: 900, to: HEAD, width: 2 ** 20, whole: { start: 900, end: HEAD } });
+  expect(body).toMatchObject({
+    from: 900,
+    to: HEAD,
+    width: 2 ** 20,
+    whole: { from: 900, to: HEAD },
+  });
   expect(body.kinds).toHaveLength(KINDS.length);
   expect(body.kinds[0].missing).toHaveLength(954);
   expect([...body.reasons].sort()).toEqual([...HOLE_REASONS].sort());
   expect(Object.keys(REASONS)).toEqual(body.reasons);
 });
 
-test('holes come with what each needs, a page at a time', async () => {
+test('holes come with advice, a page at a time', async () => {
   const first = (await ask('coverage/holes?network=main&from=998&to=1_009&kinds=logs&limit=2')).body;
-  expect(first).toMatchObject({ range: { start: 998, end: 1_004 }, next: 1_005 });
+  expect(first).toMatchObject({ range: { from: 998, to: 1_004 }, next: 1_005 });
   expect(first.holes).toMatchObject([
     {
       kind: 'logs',
-      start: 998,
-      end: 999,
+      from: 998,
+      to: 999,
       reason: 'paused',
-      needs: 'its backfill is paused and has to be resumed',
+      advice: 'its backfill is paused and has to be resumed',
     },
-    { kind: 'logs', start: 1_004, end: 1_004, reason: 'waiting', quarantine: null },
+    { kind: 'logs', from: 1_004, to: 1_004, reason: 'waiting', quarantine: null },
   ]);
   const next = (await ask(`coverage/holes?network=main&from=${first.next}&to=1_009&kinds=logs&limit=2`)).body;
   expect(next.holes).toMatchObject([
     {
-      start: 1_005,
+      from: 1_005,
       reason: 'quarantined',
       quarantine: { cause: 'PROOF_FAILED' },
-      needs: expect.stringMatching(/^it failed once with PROOF_FAILED/),
+      advice: expect.stringMatching(/^it failed once with PROOF_FAILED/),
     },
-    { start: 1_006, end: 1_009, reason: 'waiting' },
+    { from: 1_006, to: 1_009, reason: 'waiting' },
   ]);
   expect(next.next).toBeNull();
 });

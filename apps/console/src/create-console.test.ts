@@ -1,9 +1,10 @@
-import { addOperator, hashOf, makeLink, makeSecret, makeToken, setOperator } from '@packhouse/operations';
+import { addOperator, getHash, makeLink, makeSecret, makeToken, setOperator } from '@packhouse/operations';
 import { describe, expect, test, vi } from 'vitest';
 import { createConsole } from './create-console.js';
 import { useConsole } from './testing/use-console.js';
 
-const on = useConsole();
+// The first lock is a second: a slow check of a password would outlast it.
+const on = useConsole({ stopTime: true });
 const post = (url: string, payload: object, headers: Record<string, string> = {}) =>
   on.ask({ method: 'POST', url, payload, headers });
 
@@ -12,7 +13,7 @@ describe('signing in', () => {
     const operator = await on.database.operators.add({ name: 'ada', role: 'operator', password: null });
     const link = makeSecret();
     const secret = { kind: 'link', operatorId: operator?.id ?? 0, keyId: null, role: 'operator' } as const;
-    await on.database.operators.keep({ sha256: hashOf(link), ...secret, forMs: 600_000 });
+    await on.database.operators.keep({ sha256: getHash(link), ...secret, forMs: 600_000 });
     expect(
       (await on.ask({ url: `/api/alarms`, headers: { authorization: `Bearer ${link}` } })).statusCode,
     ).toBe(401);
@@ -47,7 +48,7 @@ describe('signing in', () => {
   test('by name and password; after five failures it is locked for a while, whoever asks', async () => {
     const password = 'correct horse';
     await addOperator.run(
-      { context: on.context, database: on.database, who: 'test' },
+      { context: on.context, database: on.database, actor: 'test' },
       { name: 'grace', role: 'admin', password },
     );
     expect((await post('/api/sign-in', { name: 'grace', password })).json()).toMatchObject({ role: 'admin' });
@@ -57,13 +58,13 @@ describe('signing in', () => {
     }
     const locked = await post('/api/sign-in', { name: 'grace', password });
     expect(locked.statusCode).toBe(429);
-    expect(Number(locked.headers['retry-after'])).toBeGreaterThan(0);
+    expect(locked.headers['retry-after']).toBe('1');
     await on.database.operators.succeeded(['name grace', 'address 127.0.0.1']);
   });
 
   test('by a password: wrong ones of strangers do not keep out a browser that was signed in before', async () => {
     const password = 'correct horse';
-    const parts = { context: on.context, database: on.database, who: 'test' };
+    const parts = { context: on.context, database: on.database, actor: 'test' };
     await addOperator.run(parts, { name: 'mary', role: 'viewer', password });
     const first = await post('/api/sign-in', { name: 'mary', password });
     const known = first.cookies.find(({ name }) => name === 'packhouse_known');
@@ -109,12 +110,12 @@ describe('signing in', () => {
   });
 
   test('a password that was changed meanwhile opens no session', async () => {
-    const parts = { context: on.context, database: on.database, who: 'test' };
+    const parts = { context: on.context, database: on.database, actor: 'test' };
     const { id } = await addOperator.run(parts, { name: 'kay', role: 'admin', password: 'first password' });
     const checked = (await on.database.operators.find('kay'))?.password ?? null;
     const keep = (password: string | null): Promise<boolean> => {
       const session = { kind: 'session', operatorId: id, keyId: null, role: 'admin', forMs: 60_000 } as const;
-      return on.database.operators.keep({ sha256: hashOf(makeSecret()), ...session, password });
+      return on.database.operators.keep({ sha256: getHash(makeSecret()), ...session, password });
     };
     expect(await keep(checked)).toBe(true);
     await setOperator.run(parts, { name: 'kay', password: 'second password' });
@@ -123,13 +124,13 @@ describe('signing in', () => {
 
   test('of the sessions of one holder the newest 50 stay', async () => {
     const { key } = await on.database.keys.create({ application: 'many', network: null, plan: 'free' });
-    const cookieOf = async (): Promise<string> =>
+    const getCookie = async (): Promise<string> =>
       String((await post('/api/sign-in', { key })).headers['set-cookie']).split(';')[0] ?? '';
-    const oldest = await cookieOf();
-    for (let at = 0; at < 49; at++) await cookieOf();
+    const oldest = await getCookie();
+    for (let at = 0; at < 49; at++) await getCookie();
     expect((await on.ask({ url: '/api/session', headers: { cookie: oldest } })).statusCode).toBe(200);
-    const newest = await cookieOf();
-    const secrets = [oldest, newest].map((cookie) => hashOf(cookie.slice(cookie.indexOf('=') + 1)));
+    const newest = await getCookie();
+    const secrets = [oldest, newest].map((cookie) => getHash(cookie.slice(cookie.indexOf('=') + 1)));
     expect(await on.database.operators.holders(secrets)).toMatchObject([null, { role: 'owner' }]);
   });
 
@@ -194,7 +195,7 @@ describe('requests', () => {
   });
 
   test('a token has no role above that of its operator', async () => {
-    const parts = { context: on.context, database: on.database, who: 'test' };
+    const parts = { context: on.context, database: on.database, actor: 'test' };
     await addOperator.run(parts, { name: 'vic', role: 'viewer' });
     const made = makeToken.run(parts, { name: 'vic', role: 'admin', label: 'x', days: 1 });
     await expect(made).rejects.toMatchObject({ code: 'ROLE_TOO_LOW' });

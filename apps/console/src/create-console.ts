@@ -17,24 +17,24 @@ import { addFileRoute } from './http/file-route.js';
 import { addHeaders } from './http/headers.js';
 import { addJobsBoard } from './http/jobs-board.js';
 import { addOperationRoutes } from './http/operation-routes.js';
-import { sendProblem, unknownPage } from './http/problem.js';
+import { sendProblem, toUnknownPage } from './http/problem.js';
 
-interface ConsoleParts extends Omit<OperationParts, 'who'> {
+interface ConsoleParts extends Omit<OperationParts, 'actor'> {
   context: Context;
   database: Database;
-  /** Where the files are; without it none can be opened. */
+  /** The object store; without it no file can be opened. */
   objectStore?: ObjectStore | undefined;
   /** Opens the queues for the board of jobs. */
   openJobs: () => Promise<BoardQueues>;
-  /** The address that browsers see. */
+  /** The public URL. */
   url?: string | undefined;
   /** The address that it listens on. */
   host: string;
-  /** The proxies whose X-Forwarded-For is believed, as their number or their addresses; absent: none. */
+  /** The trusted proxies, as their number or their addresses; absent: none. */
   trustProxy?: number | string[] | undefined;
 }
 
-/** Most bytes of a request's body. */
+/** Bytes of a request body. */
 const MAX_BODY = 65_536;
 const WEB = fileURLToPath(new URL('../dist/web/', import.meta.url));
 
@@ -67,16 +67,16 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_, reply) => {
     if (await database.ping()) return 'ok\n';
-    return reply.code(503).send('Postgres does not answer\n');
+    return reply.code(503).send('Postgres does not respond\n');
   });
   if (existsSync(WEB)) await app.register(files, { root: WEB, cacheControl: false, setHeaders: cacheAssets });
   app.setNotFoundHandler((request) => {
-    throw unknownPage(request);
+    throw toUnknownPage(request);
   });
   return app;
 }
 
-/** The names of these files change with what is in them; the page, which names them, is asked for each time. */
+/** The names of assets change with their contents; the page itself is revalidated each time. */
 function cacheAssets(reply: { header(name: string, value: string): unknown }, path: string): void {
   const lasting = path.includes(`${sep}assets${sep}`);
   reply.header('cache-control', lasting ? 'max-age=31536000, immutable' : 'no-cache');

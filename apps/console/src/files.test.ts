@@ -22,16 +22,26 @@ beforeAll(async () => {
   await database.networks.register({ id: 'main', chainId: 1 });
   const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
   await database.manifest.registerKey(signer.publicKey);
-  for (const [start, byteLength] of [
+  for (const [firstBlock, byteLength] of [
     [100, BODY.length],
     [200, HUGE],
   ] as const) {
-    const end = start + 99;
+    const lastBlock = firstBlock + 99;
     await database.network('main').bundles.publish(
       {
-        ...{ kind: 'logs', start, end, objectKey: `logs-${start}`, byteLength, rawLength: 9, sha256: SHA256 },
-        ...{ firstHash: HASH, firstParentHash: HASH, lastHash: HASH, proofs: [], formatVersion: 1 },
-        fragments: [{ startBlock: start, endBlock: end, byteLength, rawLength: 9, crc32: 1 }],
+        kind: 'logs',
+        firstBlock,
+        lastBlock,
+        objectKey: `logs-${firstBlock}`,
+        byteLength,
+        rawLength: 9,
+        sha256: SHA256,
+        firstHash: HASH,
+        firstParentHash: HASH,
+        lastHash: HASH,
+        proofs: [],
+        formatVersion: 1,
+        fragments: [{ firstBlock: firstBlock, lastBlock: lastBlock, byteLength, rawLength: 9, crc32: 1 }],
       },
       { signer, clients: [] },
     );
@@ -44,13 +54,13 @@ test('the files of a block, the newest, and one with its entry are told', async 
   expect((await ask('files/of-block?network=main&block=150')).json()).toContainEqual({
     kind: 'logs',
     state: 'published',
-    file: expect.objectContaining({ start: 100, end: 199, sha256: SHA256 }),
+    file: expect.objectContaining({ from: 100, to: 199, sha256: SHA256 }),
   });
   const newest = (await ask('files/newest?network=main')).json();
-  expect(newest.map(({ start }: { start: number }) => start).sort()).toEqual([100, 200]);
-  const shown = (await ask('files/show?network=main&kind=logs&start=100')).json();
+  expect(newest.map(({ from }: { from: number }) => from).sort()).toEqual([100, 200]);
+  const shown = (await ask('files/show?network=main&kind=logs&from=100')).json();
   expect(shown).not.toHaveProperty('fragments');
-  expect(JSON.parse(shown.entry)).toMatchObject({ start: 100, end: 199, sha256: SHA256 });
+  expect(JSON.parse(shown.entry)).toMatchObject({ from: 100, to: 199, sha256: SHA256 });
   expect((await ask('audits?network=main')).json()).toEqual({ network: 'main', last: null, superseded: [] });
 });
 
@@ -68,7 +78,7 @@ test.each([
   ['files/main/uncles/100', 404, 'FILE_UNKNOWN'],
   ['files/main/logs/..%2F100', 404, 'FILE_UNKNOWN'],
   ['files/main/logs/200', 422, 'FILE_TOO_LARGE'],
-  ['files/show?network=main&kind=logs&start=150', 404, 'FILE_UNKNOWN'],
+  ['files/show?network=main&kind=logs&from=150', 404, 'FILE_UNKNOWN'],
 ])('%s is refused', async (path, status, code) => {
   const answer = await ask(path);
   expect(answer.json()).toMatchObject({ error: { code } });

@@ -5,7 +5,7 @@ import { useConsole } from './testing/use-console.js';
 
 const ingest = {
   id: 'window-0',
-  payload: { network: 'main', start: 100, end: 199, kinds: ['blocks'], owner: 'ada' },
+  payload: { network: 'main', firstBlock: 100, lastBlock: 199, kinds: ['blocks'], owner: 'ada' },
   priority: 5,
 } as const;
 const QUEUES = [{ displayName: 'ingest' }, { displayName: 'pack' }, { displayName: 'schedule' }];

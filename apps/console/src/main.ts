@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { createRedisLeases } from '@packhouse/node-rpc';
 import { openObjectStore } from '@packhouse/object-store';
+import { connectDatabase } from '@packhouse/pipeline';
 import { createQueueReader, openQueuesForBoard } from '@packhouse/queue';
 import { PackhouseError, runProcess, startMetrics } from '@packhouse/runtime';
 import { createConsole } from './create-console.js';
@@ -11,18 +11,12 @@ import { consoleSettings } from './settings.js';
 await runProcess(process, {
   name: 'console',
   settings: consoleSettings,
-  async start({ settings, context, shutdown, notify }) {
+  async start(starting) {
+    const { settings, context, shutdown, notify } = starting;
     const { CONSOLE_HOST: host, CONSOLE_PORT: port, NETWORKS_FILE: file } = settings;
     const networks = file === undefined ? undefined : await loadNetworks(file, process.env);
-    await startMetrics({ context, shutdown, notify }, settings);
-    const database = createDatabase({
-      connectionString: settings.DATABASE_URL,
-      context,
-      poolSize: 4,
-      applicationName: 'packhouse console',
-    });
-    shutdown.add('database', () => database.close());
-    await waitForSchema(database, context);
+    await startMetrics(starting, settings);
+    const database = await connectDatabase(starting, { poolSize: 4, applicationName: 'packhouse console' });
     const queues = { context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL };
     const queue = createQueueReader(queues);
     shutdown.add('queues', () => queue.close());
@@ -34,7 +28,12 @@ await runProcess(process, {
         : await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     if (objectStore !== undefined) shutdown.add('object store', () => objectStore.close());
     const app = await createConsole({
-      ...{ context, database, queue, objectStore, host, url: settings.CONSOLE_URL },
+      context,
+      database,
+      queue,
+      objectStore,
+      host,
+      url: settings.CONSOLE_URL,
       trustProxy: settings.TRUST_PROXY,
       openJobs: () => openQueuesForBoard(queues),
       networks: networks === undefined ? undefined : () => networks,
@@ -46,8 +45,8 @@ await runProcess(process, {
       if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
       throw new PackhouseError({
         code: 'PORT_IN_USE',
-        message: `Port ${port} of ${host}, which CONSOLE_PORT names, is in use.`,
-        hint: 'Set CONSOLE_PORT to another one, or to 0 for one that is free.',
+        message: `Port ${port} of ${host} (CONSOLE_PORT) is in use.`,
+        hint: 'Set CONSOLE_PORT to another port, or to 0 for a free one.',
         cause: error,
       });
     });

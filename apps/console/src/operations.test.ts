@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { useConsole } from './testing/use-console.js';
 
 let elapsed = 1_000;
-const on = useConsole({ clock: { ...systemClock, elapsed: () => elapsed } });
+const NOON = Date.UTC(2026, 10, 11, 12);
+const on = useConsole({ clock: { ...systemClock, now: () => NOON, elapsed: () => elapsed } });
 const hash = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
 
 let admin: { authorization: string };
@@ -16,23 +17,21 @@ beforeAll(async () => {
     await database.networks.register({ id, chainId });
     await database.network(id).head.set({ number: 99, hash: hash(99), finalized: 79 });
   }
-  await database.network('main').wanted.add({ kinds: ['logs'], start: 10, end: null, priority: 1 });
-  for (const [network, number, cause] of [
+  await database.network('main').backfills.add({ kinds: ['logs'], from: 10, to: null, priority: 1 });
+  for (const [network, firstBlock, cause] of [
     ['main', 40, 'PROOF_FAILED'],
     ['main', 50, 'NODE_TIMEOUT'],
     ['side', 7, 'PROOF_FAILED'],
   ] as const) {
     const tried = [{ upstream: 'liar', cause, message: 'says otherwise', payloadDigest: 'ab'.repeat(32) }];
     await database.network(network).quarantine.put({
-      ...{
-        number,
-        kinds: ['logs'],
-        cause,
-        message: 'It fails.',
-        upstream: 'liar',
-        payloadDigest: null,
-        tried,
-      },
+      firstBlock,
+      kinds: ['logs'],
+      cause,
+      message: 'It fails.',
+      upstream: 'liar',
+      payloadDigest: null,
+      tried,
     });
   }
   admin = await on.token('admin');
@@ -45,27 +44,26 @@ const change = (name: string, payload: object, headers: object = admin) =>
 
 test('what is quarantined is read by page and cause, shown with what upstreams said, and retried', async () => {
   const first = await read('quarantine?limit=2');
-  expect(first).toMatchObject({ rows: [{ network: 'main', number: 40 }, { number: 50 }], more: true });
+  expect(first).toMatchObject({ rows: [{ network: 'main', from: 40 }, { from: 50 }], more: true });
   const rest = await read('quarantine?limit=2&after=50&afterNetwork=main');
-  expect(rest).toMatchObject({ rows: [{ network: 'side', number: 7 }], more: false });
+  expect(rest).toMatchObject({ rows: [{ network: 'side', from: 7 }], more: false });
   expect((await read('quarantine?cause=NODE_TIMEOUT')).rows).toHaveLength(1);
   expect(await read('quarantine/causes')).toContainEqual({
-    ...{ network: 'main', cause: 'PROOF_FAILED', entries: 1, blocks: 1 },
+    network: 'main',
+    cause: 'PROOF_FAILED',
+    entries: 1,
+    blocks: 1,
   });
   expect(await read('quarantine/show?network=main&block=40')).toMatchObject({
     tried: [{ upstream: 'liar', message: 'says otherwise', payloadDigest: 'ab'.repeat(32) }],
-    standing: { logs: 'quarantined', blocks: 'not wanted' },
-    advice: expect.stringContaining('does not match the header'),
+    standing: { logs: 'quarantined', blocks: 'not requested' },
+    advice: expect.stringContaining('does not match the block header'),
   });
-  const retried = await change(
-    'quarantine/retry',
-    { network: 'main', start: 40 },
-    await on.token('operator'),
-  );
+  const retried = await change('quarantine/retry', { network: 'main', from: 40 }, await on.token('operator'));
   expect(retried.json()).toEqual([{ network: 'main', retried: 1 }]);
   const ofOther = await change('quarantine/retry', { network: 'main', cause: 'NODE_TIMEOUT' });
   expect(ofOther.json()).toEqual([{ network: 'main', retried: 1 }]);
-  expect((await change('quarantine/retry', { network: 'main', start: 41, end: 49 })).statusCode).toBe(404);
+  expect((await change('quarantine/retry', { network: 'main', from: 41, to: 49 })).statusCode).toBe(404);
   expect(await read('changes?subject=quarantine')).toMatchObject({
     rows: [
       { after: { blocks: 'all', cause: 'NODE_TIMEOUT', retried: 1 } },
@@ -110,7 +108,7 @@ describe('keys', () => {
         database.keys.create({ application, network: null, plan: 'free' }),
       ),
     );
-    const day = Math.floor(Date.now() / 86_400_000);
+    const day = Math.floor(on.context.clock.now() / 86_400_000);
     const used = { day, network: 'main', method: 'eth_call', requests: 3, units: 30, errors: 1, bytes: 9 };
     await database.usage.add([
       { ...used, keyId: mine?.row.id ?? 0 },
@@ -123,11 +121,17 @@ describe('keys', () => {
     ]);
     const limits = await read('own/limits', { cookie });
     expect(limits).toMatchObject({
-      ...{ prefix: mine?.row.prefix, application: 'mine', limits: { unitsPerDay: 100_000 } },
+      prefix: mine?.row.prefix,
+      application: 'mine',
+      limits: { unitsPerDay: 100_000 },
       used: { unitsInDay: 30, unitsInMonth: 30 },
     });
     expect(await read('own/networks', { cookie })).toContainEqual({
-      ...{ id: 'main', chainId: 1, family: null, address: null, jsonRpc: null },
+      id: 'main',
+      chainId: 1,
+      family: null,
+      address: null,
+      jsonRpc: null,
     });
     expect((await read('keys', { cookie })).error.code).toBe('ROLE_TOO_LOW');
     expect((await read('own/usage')).error.code).toBe('KEY_UNKNOWN');
@@ -152,13 +156,16 @@ test('of two admins who change one plan, the second one is told what changed mea
   });
 });
 
-test('a schedule is added, listed with its next time, steered, and refused what would leave the packer', async () => {
+test('a schedule is added, listed with its next time, paused, and refused what would leave the packer', async () => {
   const schedule = { name: 'nightly', command: ['status'], cron: '0 3 * * *', zone: 'Europe/Berlin' };
   expect((await change('schedules/add', schedule)).json()).toMatchObject({
-    ...{ name: 'nightly', owner: 'default', missed: 'once', nextAt: expect.any(String) },
+    name: 'nightly',
+    owner: 'default',
+    missed: 'once',
+    nextAt: expect.any(String),
   });
   expect((await change('schedules/add', schedule)).json().error.code).toBe('SCHEDULE_INVALID');
-  expect((await change('schedules/steer', { name: 'nightly', action: 'pause' })).statusCode).toBe(200);
+  expect((await change('schedules/state', { name: 'nightly', state: 'paused' })).statusCode).toBe(200);
   expect(await read('schedules')).toMatchObject([
     { name: 'nightly', paused: true, nextAt: null, last: null },
   ]);
@@ -167,7 +174,7 @@ test('a schedule is added, listed with its next time, steered, and refused what 
     const refused = await change('schedules/add', { ...schedule, name: 'other', command });
     expect(refused.json().error.code).toBe('SCHEDULE_INVALID');
   }
-  expect((await change('schedules/steer', { name: 'nobody', action: 'run' })).statusCode).toBe(404);
+  expect((await change('schedules/run', { name: 'nobody' })).statusCode).toBe(404);
 });
 
 test('a budget is set, listed with what is used, not overwritten as it was before, and removed', async () => {
@@ -187,20 +194,37 @@ test('a budget is set, listed with what is used, not overwritten as it was befor
 
 describe('the overview', () => {
   test('has every network in a row, and rates once something was published between two looks', async () => {
-    const publish = (start: number) =>
+    const publish = (firstBlock: number) =>
       on.database.network('main').bundles.publish({
-        ...{ kind: 'logs', start, end: start + 9, objectKey: `main/logs/${start}.json.gz`, proofs: [] },
-        ...{ byteLength: 100, rawLength: 1_000, sha256: hash(start).slice(2), formatVersion: 1 },
-        ...{ firstHash: hash(start), firstParentHash: hash(start - 1), lastHash: hash(start + 9) },
-        fragments: [{ startBlock: start, endBlock: start + 9, byteLength: 10, rawLength: 20, crc32: 1 }],
+        kind: 'logs',
+        firstBlock,
+        lastBlock: firstBlock + 9,
+        objectKey: `main/logs/${firstBlock}.json.gz`,
+        proofs: [],
+        byteLength: 100,
+        rawLength: 1_000,
+        sha256: hash(firstBlock).slice(2),
+        formatVersion: 1,
+        firstHash: hash(firstBlock),
+        firstParentHash: hash(firstBlock - 1),
+        lastHash: hash(firstBlock + 9),
+        fragments: [
+          { firstBlock: firstBlock, lastBlock: firstBlock + 9, byteLength: 10, rawLength: 20, crc32: 1 },
+        ],
       });
     await publish(10);
     await on.database.network('side').alarms.raise({ name: 'REORG_BELOW_FINALITY', message: 'It differs.' });
     elapsed += 2_000;
     const [main, side] = await read('overview');
     expect(main).toMatchObject({
-      ...{ network: 'main', head: 99, finalized: 79, firstWanted: 10, completeTo: 19, quarantinedBlocks: 2 },
-      ...{ alarms: [], kinds: [{ kind: 'logs', blocks: 10, bytes: 100, blocksPerSecond: null }] },
+      network: 'main',
+      head: 99,
+      finalized: 79,
+      firstRequested: 10,
+      completeThrough: 19,
+      quarantinedBlocks: 2,
+      alarms: [],
+      kinds: [{ kind: 'logs', blocks: 10, bytes: 100, blocksPerSecond: null }],
     });
     expect(side).toMatchObject({ alarms: [{ name: 'REORG_BELOW_FINALITY' }], kinds: [] });
     await publish(20);

@@ -1,12 +1,8 @@
 import {
-  databaseUrlSetting,
-  drainLimitSetting,
   integerSetting,
-  logLevelSetting,
-  metricsHostSetting,
-  metricsPortSetting,
   networksFileSetting,
   objectStoreSetting,
+  processSettings,
   redisUrlSetting,
   s3EndpointSetting,
   trustProxySetting,
@@ -14,16 +10,15 @@ import {
 import { z } from 'zod';
 
 /** The environment of a console. */
-export const consoleSettings = z.object({
-  DATABASE_URL: databaseUrlSetting(),
-  REDIS_URL: redisUrlSetting('where the queues are; without it Postgres'),
+export const consoleSettings = processSettings.extend({
+  REDIS_URL: redisUrlSetting('the Redis of the queues; default: Postgres'),
   NETWORKS_FILE: networksFileSetting().optional(),
   OBJECT_STORE: objectStoreSetting().optional(),
   S3_ENDPOINT: s3EndpointSetting(),
   CONSOLE_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('the address that the console listens on, e.g. 0.0.0.0 (default 127.0.0.1)'),
+    .describe('the address to listen on, e.g. 0.0.0.0 (default 127.0.0.1)'),
   CONSOLE_PORT: integerSetting(
     'the port of the console, 0 to 65535, 0 for a free one (default 8090)',
     0,
@@ -33,15 +28,11 @@ export const consoleSettings = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'the address that browsers see, e.g. https://packhouse.example.com; needed unless they run on this machine',
+      'the public URL, e.g. https://packhouse.example.com; required unless browsers run on this machine',
     ),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('the address of the gateway, as its own PUBLIC_URL, for the lines that holders of keys copy'),
+    .describe('the PUBLIC_URL of the gateway, for the examples of API keys'),
   TRUST_PROXY: trustProxySetting('the console'),
-  METRICS_PORT: metricsPortSetting(),
-  METRICS_HOST: metricsHostSetting(),
-  DRAIN_LIMIT_MS: drainLimitSetting(),
-  LOG_LEVEL: logLevelSetting(),
 });

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Network } from '@packhouse/networks';
 import { forgetUpstreams } from '@packhouse/node-rpc';
-import { noteUsage } from './access/usage-counts.js';
+import type { Context } from '@packhouse/runtime';
+import { recordUsage } from './access/usage-counts.js';
 import { createParts } from './create-parts.js';
 import { createServices, type Services } from './create-services.js';
+import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createClientAddress, createTrustedProxies } from './http/client-address.js';
 import { limitConnections } from './http/connections.js';
@@ -16,8 +18,8 @@ import { close, createHttpServer, listen, reachableHost } from './http/server.js
 import { createGeneration, type Generation } from './networks/generation.js';
 import { createNetworkServices } from './networks/network-services.js';
 import { publicUrls, serveNetworks } from './networks/served-network.js';
+import { createFallback } from './routes/fallback.js';
 import { createRoutes } from './routes/table.js';
-import { createUnrouted } from './routes/unrouted.js';
 
 /** The HTTP interface of one process. */
 export interface Gateway {
@@ -58,13 +60,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   const exchanges = {
     nextId: createRequestIds(),
-    addressOf: createClientAddress(options.trustProxy),
+    toAddress: createClientAddress(options.trustProxy),
     codings: createContentCodings(),
     pacer,
   };
   const log = createRequestLog(context, options.logRequests);
   const record = (exchange: Exchange): void => {
-    noteUsage(parts.usage, exchange);
+    recordUsage(parts.usage, exchange);
     log(exchange);
   };
   /** Unknown until the server listens, unless it was given. */
@@ -83,18 +85,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     try {
       const routes = createRoutes(parts, served, (network) => {
         taken.push(network);
-        return services.take(network);
+        return services.acquire(network);
       });
       const router = createRouter({
         routes,
-        unrouted: createUnrouted(parts, served),
+        fallback: createFallback(parts, served),
         exchanges,
         logger: context.logger,
         tracing: context.tracing,
         record,
-        beforeRefusal: parts.admission.sayLeft,
+        beforeRefusal: parts.admission.setRateLimitHeaders,
         draining: () => parts.phase.draining,
-        bodies: parts.requests,
+        bodies: parts.bodyMemory,
       });
       return createGeneration(router, served, release);
     } catch (error) {
@@ -108,27 +110,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     (request, response) => generation.answer(request, response),
     options.maxConnections ?? 10_000,
   );
-  const refusedConnections = context.metrics.counter(
-    'packhouse_gateway_connections_refused_total',
-    'Connections closed because their address has too many.',
-  );
-  limitConnections(
-    server,
-    options.connectionsPerAddress ?? 1_000,
-    createTrustedProxies(options.trustProxy),
-    () => {
-      refusedConnections.inc();
-      context.logger.warn(
-        'one address has too many connections; CONNECTIONS_PER_ADDRESS says how many it may have',
-      );
-    },
-  );
-  const sweeping = setInterval(() => {
-    filters.sweep().catch((error: unknown) => {
-      context.logger.warn({ err: error }, 'expired filters could not be deleted; it is tried again');
-    });
-  }, FILTER_SWEEP_MS);
-  sweeping.unref();
+  limitAddresses(server, options);
+  const stopSweeping = sweepFilters(filters, context);
 
   return {
     server,
@@ -149,13 +132,39 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       parts.phase.leaving = true;
       if (delayMs > 0) await context.clock.sleep(delayMs, cut).catch(() => undefined);
       parts.phase.draining = true;
-      clearInterval(sweeping);
+      stopSweeping();
       await close(server, cut);
       generation.retire();
       await services.settled();
       await closeParts();
     },
   };
+}
+
+/** Closes connections beyond those that one address may have. */
+function limitAddresses(
+  server: Server,
+  { context, connectionsPerAddress, trustProxy }: GatewayOptions,
+): void {
+  const refused = context.metrics.counter(
+    'packhouse_gateway_connections_refused_total',
+    'Connections closed because their address has too many.',
+  );
+  limitConnections(server, connectionsPerAddress ?? 1_000, createTrustedProxies(trustProxy), () => {
+    refused.inc();
+    context.logger.warn('one address has too many connections; the limit is CONNECTIONS_PER_ADDRESS');
+  });
+}
+
+/** Deletes expired filters until the returned function is called. */
+function sweepFilters(filters: FilterStore, { logger }: Pick<Context, 'logger'>): () => void {
+  const timer = setInterval(() => {
+    filters.sweep().catch((error: unknown) => {
+      logger.warn({ err: error }, 'failed to delete expired filters; will retry');
+    });
+  }, FILTER_SWEEP_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** Creates request ids that are unique in a log: a prefix for this process, and a counter. */

@@ -13,11 +13,11 @@ import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createBodyMemory } from './http/body-memory.js';
 import { createPacer, type Pacer } from './http/paced-pieces.js';
+import { createCachedCoverage } from './pointers/cached-coverage.js';
 import { createPointerFinder, loadRanges } from './pointers/find-pointer.js';
-import { createRangeCache } from './pointers/range-cache.js';
-import { createSparingCoverage } from './pointers/sparing-coverage.js';
+import { createRangeCache, type RangeCache } from './pointers/range-cache.js';
 import { warmRanges } from './pointers/warm-ranges.js';
-import type { GatewayParts } from './routes/gateway-parts.js';
+import type { GatewayParts } from './routes/common/gateway-parts.js';
 import { createAnswerMemory } from './rpc/answer-memory.js';
 import { createCallMetrics } from './rpc/call-metrics.js';
 
@@ -32,65 +32,40 @@ export function createParts(options: GatewayOptions): {
 } {
   const { context, database, objectStore } = options;
   const { clock } = context;
-  if (options.downloads === 'redirect' && objectStore.presign === undefined) {
-    throw new PackhouseError({
-      code: 'SETTINGS_INVALID',
-      message: `DOWNLOADS=redirect needs an object store that has addresses of its own, as s3://bucket/prefix; OBJECT_STORE is ${objectStore.description}.`,
-      hint: 'Set DOWNLOADS=stream.',
-    });
-  }
+  requirePresign(options);
   const filters = options.filters ?? database.filters;
-  const quotas = createQuotas(clock);
-  const usage = createUsageCounts({
-    ...{ context, usage: database.usage, learn: quotas.learn },
-    keepDays: options.usageDays ?? 400,
-  });
-  const rateLimiter = createRateLimiter(options.seconds ?? createLocalSeconds(clock), quotas);
-  const addressLimiter = createAddressLimiter(
-    options.addressSeconds ?? createLocalSeconds(clock),
-    options.openRate,
-  );
+  const { close: closeAccess, ...access } = createAccess(options);
   const ranges = createRangeCache({
     load: (network, kind, range) => loadRanges(database, network, kind, range),
     clock,
-    ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
+    maxBytes: options.rangeCacheBytes,
   });
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
-  const keys = createKeyCache({ find: database.keys.find, clock });
-  const coverage = createSparingCoverage({ database, queue: options.queue, clock });
+  const coverage = createCachedCoverage({ database, queue: options.queue, clock });
   const pacer = createPacer();
   const files = createFileFinder({
-    ...{ context, database, objectStore, bodies, pacer },
+    context,
+    database,
+    objectStore,
+    bodies,
+    pacer,
     storeTimeoutMs: options.storeTimeoutMs,
     redirect: options.downloads === 'redirect',
   });
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
-  const held = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
-  const requests = createBodyMemory(options.bodyMemoryBytes ?? 67_108_864);
-  const memory = { ranges, files: bodies, answers, held, requests };
-  context.metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache'], (gauge) => {
+  const answerMemory = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
+  const bodyMemory = createBodyMemory(options.bodyMemoryBytes ?? 67_108_864);
+  const memory = { ranges, files: bodies, answers, held: answerMemory, requests: bodyMemory };
+  context.metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes held by a cache.', ['cache'], (gauge) => {
     for (const [cache, { bytes }] of Object.entries(memory)) gauge.set({ cache }, bytes);
   });
-  const { warmLimitMs = 0 } = options;
   const phase = {
-    warming: warmLimitMs > 0 || options.othersReady !== undefined,
+    warming: (options.warmLimitMs ?? 0) > 0 || options.othersReady !== undefined,
     leaving: false,
     draining: false,
   };
   const stop = new AbortController();
-  const warm = async (limitMs: number): Promise<void> => {
-    if (limitMs > 0) {
-      await warmRanges({
-        ...{ context, database, networks: options.networks, ranges, limitMs },
-        signal: stop.signal,
-      });
-    }
-    // Not awaited: the others wait until they hear that this one is warm.
-    void (options.othersReady ?? Promise.resolve()).then(() => {
-      phase.warming = false;
-    });
-  };
-  const warmed = phase.warming ? warm(warmLimitMs) : Promise.resolve();
+  const warmed = phase.warming ? warm(options, ranges, phase, stop.signal) : Promise.resolve();
   return {
     filters,
     pacer,
@@ -99,18 +74,15 @@ export function createParts(options: GatewayOptions): {
       context,
       database,
       objectStore,
-      admission: createAdmission({ keys, rateLimiter, addressLimiter, usage, clock }),
-      quotas,
-      usage,
-      addressLimiter,
+      ...access,
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,
       coverage,
       phase,
       networksFileOk: options.networksFileOk ?? (() => true),
       answers,
-      held,
-      requests,
+      answerMemory,
+      bodyMemory,
       bodyLimits: { keyed: options.bodyBytes ?? 1_048_576, open: options.openBodyBytes ?? 65_536 },
       batchCalls: options.batchCalls ?? 1_000,
       tips: options.tips ?? database.tips,
@@ -125,8 +97,58 @@ export function createParts(options: GatewayOptions): {
       await warmed;
       ranges.close();
       await ranges.settled();
+      await closeAccess();
+    },
+  };
+}
+
+/** The parts that admit and count requests. */
+function createAccess({ context, database, seconds, addressSeconds, openRate, usageDays }: GatewayOptions) {
+  const { clock } = context;
+  const quotas = createQuotas(clock);
+  const usage = createUsageCounts({
+    context,
+    usage: database.usage,
+    onTotals: quotas.update,
+    keepDays: usageDays ?? 400,
+  });
+  const rateLimiter = createRateLimiter(seconds ?? createLocalSeconds(clock), quotas);
+  const addressLimiter = createAddressLimiter(addressSeconds ?? createLocalSeconds(clock), openRate);
+  const keys = createKeyCache({ find: database.keys.find, clock });
+  return {
+    admission: createAdmission({ keys, rateLimiter, addressLimiter, usage, clock }),
+    addressLimiter,
+    quotas,
+    usage,
+    async close() {
       await usage.close();
       await rateLimiter.close();
     },
   };
+}
+
+/** Loads the range index as far as the options allow; ends the warming phase when the other workers are ready too. */
+async function warm(
+  { context, database, networks, warmLimitMs = 0, othersReady }: GatewayOptions,
+  ranges: RangeCache,
+  phase: { warming: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  if (warmLimitMs > 0) {
+    await warmRanges({ context, database, networks, ranges, limitMs: warmLimitMs, signal });
+  }
+  // Not awaited: the others wait until they hear that this one is warm.
+  void (othersReady ?? Promise.resolve()).then(() => {
+    phase.warming = false;
+  });
+}
+
+/** Throws SETTINGS_INVALID if clients cannot be redirected to the object store. */
+function requirePresign({ downloads, objectStore }: GatewayOptions): void {
+  if (downloads !== 'redirect' || objectStore.presign !== undefined) return;
+  throw new PackhouseError({
+    code: 'SETTINGS_INVALID',
+    message: `DOWNLOADS=redirect needs an S3 object store (s3://bucket/prefix); OBJECT_STORE is ${objectStore.description}.`,
+    hint: 'Set DOWNLOADS=stream.',
+  });
 }

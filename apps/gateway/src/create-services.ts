@@ -1,16 +1,19 @@
 import type { Network } from '@packhouse/networks';
 import { createNftWorker, type NftOptions, nftPolicy } from '@packhouse/nft';
 import { createForwarder } from '@packhouse/node-rpc';
-import { createKnownTexts } from './cache/known-texts.js';
+import { createFindingReport } from '@packhouse/pipeline';
+import { createRequestCache } from './cache/request-cache.js';
 import { createDeliveries } from './filters/deliveries.js';
 import type { FilterStore } from './filters/filter-state.js';
 import { createPendingWatch } from './filters/pending-watch.js';
 import { createIntegrity } from './integrity/create-integrity.js';
-import { createFalseAnswerReport } from './integrity/report-false-answers.js';
-import { methodsOf } from './methods/methods-of.js';
-import type { GatewayParts } from './routes/gateway-parts.js';
+import { createNewestLogs } from './integrity/newest-logs.js';
+import { createInvalidResponseReport } from './integrity/report-invalid-responses.js';
+import { createMethods } from './methods/create-methods.js';
+import type { GatewayParts } from './routes/common/gateway-parts.js';
 import type { RoutedServices } from './routes/table.js';
 import { createSharedCalls } from './rpc/answer-call.js';
+import { toAnswerPrefix } from './rpc/method.js';
 
 /** The services of one network, with what they know of its upstreams. */
 export interface Services extends RoutedServices {
@@ -23,16 +26,26 @@ export function createServices(
   filters: FilterStore,
   nftOptions: NftOptions | undefined,
 ): Services {
-  const onFalseAnswer = createFalseAnswerReport({ network: network.id, context, database });
-  const forwarder = createForwarder({ network, context, tips, spending, reports, onFalseAnswer });
+  const onInvalidResponse = createInvalidResponseReport({ network: network.id, context, database });
+  const onFinding = createFindingReport({ network: network.id, context, database });
+  const forwarder = createForwarder({
+    network,
+    context,
+    tips,
+    spending,
+    reports,
+    onInvalidResponse,
+    onFinding,
+  });
   const integrity =
     network.family === 'evm' && network.rpc.integrity === 'full'
       ? createIntegrity({ policy: network.proofs, forwarder, rpc: network.rpc })
       : undefined;
+  const newestLogs = network.family === 'evm' ? createNewestLogs(network.proofs, context.clock) : undefined;
   const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
   const deliveries = createDeliveries({ filters, context });
   const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
-  const methods = methodsOf(network, {
+  const methods = createMethods(network, {
     filters,
     pending,
     deliveries,
@@ -42,15 +55,19 @@ export function createServices(
   if (without.length > 0) {
     context.logger.warn(
       { network: network.id, methods: without },
-      'rpc.costs names methods that this network does not offer',
+      'rpc.costs has methods that this network does not support',
     );
   }
   return {
     forwarder,
     integrity,
+    newestLogs,
     methods,
     shared: createSharedCalls(),
-    known: createKnownTexts(answers.get),
+    requestCache: createRequestCache((name) => {
+      const isCurrent = name.startsWith(`${toAnswerPrefix({ config: network, forwarder, integrity })} `);
+      return isCurrent ? answers.get(name) : undefined;
+    }),
     nft,
     async close() {
       await Promise.all([pending.close(), deliveries.close(), nft?.close()]);

@@ -1,6 +1,6 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import type { NftOptions } from '@packhouse/nft';
+import { toNftOptions } from '@packhouse/nft';
 import type { NodeReports, SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
@@ -8,71 +8,67 @@ import type { Context } from '@packhouse/runtime';
 import type { SecondLimiter } from './access/rate-limiter.js';
 import type { SharedAnswers } from './cache/answer-cache.js';
 import type { FilterStore } from './filters/filter-state.js';
-import type { LoggedRequests } from './http/request-log.js';
+import type { GatewaySettings } from './settings.js';
 
-export interface GatewayOptions {
+/** The options of a gateway: its parts, and of its settings (see settings.ts) those that are not at their defaults. */
+export interface GatewayOptions extends Partial<ReturnType<typeof toGatewayOptions>> {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
   networks: readonly Network[];
-  /** Public address of this server, without a slash at the end; default: host and port of `listen`. */
-  publicUrl?: string | undefined;
   /** Counts the second of a key; default: in this process. */
-  seconds?: SecondLimiter;
+  seconds?: SecondLimiter | undefined;
   /** Counts the second of an address; default: in this process. */
-  addressSeconds?: SecondLimiter;
+  addressSeconds?: SecondLimiter | undefined;
   /** Resolves when the other workers of this gateway are ready too; /readyz fails until then. Default: there are none. */
-  othersReady?: Promise<void>;
-  /** Days that usage is kept. Default 400. */
-  usageDays?: number;
+  othersReady?: Promise<void> | undefined;
   /** For coverage, which needs it to tell what is queued or being fetched. The gateway does not close it. */
   queue?: QueueReader;
-  /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */
-  rangeCacheBytes?: number;
-  /** How long /readyz waits for the range index to be loaded, in milliseconds; default: it is not loaded ahead. */
-  warmLimitMs?: number;
-  /** Memory for files. Default 64 MiB. */
-  fileCacheBytes?: number;
-  /** Whether files go through the gateway, or clients are led to the object store. Default: through the gateway. */
-  downloads?: 'stream' | 'redirect';
   /** How long the object store may take for a file, or for the next piece of a large one. Default 15 s. */
   storeTimeoutMs?: number;
-  /** Memory for results about final blocks. Default 64 MiB. */
-  answerCacheBytes?: number;
-  /** Memory for answers that are held whole until they are sent; calls wait if it is full. Default 256 MiB. */
-  answerMemoryBytes?: number;
-  /** Memory for bodies of requests that are not answered yet; refused with 503 if it is full. Default 64 MiB. */
-  bodyMemoryBytes?: number;
-  /** Bytes of a JSON-RPC body at most, with a key. Default 1 MiB. */
-  bodyBytes?: number;
-  /** Bytes of a JSON-RPC body at most, without a key. Default 64 KiB. */
-  openBodyBytes?: number;
-  /** Calls in a JSON-RPC batch at most. Default 1,000. */
-  batchCalls?: number;
   /** The store of filters; default: the database. */
   filters?: FilterStore;
-  /** The newest block numbers that all gateways told; default: in the database. */
+  /** The newest block numbers that any gateway has seen; default: in the database. */
   tips?: SharedTips;
   /** Counts the requests to nodes; default: they are not counted. */
   spending?: Spending;
-  /** Told what is known of nodes, and tells which are cordoned; default: nobody. */
+  /** Gets what is known of nodes, and knows which are cordoned; default: none. */
   reports?: NodeReports;
   /** Results about final blocks, shared with other gateways; default: none. */
   sharedAnswers?: SharedAnswers;
-  /** Requests a second from one address to networks that need no key. Default 25. */
-  openRate?: number;
-  /** The proxies trusted to name a client's address: how many, or their addresses. Default: none. */
-  trustProxy?: number | string[] | undefined;
   /** Whether the current networks file is the one being served, for /readyz; default: it is. */
   networksFileOk?: () => boolean;
-  /** How tokens of the core family are refreshed. */
-  nft?: NftOptions | undefined;
-  /** The requests that are logged at level info. Default: all. */
-  logRequests?: LoggedRequests;
   /** Whether /metrics is served beside everything else: it names keys by their prefixes. Default: no. */
   publicMetrics?: boolean;
-  /** Connections beyond this many are refused. Default 10,000. */
-  maxConnections?: number;
-  /** Connections from one address beyond this many are refused, except those of trusted proxies. Default 1,000. */
-  connectionsPerAddress?: number;
+}
+
+/** Connections of a gateway, shared among its workers. */
+const MAX_CONNECTIONS = 10_000;
+
+/**
+ * The options of one of `workers` processes, which share the memory and the connections of a gateway. Without
+ * `warmLimitMs` the range index is not loaded ahead; without `publicUrl` the address is that of `listen`.
+ */
+export function toGatewayOptions(settings: GatewaySettings, workers: number) {
+  const share = (bytes: number): number => Math.floor(bytes / workers);
+  return {
+    publicUrl: settings.PUBLIC_URL,
+    rangeCacheBytes: share(settings.RANGE_CACHE),
+    warmLimitMs: settings.WARM_LIMIT_MS,
+    downloads: settings.DOWNLOADS,
+    fileCacheBytes: share(settings.FILE_CACHE),
+    answerCacheBytes: share(settings.ANSWER_CACHE),
+    answerMemoryBytes: share(settings.ANSWER_MEMORY),
+    bodyMemoryBytes: share(settings.BODY_MEMORY),
+    bodyBytes: settings.MAX_BODY,
+    openBodyBytes: settings.OPEN_MAX_BODY,
+    connectionsPerAddress: Math.ceil(settings.CONNECTIONS_PER_ADDRESS / workers),
+    maxConnections: Math.ceil(MAX_CONNECTIONS / workers),
+    batchCalls: settings.BATCH_CALLS,
+    usageDays: settings.USAGE_DAYS,
+    openRate: settings.OPEN_RATE,
+    trustProxy: settings.TRUST_PROXY,
+    nft: toNftOptions(settings),
+    logRequests: settings.LOG_REQUESTS,
+  };
 }

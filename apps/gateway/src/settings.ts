@@ -1,12 +1,10 @@
 import { nftSettings } from '@packhouse/nft';
 import {
   bytesSetting,
-  databaseUrlSetting,
-  drainLimitSetting,
   integerSetting,
-  logLevelSetting,
-  metricsHostSetting,
-  metricsPortSetting,
+  networksFileSetting,
+  objectStoreSetting,
+  processSettings,
   s3EndpointSetting,
   trustProxySetting,
 } from '@packhouse/runtime';
@@ -14,23 +12,22 @@ import { z } from 'zod';
 import { LOGGED_REQUESTS } from './http/request-log.js';
 
 /** The environment of a gateway. */
-export const gatewaySettings = z.object({
-  DATABASE_URL: databaseUrlSetting(),
+export const gatewaySettings = processSettings.extend({
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//)
     .optional()
     .describe(
-      'a Redis address for counting requests, filters, the newest block and answers about final blocks, e.g. redis://host:6379; without it each gateway counts and remembers for itself, and filters and the newest block live in Postgres',
+      'Redis address for counting requests, filters, the newest block and cached answers, e.g. redis://host:6379; without it each gateway counts and caches for itself, and filters and the newest block are in Postgres',
     ),
-  NETWORKS_FILE: z.string().describe('the path of the networks file, e.g. ./networks.yaml'),
-  OBJECT_STORE: z.string().describe('s3://bucket/prefix or the path of a folder'),
+  NETWORKS_FILE: networksFileSetting(),
+  OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),
   DOWNLOADS: z
     .enum(['stream', 'redirect'])
     .default('stream')
     .describe(
-      'stream, or redirect: whether the gateway passes files on or leads clients to the S3 store, by an address that is good for five minutes (default stream)',
+      'stream, or redirect: whether the gateway sends files itself or redirects clients to the S3 store, by an address that is valid for five minutes (default stream)',
     ),
   S3_PUBLIC_ENDPOINT: z
     .url({ protocol: /^https?$/ })
@@ -51,38 +48,34 @@ export const gatewaySettings = z.object({
     .transform((text) => (text === 'cores' ? text : Number(text)))
     .default(1)
     .describe(
-      'processes that answer on PORT, 1 to 99 (default 1), or cores: as many as the machine has, if its memory and the networks allow (what packhouse gateway does)',
+      'worker processes on PORT, 1 to 99 (default 1), or cores: one per core if memory and the networks allow it, as packhouse gateway does',
     ),
-  METRICS_PORT: metricsPortSetting(),
-  METRICS_HOST: metricsHostSetting(),
   PUBLIC_METRICS: z
     .enum(['open', 'closed'])
     .optional()
     .describe(
-      'open, or closed: whether PORT answers /metrics too, which names keys by their prefixes (default: open if HOST is an address of this machine alone, as 127.0.0.1, else closed)',
+      'open, or closed: whether PORT also serves /metrics, which has prefixes of keys (default: open if HOST is a loopback address such as 127.0.0.1, otherwise closed)',
     ),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
-    .describe(
-      'the address under which people reach the gateway, e.g. https://data.example.com (default: HOST and PORT)',
-    ),
-  RANGE_CACHE: bytesSetting('memory for the range index, 8 bytes a bundle (default 128MiB)').default(
+    .describe('the public address of the gateway, e.g. https://data.example.com (default: HOST and PORT)'),
+  RANGE_CACHE: bytesSetting('memory for the range index, 8 bytes per bundle (default 128MiB)').default(
     134_217_728,
   ),
   WARM_LIMIT_MS: integerSetting(
-    'milliseconds that /readyz waits for the range index to be loaded, newest blocks first, 0 to 600000 (default 20000); 0: it is ready at once',
+    'milliseconds that /readyz waits for the range index to load, newest blocks first, 0 to 600000 (default 20000); 0: ready at once',
     0,
     600_000,
   ).default(20_000),
   FILE_CACHE: bytesSetting('memory for files that are being sent (default 64MiB)').default(67_108_864),
   ANSWER_CACHE: bytesSetting('memory for answers about final blocks (default 64MiB)').default(67_108_864),
   ANSWER_MEMORY: bytesSetting(
-    'memory for answers that are held whole until they are sent; beyond it calls wait, then get 503 (default 256MiB)',
+    'memory for answers that are buffered whole; if it is full, calls wait, then get 503 (default 256MiB)',
   ).default(268_435_456),
   BODY_MEMORY: bytesSetting(
-    'memory for bodies of requests that are not answered yet; beyond it, and a quarter of it for one key or address, requests get 503 (default 64MiB)',
+    'memory for request bodies; if it is full, or a quarter of it for one key or address, requests get 503 (default 64MiB)',
   ).default(67_108_864),
   MAX_BODY: bytesSetting('the largest body of a JSON-RPC request with a key (default 1MiB)').default(
     1_048_576,
@@ -99,36 +92,37 @@ export const gatewaySettings = z.object({
     1_000,
   ),
   OPEN_RATE: integerSetting(
-    'requests a second from one address to networks that want no key, 1 to 1000000 (default 25)',
+    'requests per second from one address to networks that need no key, 1 to 1000000 (default 25)',
     1,
     1_000_000,
   ).default(25),
   USAGE_DAYS: integerSetting(
-    'days that the usage of keys is kept, 62 to 4000 (default 400); the last two months are what monthly limits are counted from',
+    'days that the usage of keys is kept, 62 to 4000 (default 400); monthly limits need the last two months',
     62,
     4_000,
   ).default(400),
   TRUST_PROXY: trustProxySetting('the gateway'),
   ...nftSettings,
   DRAIN_DELAY_MS: integerSetting(
-    'milliseconds between /readyz saying no and requests being refused, 0 to 60000 (default 0), so that a load balancer notices',
+    'milliseconds from failing /readyz to refusing requests, 0 to 60000 (default 0), so that a load balancer notices',
     0,
     60_000,
   ).default(0),
-  DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_REQUESTS: z
     .enum(LOGGED_REQUESTS)
     .default('all')
     .describe(
-      'all, or refused: which requests have a line in the log at level info (default all); the others have theirs at debug',
+      'all, or refused: which requests are logged at level info (default all); the others are logged at debug',
     ),
-  LOG_LEVEL: logLevelSetting(),
 });
 
 /** Whether the port of requests answers /metrics too: if that is set, or if only this machine can reach it. */
-export function hasPublicMetrics({ PUBLIC_METRICS: set, HOST: host }: GatewaySettings): boolean {
+export function hasPublicMetrics({
+  PUBLIC_METRICS: set,
+  HOST: host,
+}: Pick<GatewaySettings, 'PUBLIC_METRICS' | 'HOST'>): boolean {
   if (set !== undefined) return set === 'open';
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-type GatewaySettings = Readonly<Pick<z.infer<typeof gatewaySettings>, 'PUBLIC_METRICS' | 'HOST'>>;
+export type GatewaySettings = Readonly<z.infer<typeof gatewaySettings>>;

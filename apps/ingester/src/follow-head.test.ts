@@ -38,8 +38,11 @@ test('a kind that is late at the head is told once, not at every look', async ()
   const follower = createHeadFollower({
     context,
     network: { id: 'main', pollIntervalMs: 1 },
-    parts: {
-      ...{ context, source, network: 'main', database: database.network('main') },
+    ingest: {
+      context,
+      source,
+      network: 'main',
+      database: database.network('main'),
       prover: await createProver(network.proofs),
     },
     notify: (message) => told.push(message),
@@ -49,7 +52,7 @@ test('a kind that is late at the head is told once, not at every look', async ()
     await database.networks.register({ id: 'main', chainId: 1 });
     await database
       .network('main')
-      .wanted.add({ kinds: ['blocks', 'traces'], start: 0, end: null, priority: 1 });
+      .backfills.add({ kinds: ['blocks', 'traces'], from: 0, to: null, priority: 1 });
     const look = async (): Promise<number> => {
       await follower.step(stop.signal);
       return told.length;
@@ -58,10 +61,12 @@ test('a kind that is late at the head is told once, not at every look', async ()
     expect(told[0]).toMatchObject({ type: 'problem', code: 'NODE_ANSWER_MISSING' });
     expect(await look()).toBe(1);
     const { staged } = await database.network('main').coverage('blocks');
-    expect(staged).toEqual([{ start: 4, end: 8 }]);
+    expect(staged).toEqual([{ firstBlock: 4, lastBlock: 8 }]);
     node.faults.clear();
     expect(await look()).toBe(1);
-    expect((await database.network('main').coverage('traces')).staged).toEqual([{ start: 4, end: 8 }]);
+    expect((await database.network('main').coverage('traces')).staged).toEqual([
+      { firstBlock: 4, lastBlock: 8 },
+    ]);
   } finally {
     follower.close();
     stop.abort();

@@ -4,7 +4,7 @@ import { createWake } from './wake.js';
 
 /** Follows the head of one network. */
 interface HeadFollower {
-  /** One look, and the wait for the next. Throws the errors of `follow`. */
+  /** One poll, and the wait for the next. Throws the errors of `follow`. */
   step(signal: AbortSignal): Promise<void>;
   /** Ends the subscriptions. */
   close(): void;
@@ -21,17 +21,18 @@ const ANNOUNCED_PATIENCE_MS = 3_000;
 export function createHeadFollower(options: {
   context: Context;
   network: { id: string; pollIntervalMs: number };
-  parts: Parameters<typeof follow>[0];
+  ingest: Parameters<typeof follow>[0];
   notify(message: ProcessMessage): void;
-  /** Called when something new is staged. */
+  /** Called when something new is staged, and when the head is known at first. */
   moved(): void;
 }): HeadFollower {
-  const { context, moved, network, notify, parts } = options;
-  const { source } = parts;
+  const { context, moved, network, notify, ingest } = options;
+  const { source } = ingest;
   const heads = createWake();
   let announcedAt = Number.NEGATIVE_INFINITY;
   let halted: string | null = null;
-  /** What was said of blocks that still fail: a kind that is late fails at every look. */
+  let isKnown = false;
+  /** What was said of blocks that still fail: a kind that is late fails at every poll. */
   let told: ReadonlySet<string> = new Set();
   const stop = source.onHead(() => {
     announcedAt = context.clock.elapsed();
@@ -50,17 +51,18 @@ export function createHeadFollower(options: {
 
   return {
     async step(signal) {
-      const report = await follow(parts, signal);
-      if (report.staged > 0) moved();
+      const report = await follow(ingest, signal);
+      if (report.staged > 0 || (!isKnown && report.head !== null)) moved();
+      isKnown ||= report.head !== null;
       if (report.halted !== null && report.halted.message !== halted) {
         notify({ type: 'problem', code: report.halted.code, message: report.halted.message });
       }
       halted = report.halted?.message ?? null;
       const before = told;
-      told = new Set(report.failures.map(sentenceOf));
+      told = new Set(report.failures.map(toSentence));
       for (const failure of report.failures) {
         const { number, error } = failure;
-        if (before.has(sentenceOf(failure))) continue;
+        if (before.has(toSentence(failure))) continue;
         context.logger.warn(
           { network: network.id, block: number, err: error },
           'block at the head could not be staged yet',
@@ -77,6 +79,6 @@ export function createHeadFollower(options: {
   };
 }
 
-function sentenceOf({ number, error }: { number: number; error: Error }): string {
+function toSentence({ number, error }: { number: number; error: Error }): string {
   return `${number} ${error.message}`;
 }

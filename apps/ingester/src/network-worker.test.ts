@@ -19,12 +19,12 @@ afterEach(async () => {
 });
 
 /** A worker of chain 1 with these nodes. */
-async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
-  return makeWorkerOf(1, ...nodes);
+async function makeMainWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
+  return makeWorker(1, ...nodes);
 }
 
 /** A worker of a chain with these nodes, over a database with chain 1. */
-async function makeWorkerOf(chainId: number, ...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
+async function makeWorker(chainId: number, ...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
   const stop = openScope();
   const lines: string[] = [];
   const context: Context = {
@@ -46,8 +46,15 @@ async function makeWorkerOf(chainId: number, ...nodes: Omit<ReplayNodeOptions, '
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
   await database.networks.register({ id: 'main', chainId: 1 });
   const budget = {
-    ...{ provider: '127.0.0.1', unit: 'requests' as const, perSecond: null, perDay, perMonth: null },
-    ...{ weights: {}, reserve: 0.1, pricePerMillion: null, currency: null },
+    provider: '127.0.0.1',
+    unit: 'requests' as const,
+    perSecond: null,
+    perDay,
+    perMonth: null,
+    weights: {},
+    reserve: 0.1,
+    pricePerMillion: null,
+    currency: null,
   };
   if (perDay !== null) await database.budgets.change(budget.provider, () => budget, 'test');
   const { budgets } = database;
@@ -78,16 +85,16 @@ async function makeWorkerOf(chainId: number, ...nodes: Omit<ReplayNodeOptions, '
   };
 }
 
-const job = { network: 'main', start: 0, end: 7, kinds: [...KINDS] };
+const job = { network: 'main', firstBlock: 0, lastBlock: 7, kinds: [...KINDS] };
 
 test('an ingester that does not lead stages nothing of another chain', async () => {
-  const { worker, database, signal } = await makeWorker({ chainId: 5 });
+  const { worker, database, signal } = await makeMainWorker({ chainId: 5 });
   await expect(worker.ingest(job, signal, 1)).rejects.toMatchObject({ code: 'NODE_WRONG_CHAIN' });
   expect(await database.network('main').staging.newest()).toBeNull();
 });
 
 test('nothing of another chain is staged under a stored name, by an ingester whose file and node agree on it', async () => {
-  const { worker, database, signal } = await makeWorkerOf(5, { chainId: 5 });
+  const { worker, database, signal } = await makeWorker(5, { chainId: 5 });
   await expect(worker.ingest(job, signal, 1)).rejects.toThrow(
     'Network "main" has chain id 1 in the database, and now it is given as 5.',
   );
@@ -95,7 +102,7 @@ test('nothing of another chain is staged under a stored name, by an ingester who
 });
 
 test('a worker that is replaced lets another one lead, and finishes what it is given', async () => {
-  const { worker, database, signal } = await makeWorker({});
+  const { worker, database, signal } = await makeMainWorker({});
   const replaced = new AbortController();
   const leading = worker.lead(replaced.signal);
   await expect.poll(() => leadIsFree(), { timeout: 120_000 }).toBe(false);
@@ -116,17 +123,17 @@ test('a worker that is replaced lets another one lead, and finishes what it is g
 });
 
 test('a job is done where one of the nodes is on the right chain', async () => {
-  const { worker, database, signal } = await makeWorker({ chainId: 5 }, {});
+  const { worker, database, signal } = await makeMainWorker({ chainId: 5 }, {});
   await worker.ingest(job, signal, 1);
   expect((await database.network('main').staging.newest())?.number).toBe(7);
 });
 
 test('nodes that are gone keep nothing from being planned: what is staged is packed meanwhile', async () => {
-  const { worker, lead, database, queues, signal, stop, gone } = await makeWorker({});
+  const { worker, lead, database, queues, signal, stop, gone } = await makeMainWorker({});
   await database.network('main').head.set({ number: 7, hash: `0x${'ab'.repeat(32)}`, finalized: 7 });
-  await worker.ingest({ ...job, end: 3 }, signal, 1);
-  await database.network('main').wanted.add({ kinds: [...KINDS], start: 0, end: 7, priority: 1 });
-  await worker.ingest({ ...job, start: 4 }, signal, 1);
+  await worker.ingest({ ...job, lastBlock: 3 }, signal, 1);
+  await database.network('main').backfills.add({ kinds: [...KINDS], from: 0, to: 7, priority: 1 });
+  await worker.ingest({ ...job, firstBlock: 4 }, signal, 1);
   await gone();
   const leading = lead();
   await expect
@@ -138,34 +145,37 @@ test('nodes that are gone keep nothing from being planned: what is staged is pac
 
 test('a method that no node offers keeps back its kind alone', async () => {
   const capabilities = { traceBlock: false, debugFlat: false, debugCall: false };
-  const { worker, database, signal } = await makeWorker({ capabilities });
+  const { worker, database, signal } = await makeMainWorker({ capabilities });
   await worker.ingest(job, signal, 1);
   const { coverage, quarantine } = database.network('main');
   for (const kind of KINDS.filter((each) => each !== 'traces')) {
-    expect((await coverage(kind)).staged, kind).toEqual([{ start: 0, end: 7 }]);
+    expect((await coverage(kind)).staged, kind).toEqual([{ firstBlock: 0, lastBlock: 7 }]);
   }
   expect(await quarantine.list()).toMatchObject([
-    { number: 0, end: 7, kinds: ['traces'], cause: 'NODE_METHOD_MISSING' },
+    { firstBlock: 0, lastBlock: 7, kinds: ['traces'], cause: 'NODE_METHOD_MISSING' },
   ]);
 });
 
 test('the rules are tried on the first wanted block, and again when older ones are wanted', async () => {
-  const { lead, database, lines, stop } = await makeWorker({});
-  const tried = () => lines.flatMap((line) => /Tried blocks? [\d and]+/.exec(line)?.[0].trim() ?? []);
-  const { wanted } = database.network('main');
-  await wanted.add({ kinds: ['blocks'], start: 4, end: 7, priority: 1 });
+  const { lead, database, lines, stop } = await makeMainWorker({});
+  const tried = () =>
+    lines.flatMap((line) => /Verified sample blocks? [\d and]+/.exec(line)?.[0].trim() ?? []);
+  const { backfills } = database.network('main');
+  await backfills.add({ kinds: ['blocks'], from: 4, to: 7, priority: 1 });
   const leading = lead();
-  await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7']);
-  await wanted.add({ kinds: ['blocks'], start: 2, end: 3, priority: 1 });
-  await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7', 'Tried blocks 2 and 7']);
+  await expect.poll(tried, { timeout: 120_000 }).toEqual(['Verified sample blocks 4 and 7']);
+  await backfills.add({ kinds: ['blocks'], from: 2, to: 3, priority: 1 });
+  await expect
+    .poll(tried, { timeout: 120_000 })
+    .toEqual(['Verified sample blocks 4 and 7', 'Verified sample blocks 2 and 7']);
   stop();
   await leading;
 });
 
 test('what a budget keeps back waits by name, is held back by no quarantine, and goes on when there is more', async () => {
   perDay = 20;
-  const { worker, database, spending, signal } = await makeWorker({});
-  const mine = { ...job, owner: 'team', range: 7 };
+  const { worker, database, spending, signal } = await makeMainWorker({});
+  const mine = { ...job, owner: 'team', backfill: 7 };
   await expect(worker.ingest(mine, signal, 1)).rejects.toMatchObject({ code: 'BUDGET_EXHAUSTED' });
   expect(await database.network('main').quarantine.list()).toEqual([]);
   expect(await database.budgets.waits()).toMatchObject([
@@ -182,7 +192,7 @@ test('what a budget keeps back waits by name, is held back by no quarantine, and
     .toBe(true);
   expect((await database.network('main').staging.newest())?.number).toBe(7);
   await spending.close();
-  const { requests } = await database.spending.ofRange(7);
+  const { requests } = await database.spending.ofBackfill(7);
   expect(requests).toBeGreaterThan(16);
   expect((await database.spending.owners(0, 99_999)).map(({ owner }) => owner)).toEqual(['-', 'team']);
 });

@@ -19,12 +19,12 @@ beforeEach(() => {
   metrics = createMetrics();
   const logger = createLogger({ name: 'test', level: 'silent' });
   const context = { logger, metrics, clock: systemClock, signal: stop.signal };
-  const usable = metrics.gauge('packhouse_upstream_usable', 'test', ['network', 'upstream']);
+  const healthy = metrics.gauge('packhouse_upstream_healthy', 'test', ['network', 'upstream']);
   workers = createNetworkWorkers(context, async ({ id, chainId, upstreams }) => {
     const name = `${id} ${chainId}`;
     if (id === refused) throw new Error(`no worker of ${id}`);
     log.push(`make ${name}`);
-    for (const { name: upstream } of upstreams) usable.set({ network: id, upstream }, 1);
+    for (const { name: upstream } of upstreams) healthy.set({ network: id, upstream }, 1);
     return {
       lead: (until) =>
         new Promise((resolve) => {
@@ -34,10 +34,10 @@ beforeEach(() => {
             resolve();
           });
         }),
-      ingest: ({ start }) =>
+      ingest: ({ firstBlock }) =>
         new Promise((resolve, reject) => {
           log.push(`job of ${name}`);
-          ends.set(name, () => (start === 0 ? resolve() : reject(new Error('it fails'))));
+          ends.set(name, () => (firstBlock === 0 ? resolve() : reject(new Error('it fails'))));
         }),
       close: async () => void log.push(`close ${name}`),
     };
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 /** Networks by name and chain id: `main 1`; `main 1 off` has no bundles. */
-function networksOf(...names: string[]): Network[] {
+function getNetworks(...names: string[]): Network[] {
   const networks = names.map((name) => {
     const [id, chainId, off] = name.split(' ');
     const upstreams = [{ name: `node-${chainId}`, url: 'http://127.0.0.1:9' }];
@@ -55,20 +55,20 @@ function networksOf(...names: string[]): Network[] {
   return parseNetworks(JSON.stringify({ networks }), { source: 'test', env: {} });
 }
 
-function jobOf(network: string, start = 0): Job<'ingest'> {
-  const payload = { network, start, end: 9, kinds: ['blocks'] as const };
-  return { id: `${network}.${start}`, payload, attempt: 1, signal: stop.signal };
+function toJob(network: string, firstBlock = 0): Job<'ingest'> {
+  const payload = { network, firstBlock, lastBlock: 9, kinds: ['blocks'] as const };
+  return { id: `${network}.${firstBlock}`, payload, attempt: 1, signal: stop.signal };
 }
 
 const replace = async (...names: string[]): Promise<string[]> => {
   log.length = 0;
-  await workers.replace(networksOf(...names));
+  await workers.replace(getNetworks(...names));
   // What is closed after its jobs is closed by now if there are none.
   await new Promise(setImmediate);
   return [...log];
 };
 const told = async (): Promise<string[]> =>
-  [...(await metrics.render()).matchAll(/usable\{(.*)\} 1/g)].map(([, labels]) => labels as string);
+  [...(await metrics.render()).matchAll(/healthy\{(.*)\} 1/g)].map(([, labels]) => labels as string);
 
 test('a new network is led, one that goes is closed with its gauges, and an unchanged one is left alone', async () => {
   expect(await replace('main 1', 'side 2 off')).toEqual(['make main 1', 'lead main 1']);
@@ -89,9 +89,9 @@ test.each([
   'a job that %s is run to its end by the worker it began with, and new ones by the next',
   async (_, start) => {
     await replace('main 1');
-    const first = workers.ingest(jobOf('main', start)).catch((error: Error) => error.message);
+    const first = workers.ingest(toJob('main', start)).catch((error: Error) => error.message);
     expect(await replace('main 3')).toEqual(['make main 3', 'leave main 1', 'lead main 3']);
-    const second = workers.ingest(jobOf('main'));
+    const second = workers.ingest(toJob('main'));
     expect(log.at(-1)).toBe('job of main 3');
     ends.get('main 1')?.();
     expect(await first).toBe(start === 0 ? undefined : 'it fails');
@@ -104,9 +104,9 @@ test.each([
 
 test('a network that goes while its job runs takes no other, and is closed after it', async () => {
   await replace('main 1');
-  const job = workers.ingest(jobOf('main'));
+  const job = workers.ingest(toJob('main'));
   expect(await replace('main 1 off')).toEqual(['leave main 1']);
-  await expect(workers.ingest(jobOf('main'))).rejects.toMatchObject({ code: 'NETWORK_UNKNOWN' });
+  await expect(workers.ingest(toJob('main'))).rejects.toMatchObject({ code: 'NETWORK_UNKNOWN' });
   ends.get('main 1')?.();
   await job;
   await expect.poll(() => log).toEqual(['leave main 1', 'close main 1']);
@@ -118,7 +118,7 @@ test('if a worker cannot be made nothing changes, and those made for the change 
   await expect(replace('main 3', 'side 2')).rejects.toThrow('no worker of side');
   expect(log).toEqual(['make main 3', 'close main 3']);
   expect(workers.networks()).toEqual(['main']);
-  const job = workers.ingest(jobOf('main'));
+  const job = workers.ingest(toJob('main'));
   expect(log.at(-1)).toBe('job of main 1');
   ends.get('main 1')?.();
   await job;
@@ -126,7 +126,7 @@ test('if a worker cannot be made nothing changes, and those made for the change 
 
 test('a change that comes while the process ends starts nothing, and closing waits for the running jobs', async () => {
   await replace('main 1');
-  const job = workers.ingest(jobOf('main'));
+  const job = workers.ingest(toJob('main'));
   stop.abort(new Error('the process ends'));
   await expect(replace('main 3')).rejects.toThrow('the process ends');
   const closed = workers.close().then(() => log.push('closed'));

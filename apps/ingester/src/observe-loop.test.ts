@@ -31,7 +31,7 @@ function observing(url: string, look: () => Promise<void> = async () => undefine
   const database: Database = createDatabase({ connectionString: url, context, applicationName: 'test' });
   const state = { tells: false, looks: 0 };
   const observer: Observer = {
-    look: async () => {
+    update: async () => {
       state.looks += 1;
       await look();
       state.tells = true;

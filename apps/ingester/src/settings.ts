@@ -1,23 +1,12 @@
 import { getHeapStatistics } from 'node:v8';
-import {
-  bytesSetting,
-  databaseUrlSetting,
-  drainLimitSetting,
-  integerSetting,
-  jobLockSetting,
-  logLevelSetting,
-  metricsHostSetting,
-  metricsPortSetting,
-  networksFileSetting,
-  redisUrlSetting,
-} from '@packhouse/runtime';
+import { bytesSetting, integerSetting, workerSettings } from '@packhouse/runtime';
 import { z } from 'zod';
 
 const MEBIBYTE = 1_048_576;
 
 /**
  * Bytes of an answer, and of blocks that are fetched ahead for a network, where V8's heap has this limit. It follows the
- * memory of the machine or the container, or `--max-old-space-size`. Parsed, they take some four times as much,
+ * memory of the machine or the container, or `--max-old-space-size`. Parsed, they take about four times as much,
  * and their bytes are beside the heap.
  */
 export function heldBytes(heapBytes: number): number {
@@ -25,10 +14,7 @@ export function heldBytes(heapBytes: number): number {
 }
 
 /** The environment of an ingester. */
-export const ingesterSettings = z.object({
-  DATABASE_URL: databaseUrlSetting(),
-  REDIS_URL: redisUrlSetting('for the queues; without it they live in Postgres'),
-  NETWORKS_FILE: networksFileSetting(),
+export const ingesterSettings = workerSettings.extend({
   INGEST_CONCURRENCY: integerSetting('windows extracted at a time, 1 to 64 (default 3)', 1, 64).default(3),
   NODE_MAX_BODY: bytesSetting(
     'the largest node answer that is held in memory, e.g. 64MiB (the default, or an eighth of the heap); larger ones are streamed',
@@ -50,9 +36,4 @@ export const ingesterSettings = z.object({
     0,
     100_000,
   ).default(0),
-  METRICS_PORT: metricsPortSetting(),
-  METRICS_HOST: metricsHostSetting(),
-  JOB_LOCK_MS: jobLockSetting(),
-  DRAIN_LIMIT_MS: drainLimitSetting(),
-  LOG_LEVEL: logLevelSetting(),
 });

@@ -17,15 +17,15 @@ const context: Context = {
   signal: openScope().signal,
 };
 const budget = {
-  ...{
-    provider: 'p',
-    unit: 'requests' as const,
-    weights: {},
-    reserve: 0.1,
-    pricePerMillion: null,
-    currency: null,
-  },
-  ...{ perSecond: null, perDay: PER_DAY, perMonth: null },
+  provider: 'p',
+  unit: 'requests' as const,
+  weights: {},
+  reserve: 0.1,
+  pricePerMillion: null,
+  currency: null,
+  perSecond: null,
+  perDay: PER_DAY,
+  perMonth: null,
 };
 
 async function freshTables(): Promise<() => Database> {
@@ -39,14 +39,17 @@ async function freshTables(): Promise<() => Database> {
 }
 
 /** Four processes that fetch blocks in batches, and two that forward calls, each with its own connections. */
-async function drain(open: () => Database, leasesOf: (database: Database) => LeaseStore) {
+async function drain(open: () => Database, getLeases: (database: Database) => LeaseStore) {
   await open().budgets.change('p', () => budget, 'test');
   const signal = openScope().signal;
   const clients = await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async () => {
       const database = open();
       const spending = await createSpending({
-        ...{ context, table: database.spending, budgets: database.budgets, leases: leasesOf(database) },
+        context,
+        table: database.spending,
+        budgets: database.budgets,
+        leases: getLeases(database),
       });
       closers.push(() => spending.close());
       return spending.of('main', { name: 'node', provider: 'p' });
@@ -90,7 +93,10 @@ describe('a budget of six processes is used to its end and not beyond', () => {
     const leases = createRedisLeases(redis.url);
     closers.push(() => leases.close());
     const spending = await createSpending({
-      ...{ context, table: database.spending, budgets: database.budgets, leases },
+      context,
+      table: database.spending,
+      budgets: database.budgets,
+      leases,
     });
     closers.push(() => spending.close());
     const upstream = spending.of('main', { name: 'node', provider: 'p' });

@@ -1,5 +1,7 @@
+import { openScope, systemClock } from '@packhouse/runtime';
+
 /** Ends the wait of a loop: the current one, or the next. */
-interface Wake {
+export interface Wake {
   ring(): void;
   /** Resolves after `ms`, on `ring`, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
@@ -15,16 +17,10 @@ export function createWake(): Wake {
     },
     async wait(ms, signal) {
       if (!rung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(() => done(), ms);
-          const done = (): void => {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', done);
-            resolve();
-          };
-          hear = done;
-          signal.addEventListener('abort', done, { once: true });
-        });
+        const scope = openScope(signal);
+        hear = () => scope.abort(undefined);
+        await systemClock.sleep(ms, scope.signal).catch(() => undefined);
+        scope.close();
       }
       hear = undefined;
       rung = false;

@@ -50,18 +50,11 @@ export async function handlePack(
         database,
         network,
         publish: async (request, _, turn) => {
-          const { kind } = request;
-          const span = context.tracing?.work('publish', {
-            'packhouse.network': network.id,
-            'packhouse.kind': kind,
-          });
+          const labels = { 'packhouse.network': network.id, 'packhouse.kind': request.kind };
+          const span = context.tracing?.work('publish', labels);
+          const publishing = { context, database, objectStore, signers };
           try {
-            return await publish(
-              { context, database, objectStore, signers },
-              request,
-              finishing.signal,
-              turn,
-            );
+            return await publish(publishing, request, finishing.signal, turn);
           } catch (error) {
             span?.fail(isPackhouseError(error) ? error.code : 'INTERNAL');
             throw error;

@@ -1,12 +1,15 @@
 import { fileURLToPath } from 'node:url';
-import { createDatabase, waitForSchema } from '@packhouse/database';
-import { loadNetworks, watchNetworks } from '@packhouse/networks';
+import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
-import { openSigners, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
-import { createQueues } from '@packhouse/queue';
+import {
+  connectDatabase,
+  connectQueues,
+  followNetworksFile,
+  openSigners,
+  takeJobs,
+} from '@packhouse/pipeline';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { createDiskGauge } from './disk-gauge.js';
-import { filterLoop } from './filter-loop.js';
 import { handlePack } from './handle-pack.js';
 import { reclaimLoop } from './reclaimer.js';
 import { runSchedule } from './run-schedule.js';
@@ -23,39 +26,32 @@ const SCHEDULES_AT_A_TIME = 4;
 await runProcess(process, {
   name: 'packer',
   settings: packerSettings,
-  async start({ settings, context, shutdown, notify }) {
+  async start(starting) {
+    const { settings, context, shutdown, notify } = starting;
     let inForce = await loadNetworks(settings.NETWORKS_FILE, process.env);
     const networks = () => inForce;
-    await startMetrics({ context, shutdown, notify }, settings);
-    const database = createDatabase({
-      connectionString: settings.DATABASE_URL,
-      context,
-      applicationName: 'packhouse packer',
-    });
-    shutdown.add('database', () => database.close());
-    await waitForSchema(database, context);
+    await startMetrics(starting, settings);
+    const database = await connectDatabase(starting, { applicationName: 'packhouse packer' });
     const signers = await openSigners({ context, database, file: settings.SIGNING_KEY_FILE });
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
     createDiskGauge(context, settings.OBJECT_STORE);
-    const queues = await createQueues({
-      redisUrl: settings.REDIS_URL,
-      databaseUrl: settings.DATABASE_URL,
-      lockMs: settings.JOB_LOCK_MS,
-      context,
-    });
-    shutdown.add('queues', () => queues.close());
+    const queues = await connectQueues(starting);
     const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, notify };
-    const watch = watchNetworks({
-      ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks: inForce },
-      async apply(changed, changes) {
-        await refuseOtherChains(database, changed, changes);
+    const file = followNetworksFile(starting, process.env, database, {
+      inForce,
+      replace: (changed) => {
         inForce = [...changed];
       },
     });
-    shutdown.add('networks file', () => watch.close());
     const jobs = await takeJobs({
-      ...{ context, database, queues, queue: 'pack', role: 'packer', pid: process.pid, file: watch },
+      context,
+      database,
+      queues,
+      queue: 'pack',
+      role: 'packer',
+      pid: process.pid,
+      file,
       networks: () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
       concurrency: settings.PACK_CONCURRENCY,
       handler: (job) => handlePack(parts, job),
@@ -65,11 +61,14 @@ await runProcess(process, {
     shutdown.add('reclaiming', () => reclaiming);
     const sealing = sealLoop({ context, database, signers });
     shutdown.add('sealing', () => sealing);
-    const filtering = filterLoop({ context, database, objectStore, networks, signers });
-    shutdown.add('filters', () => filtering);
     const audit = createSampledAudit({
-      ...{ context, database, objectStore, networks, share: settings.AUDIT_SAMPLE },
-      ...{ everyMs: settings.AUDIT_EVERY, bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND },
+      context,
+      database,
+      objectStore,
+      networks,
+      share: settings.AUDIT_SAMPLE,
+      everyMs: settings.AUDIT_EVERY,
+      bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND,
     });
     const running = { context, cut: shutdown.cut, database, cli: CLI, env: process.env };
     const runs = await queues.work(
@@ -79,8 +78,11 @@ await runProcess(process, {
     );
     shutdown.add('runs of schedules', () => runs.close());
     const scheduling = scheduleLoop({
-      ...{ context, database, queues },
-      ...{ ofSettings: { AUDIT_EVERY: audit.schedules }, looked: audit.report },
+      context,
+      database,
+      queues,
+      ofSettings: { AUDIT_EVERY: audit.schedules },
+      checked: audit.report,
     });
     shutdown.add('scheduling', () => scheduling);
   },

@@ -19,7 +19,7 @@ interface CommandEnd {
   /** Null: a signal ended it. */
   exitCode: number | null;
   /** The last line that it wrote, redacted, of 500 characters at most. */
-  said: string | null;
+  message: string | null;
 }
 
 /** What is kept of an output, in characters, and of a line. */
@@ -34,23 +34,24 @@ export async function runCommand({ cli, args, env, signal, cut }: CommandParts):
     env: { ...env, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const out = tailOf(child.stdout);
-  const err = tailOf(child.stderr);
+  const out = getTail(child.stdout);
+  const err = getTail(child.stderr);
   const tell = (): void => void child.kill('SIGTERM');
   const kill = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', tell, { once: true });
   cut.addEventListener('abort', kill, { once: true });
   try {
     const [exitCode] = (await once(child, 'close')) as [number | null];
-    const said = exitCode === 0 ? (lastLine(out()) ?? lastLine(err())) : (lastLine(err()) ?? lastLine(out()));
-    return { exitCode, said };
+    const message =
+      exitCode === 0 ? (lastLine(out()) ?? lastLine(err())) : (lastLine(err()) ?? lastLine(out()));
+    return { exitCode, message };
   } finally {
     signal.removeEventListener('abort', tell);
     cut.removeEventListener('abort', kill);
   }
 }
 
-function tailOf(stream: Readable): () => string {
+function getTail(stream: Readable): () => string {
   let tail = '';
   stream.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-TAIL);

@@ -22,7 +22,7 @@ let fresh: FreshDatabase;
 let database: Database;
 let directory: string;
 let cli: string;
-const contextOf = (signal: AbortSignal): Context => ({
+const getContext = (signal: AbortSignal): Context => ({
   logger: createLogger({ name: 'test', level: 'silent' }),
   metrics: createMetrics(),
   clock: systemClock,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   cli = path.join(directory, 'cli.mjs');
   await writeFile(cli, CLI);
   fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-  const context = contextOf(new AbortController().signal);
+  const context = getContext(new AbortController().signal);
   database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
 });
 beforeEach(() => runSql(fresh.url, 'TRUNCATE packhouse.schedule, packhouse.schedule_run'));
@@ -46,24 +46,39 @@ afterAll(async () => {
 const add = (name: string, command: string[]) =>
   database.schedules.add(
     {
-      ...{ name, owner: 'default', cron: '0 3 29 2 *', zone: 'UTC', everyMs: null },
-      ...{ missed: 'once', command, setting: null },
+      name,
+      owner: 'default',
+      cron: '0 3 29 2 *',
+      zone: 'UTC',
+      everyMs: null,
+      missed: 'once',
+      command,
+      setting: null,
     },
     'ada',
   );
-const partsOf = (context: Context) => ({
-  ...{ context, cut: new AbortController().signal, database, cli, env: process.env, builtIn: {} },
+const getParts = (context: Context) => ({
+  context,
+  cut: new AbortController().signal,
+  database,
+  cli,
+  env: process.env,
+  builtIn: {},
 });
 const take = (context: Context, schedule: string, due?: number) =>
-  runSchedule(partsOf(context), {
-    ...{ id: 'x', payload: { schedule }, due, attempt: 1, signal: context.signal },
+  runSchedule(getParts(context), {
+    id: 'x',
+    payload: { schedule },
+    due,
+    attempt: 1,
+    signal: context.signal,
   });
 const runs = (name: string): Promise<ScheduleRun[]> => database.schedules.runs(name, { limit: 9 });
 const now = async (): Promise<number> => (await database.schedules.list()).now.getTime();
 
 test('a run that is asked for goes from the table by the queue to a process, and its outcome back', async () => {
   const stop = new AbortController();
-  const context = contextOf(stop.signal);
+  const context = getContext(stop.signal);
   const quick: Context = {
     ...context,
     clock: { ...systemClock, sleep: (_, signal) => systemClock.sleep(20, signal) },
@@ -71,23 +86,23 @@ test('a run that is asked for goes from the table by the queue to a process, and
   const queues = await createQueues({ databaseUrl: fresh.url, context, prefix: 'runs' });
   await add('nightly', ['audit']);
   await add('broken', ['fail']);
-  await database.schedules.ask('nightly', 'ada');
-  await database.schedules.ask('broken', 'ada');
+  await database.schedules.requestRun('nightly', 'ada');
+  await database.schedules.requestRun('broken', 'ada');
   // Two packers.
   const loops = [1, 2].map(() =>
-    scheduleLoop({ context: quick, database, queues, ofSettings: {}, looked: async () => undefined }),
+    scheduleLoop({ context: quick, database, queues, ofSettings: {}, checked: async () => undefined }),
   );
-  await queues.work('schedule', (job) => runSchedule(partsOf(context), job), { concurrency: 4 });
+  await queues.work('schedule', (job) => runSchedule(getParts(context), job), { concurrency: 4 });
   const outcome = async (name: string) => (await runs(name)).map((run) => run.outcome);
   await expect.poll(() => outcome('nightly'), { timeout: 120_000 }).toEqual(['done']);
   await expect.poll(() => outcome('broken'), { timeout: 120_000 }).toEqual(['failed']);
-  expect((await runs('nightly'))[0]).toMatchObject({ exitCode: 0, said: 'audited for schedule nightly' });
+  expect((await runs('nightly'))[0]).toMatchObject({ exitCode: 0, message: 'audited for schedule nightly' });
   const [broken] = await runs('broken');
   expect(broken).toMatchObject({
     exitCode: 64,
-    said: expect.stringMatching(/^packhouse: unknown command .*USAGE/),
+    message: expect.stringMatching(/^packhouse: unknown command .*USAGE/),
   });
-  expect(broken?.said).not.toContain('secret');
+  expect(broken?.message).not.toContain('secret');
   expect(await context.metrics.render()).toContain(
     'packhouse_schedule_runs_total{schedule="broken",outcome="failed"} 1',
   );
@@ -100,21 +115,21 @@ test('a run that its packer is shut down under is told to end, and noted so; non
   const stop = new AbortController();
   await add('long', ['wait']);
   const due = await now();
-  const running = take(contextOf(stop.signal), 'long', due);
+  const running = take(getContext(stop.signal), 'long', due);
   await expect.poll(async () => (await runs('long')).length, { timeout: 60_000 }).toBe(1);
-  const other = contextOf(new AbortController().signal);
+  const other = getContext(new AbortController().signal);
   await take(other, 'long', due + 1);
   await take(other, 'long', due);
   stop.abort(new Error('shutting down'));
   await running;
-  expect((await runs('long')).map(({ outcome, said }) => [outcome, said])).toEqual([
+  expect((await runs('long')).map(({ outcome, message }) => [outcome, message])).toEqual([
     ['skipped', 'The run before it still ran.'],
     ['failed', 'Its packer was shut down while it ran.'],
   ]);
 });
 
 test('what comes too late, too early, twice, for nobody or while it is paused does not run', async () => {
-  const context = contextOf(new AbortController().signal);
+  const context = getContext(new AbortController().signal);
   await add('nightly', ['audit']);
   await runSql(fresh.url, "UPDATE packhouse.schedule SET since = now() - interval '1 day'");
   const due = await now();
@@ -125,8 +140,8 @@ test('what comes too late, too early, twice, for nobody or while it is paused do
   await database.schedules.setPaused('nightly', true, 'ada');
   await take(context, 'nightly', due);
   expect(await runs('nightly')).toEqual([]);
-  await database.schedules.ask('nightly', 'ada');
-  const asked = (await database.schedules.list()).schedules[0]?.askedFor?.getTime() as number;
+  await database.schedules.requestRun('nightly', 'ada');
+  const asked = (await database.schedules.list()).schedules[0]?.requestedAt?.getTime() as number;
   await take(context, 'nightly', asked);
   // The clock of a machine went back.
   await take(context, 'nightly', asked);

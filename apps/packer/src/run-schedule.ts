@@ -17,8 +17,8 @@ interface RunScheduleParts {
 
 /** A job that comes later than so after its time, or earlier by the clock of its packer, is left to the leader. */
 export const LATE_MS = 60_000;
-/** How often a run says that it goes on, in milliseconds. */
-const ALIVE_EVERY_MS = 10_000;
+/** Time between two heartbeats of a run, in milliseconds. */
+const HEARTBEAT_EVERY_MS = 10_000;
 
 /**
  * Runs a schedule, whose row says what is run. Each time has one run, and a schedule one run at a time: the queue may
@@ -30,7 +30,7 @@ export async function runSchedule(parts: RunScheduleParts, job: Job<'schedule'>)
   const { now, schedules } = await database.schedules.list();
   const schedule = schedules.find(({ name }) => name === job.payload.schedule);
   if (schedule === undefined || due === undefined) return;
-  const asked = schedule.askedFor?.getTime() === due;
+  const asked = schedule.requestedAt?.getTime() === due;
   const late = schedule.cron !== null && Math.abs(now.getTime() - due) > LATE_MS;
   if (!asked && (schedule.paused || late || due < schedule.since.getTime())) return;
   const { name } = schedule;
@@ -44,34 +44,35 @@ export async function runSchedule(parts: RunScheduleParts, job: Job<'schedule'>)
   const end = await runOnce(parts, schedule);
   ended.abort();
   await alive;
-  const said = end.said === null ? null : redact(end.said);
-  await database.schedules.end(name, new Date(due), { ...end, said });
-  context.metrics
-    .counter('packhouse_schedule_runs_total', 'Runs of schedules by how they ended', ['schedule', 'outcome'])
-    .inc({ schedule: name, outcome: end.outcome });
+  const message = end.message === null ? null : redact(end.message);
+  await database.schedules.end(name, new Date(due), { ...end, message });
+  context.metrics.count('packhouse_schedule_runs_total', 'Runs of schedules by how they ended', {
+    schedule: name,
+    outcome: end.outcome,
+  });
   const log = end.outcome === 'done' ? 'info' : 'warn';
-  context.logger[log]({ schedule: name, exitCode: end.exitCode, said }, `a schedule's run is ${end.outcome}`);
+  context.logger[log](
+    { schedule: name, exitCode: end.exitCode, message },
+    `a schedule's run is ${end.outcome}`,
+  );
 }
 
 async function runOnce(
   { context, cut, cli, env, builtIn }: RunScheduleParts,
   { name, command, setting }: Schedule,
-): Promise<{ outcome: 'done' | 'failed'; exitCode: number | null; said: string | null }> {
+): Promise<{ outcome: 'done' | 'failed'; exitCode: number | null; message: string | null }> {
   const { signal } = context;
-  const stopped = {
-    outcome: 'failed',
-    exitCode: null,
-    said: 'Its packer was shut down while it ran.',
-  } as const;
+  const message = 'Its packer was shut down while it ran.';
+  const stopped = { outcome: 'failed', exitCode: null, message } as const;
   try {
     const run = setting === null ? undefined : builtIn[name];
-    if (run !== undefined) return { outcome: 'done', exitCode: null, said: await run(signal) };
+    if (run !== undefined) return { outcome: 'done', exitCode: null, message: await run(signal) };
     const own = { ...env, PACKHOUSE_OPERATOR: `schedule ${name}` };
-    const { exitCode, said } = await runCommand({ cli, args: command, env: own, signal, cut });
-    if (exitCode === 0) return { outcome: 'done', exitCode, said };
-    return signal.aborted ? stopped : { outcome: 'failed', exitCode, said };
+    const { exitCode, message } = await runCommand({ cli, args: command, env: own, signal, cut });
+    if (exitCode === 0) return { outcome: 'done', exitCode, message };
+    return signal.aborted ? stopped : { outcome: 'failed', exitCode, message };
   } catch (error) {
-    return signal.aborted ? stopped : { outcome: 'failed', exitCode: null, said: describeError(error) };
+    return signal.aborted ? stopped : { outcome: 'failed', exitCode: null, message: describeError(error) };
   }
 }
 
@@ -82,7 +83,7 @@ async function sayAlive(
   ended: AbortSignal,
 ): Promise<void> {
   while (!ended.aborted) {
-    await clock.sleep(ALIVE_EVERY_MS, ended).catch(() => undefined);
-    if (!ended.aborted) await database.schedules.alive(name, due).catch(() => undefined);
+    await clock.sleep(HEARTBEAT_EVERY_MS, ended).catch(() => undefined);
+    if (!ended.aborted) await database.schedules.heartbeat(name, due).catch(() => undefined);
   }
 }

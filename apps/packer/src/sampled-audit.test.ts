@@ -21,7 +21,7 @@ let directory: string;
 let objectStore: ObjectStore;
 let network: Network;
 
-function contextOf(signal: AbortSignal): Context {
+function getContext(signal: AbortSignal): Context {
   const logger = createLogger({ name: 'test', level: 'silent' });
   return { logger, metrics: createMetrics(), clock: systemClock, signal };
 }
@@ -30,7 +30,7 @@ beforeAll(async () => {
   fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   database = createDatabase({
     connectionString: fresh.url,
-    context: contextOf(stop.signal),
+    context: getContext(stop.signal),
     applicationName: 'test',
   });
   directory = await mkdtemp(path.join(tmpdir(), 'packhouse-packer-'));
@@ -56,8 +56,8 @@ async function publishEmptyLogs(): Promise<void> {
   const text = Buffer.from('[]');
   const body = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
   const info = {
-    startBlock: 7,
-    endBlock: 7,
+    firstBlock: 7,
+    lastBlock: 7,
     byteLength: body.length,
     rawLength: text.length,
     crc32: crc32(text),
@@ -67,25 +67,23 @@ async function publishEmptyLogs(): Promise<void> {
     blocks: [{ number: 7, hash, parentHash, timestamp: 1, transactionCount: 0, proofs: [] }],
     kinds: [{ kind: 'logs', fragments: [{ ...info, body }] }],
   });
-  const context = contextOf(stop.signal);
+  const context = getContext(stop.signal);
   const request = { network: 'main', kind: 'logs', fragments: [info] } as const;
   await publish({ context, database, objectStore }, request, stop.signal);
 }
 
 /** A packer's schedule and the queue, with the pauses of its loop shortened. */
 async function startPacker(share: number, everyMs: number, signal: AbortSignal) {
-  const context = contextOf(signal);
+  const context = getContext(signal);
   const queues = await createQueues({ databaseUrl: fresh.url, context });
   const audit = createSampledAudit({
-    ...{
-      context,
-      database,
-      objectStore,
-      networks: () => [network],
-      share,
-      everyMs,
-      bytesPerSecond: 1_000_000,
-    },
+    context,
+    database,
+    objectStore,
+    networks: () => [network],
+    share,
+    everyMs,
+    bytesPerSecond: 1_000_000,
   });
   const running = { context, cut: signal, database, cli: 'none', env: {} };
   await queues.work(
@@ -95,7 +93,10 @@ async function startPacker(share: number, everyMs: number, signal: AbortSignal) 
   );
   const loop = scheduleLoop({
     context: { ...context, clock: { ...systemClock, sleep: (_, ended) => systemClock.sleep(20, ended) } },
-    ...{ database, queues, ofSettings: { AUDIT_EVERY: audit.schedules }, looked: audit.report },
+    database,
+    queues,
+    ofSettings: { AUDIT_EVERY: audit.schedules },
+    checked: audit.report,
   });
   return { metrics: context.metrics, ended: loop.then(() => queues.close()) };
 }
@@ -119,7 +120,7 @@ test('one of two packers audits when it is due, again and again; both end when t
   await Promise.all(packers.map(({ ended }) => ended));
   const runs = await database.schedules.runs('audit', { limit: 99 });
   expect(new Set(runs.map(({ due }) => due.getTime())).size).toBe(runs.length);
-  expect(runs.at(-1)).toMatchObject({ outcome: 'done', said: 'main: 1 bundles, 0 findings' });
+  expect(runs.at(-1)).toMatchObject({ outcome: 'done', message: 'main: 1 bundles, 0 findings' });
   expect(runs.filter(({ outcome }) => outcome === 'skipped')).toEqual([]);
 });
 

@@ -38,32 +38,38 @@ export function createSampledAudit(parts: SampledAuditParts): SampledAudit {
     ['network'],
   );
   const schedule: NewSchedule = {
-    ...{ name: SAMPLED_AUDIT, owner: 'default', cron: null, zone: null, everyMs, missed: 'once' },
-    ...{ command: ['audit', '--sample', String(share)], setting: 'AUDIT_EVERY' },
+    name: SAMPLED_AUDIT,
+    owner: 'default',
+    cron: null,
+    zone: null,
+    everyMs,
+    missed: 'once',
+    command: ['audit', '--sample', String(share)],
+    setting: 'AUDIT_EVERY',
   };
   return {
     schedules: share === 0 ? [] : [schedule],
     async run(signal) {
-      const said: string[] = [];
+      const outcomes: string[] = [];
       const errors: unknown[] = [];
       for (const { id, proofs } of networks()) {
         try {
           const run = await scheduledAudit(
-            { context, database, objectStore, policyOf: () => proofs },
+            { context, database, objectStore, getPolicy: () => proofs },
             { network: id, share, bytesPerSecond, seed: randomUUID() },
             signal,
           );
           if (run === null) continue;
           lastRun.set({ network: id }, run.finishedAt.getTime() / 1_000);
           context.logger.info({ ...run }, 'a sample of what is published was audited');
-          said.push(`${id}: ${run.bundles} bundles, ${run.findings} findings`);
+          outcomes.push(`${id}: ${run.bundles} bundles, ${run.findings} findings`);
         } catch (error) {
           if (signal.aborted) throw error;
           errors.push(error);
         }
       }
       if (errors.length > 0) throw errors[0];
-      return said.join('; ') || 'Nothing is published yet.';
+      return outcomes.join('; ') || 'Nothing is published yet.';
     },
     async report() {
       const ends = new Map<string, number>();

@@ -3,7 +3,7 @@ import { type FreshDatabase, freshDatabase, runSql } from '@packhouse/local';
 import type { JobRequest, Recurring } from '@packhouse/queue';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { look } from './schedule-loop.js';
+import { checkSchedules } from './schedule-loop.js';
 
 const context: Context = {
   logger: createLogger({ name: 'test', level: 'silent' }),
@@ -25,12 +25,18 @@ afterAll(async () => {
 
 /** Due at every full hour of the database's clock. */
 const hourly: NewSchedule = {
-  ...{ name: 'hourly', owner: 'default', cron: '0 * * * *', zone: 'UTC', everyMs: null },
-  ...{ missed: 'once', command: ['status'], setting: null },
+  name: 'hourly',
+  owner: 'default',
+  cron: '0 * * * *',
+  zone: 'UTC',
+  everyMs: null,
+  missed: 'once',
+  command: ['status'],
+  setting: null,
 };
 const HOUR = 3_600_000;
 
-/** One look of the leader; returns what it made of the queue. */
+/** One check of the leader; returns what it made of the queue. */
 async function leaderLooks(ofSettings: Record<string, NewSchedule[]> = {}) {
   let repeated: readonly Recurring[] = [];
   const added: JobRequest<'schedule'>[] = [];
@@ -40,27 +46,27 @@ async function leaderLooks(ofSettings: Record<string, NewSchedule[]> = {}) {
     },
     add: async (_: string, jobs: readonly JobRequest<never>[]) => void added.push(...jobs),
   };
-  await look({ context, database, queues, ofSettings, looked: async () => undefined });
+  await checkSchedules({ context, database, queues, ofSettings, checked: async () => undefined });
   return { repeated, due: added.map(({ payload }) => payload.due as number) };
 }
 
-/** Adds the schedule as if so many hours ago, and nobody looked since. Returns its last due time, of 10 minutes ago. */
+/** Adds the schedule as if so many hours ago, and none was checked since. Returns its last due time, of 10 minutes ago. */
 async function addedBefore(hours: number, schedule = hourly): Promise<number> {
   const last = new Date(Date.now() - 600_000);
   last.setUTCSeconds(0, 0);
   await database.schedules.add({ ...schedule, cron: `${last.getUTCMinutes()} * * * *` }, 'ada');
   await runSql(
     fresh.url,
-    `UPDATE packhouse.schedule SET since = now() - interval '${hours} hours', looked_at = now() - interval '${hours} hours'`,
+    `UPDATE packhouse.schedule SET since = now() - interval '${hours} hours', checked_at = now() - interval '${hours} hours'`,
   );
   return last.getTime();
 }
 
 const history = async () =>
-  (await database.schedules.runs('hourly', { limit: 99 })).map(({ due, outcome, said }) => [
+  (await database.schedules.runs('hourly', { limit: 99 })).map(({ due, outcome, message }) => [
     due.getTime(),
     outcome,
-    said,
+    message,
   ]);
 
 test('what the queue repeats is what the table says, without what is paused', async () => {
@@ -81,8 +87,8 @@ test('what the queue repeats is what the table says, without what is paused', as
 test('after an absence the newest missed time is run once, and the others are named', async () => {
   const last = await addedBefore(5);
   expect((await leaderLooks()).due).toEqual([last]);
-  const said = 'No run began at this time, nor at 3 before it.';
-  expect(await history()).toEqual([[last - HOUR, 'missed', said]]);
+  const message = 'No run began at this time, nor at 3 before it.';
+  expect(await history()).toEqual([[last - HOUR, 'missed', message]]);
   // It is asked for until it begins, and then had its run.
   expect((await leaderLooks()).due).toEqual([last]);
   await database.schedules.begin('hourly', new Date(last), true);
@@ -99,14 +105,14 @@ test('a schedule that skips missed times names them alone', async () => {
 test('a time that only the queue lost is run, also by a schedule that skips', async () => {
   const last = await addedBefore(3, { ...hourly, missed: 'skip' });
   await database.schedules.begin('hourly', new Date(last - HOUR), true);
-  await database.schedules.looked('hourly', new Date(last + 30_000));
+  await database.schedules.noteCheck('hourly', new Date(last + 30_000));
   expect((await leaderLooks()).due).toEqual([last]);
 });
 
 test('a missed time before one that had its run is named, not run', async () => {
   const last = await addedBefore(3);
   await database.schedules.begin('hourly', new Date(last), true);
-  await database.schedules.end('hourly', new Date(last), { outcome: 'done', exitCode: 0, said: null });
+  await database.schedules.end('hourly', new Date(last), { outcome: 'done', exitCode: 0, message: null });
   expect((await leaderLooks()).due).toEqual([]);
   expect((await history()).map(([due, outcome]) => [due, outcome])).toEqual([
     [last, 'done'],

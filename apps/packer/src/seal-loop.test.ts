@@ -25,12 +25,12 @@ test('what waits for its entry is signed though nothing is packed, by one of two
   const signers = await openSigners({ context, database, file: path.join(directory, 'signing-key.pem') });
   await database.networks.register({ id: 'main', chainId: 1 });
   const main = database.network('main');
-  const publish = (start: number): Promise<unknown> =>
+  const publish = (firstBlock: number): Promise<unknown> =>
     main.bundles.publish({
       kind: 'logs',
-      start,
-      end: start,
-      objectKey: `main/logs/${start}-${start}.json.gz`,
+      firstBlock,
+      lastBlock: firstBlock,
+      objectKey: `main/logs/${firstBlock}-${firstBlock}.json.gz`,
       byteLength: 40,
       rawLength: 4,
       sha256: 'ab'.repeat(32),
@@ -38,11 +38,11 @@ test('what waits for its entry is signed though nothing is packed, by one of two
       firstParentHash: `0x${'11'.repeat(32)}`,
       lastHash: `0x${'22'.repeat(32)}`,
       proofs: [],
-      fragments: [{ startBlock: start, endBlock: start, byteLength: 8, rawLength: 2, crc32: 1 }],
+      fragments: [{ firstBlock, lastBlock: firstBlock, byteLength: 8, rawLength: 2, crc32: 1 }],
       formatVersion: 1,
     });
   const signed = async (): Promise<number[]> =>
-    (await main.manifest.entries('logs', -1, 10)).map((entry) => entry.start);
+    (await main.manifest.entries('logs', -1, 10)).map((entry) => entry.from);
 
   await publish(7);
   expect(await database.manifest.pending()).toEqual([{ network: 'main', kind: 'logs', entries: 1 }]);

@@ -1,26 +1,16 @@
 import {
   bytesSetting,
-  databaseUrlSetting,
-  drainLimitSetting,
   durationSetting,
   integerSetting,
-  jobLockSetting,
-  logLevelSetting,
-  metricsHostSetting,
-  metricsPortSetting,
-  networksFileSetting,
   objectStoreSetting,
-  redisUrlSetting,
   s3EndpointSetting,
   signingKeyFileSetting,
+  workerSettings,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 
 /** The environment of a packer. */
-export const packerSettings = z.object({
-  DATABASE_URL: databaseUrlSetting(),
-  REDIS_URL: redisUrlSetting('for the queues; without it they live in Postgres'),
-  NETWORKS_FILE: networksFileSetting(),
+export const packerSettings = workerSettings.extend({
   OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),
   SIGNING_KEY_FILE: signingKeyFileSetting(),
@@ -43,9 +33,4 @@ export const packerSettings = z.object({
   )
     .refine((bytes) => bytes >= 1_024)
     .default(2_097_152),
-  METRICS_PORT: metricsPortSetting(),
-  METRICS_HOST: metricsHostSetting(),
-  JOB_LOCK_MS: jobLockSetting(),
-  DRAIN_LIMIT_MS: drainLimitSetting(),
-  LOG_LEVEL: logLevelSetting(),
 });

@@ -20,23 +20,39 @@ export interface FreshDatabase {
 
 /**
  * Makes a database: empty, or migrated as a copy of a template that is migrated once a server. `adminUrl` belongs to a
- * role that may create databases. Safe to call from several processes at once.
+ * role that may create databases. Its clock stands still at `now`, if that is given. Safe to call from several processes
+ * at once.
  */
 export async function freshDatabase(
   adminUrl: string,
-  options: { migrated?: boolean } = {},
+  options: { migrated?: boolean; now?: Date | undefined } = {},
 ): Promise<FreshDatabase> {
   const name = `packhouse_test_${randomBytes(6).toString('hex')}`;
   await connected(adminUrl, async (admin) => {
     const template = options.migrated === true ? await migratedTemplate(admin, adminUrl) : 'template0';
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   });
+  const url = withDatabase(adminUrl, name);
+  if (options.now !== undefined) await stopClock(url, name, options.now);
   return {
-    url: withDatabase(adminUrl, name),
+    url,
     drop: async () => {
       await runSql(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
+}
+
+/** Statements find these functions before those of Postgres; defaults of columns do not. */
+async function stopClock(url: string, name: string, now: Date): Promise<void> {
+  await connected(url, async (client) => {
+    await client.query('CREATE SCHEMA IF NOT EXISTS clock');
+    for (const read of ['now', 'clock_timestamp']) {
+      await client.query(
+        `CREATE OR REPLACE FUNCTION clock.${read}() RETURNS timestamptz STABLE RETURN timestamptz '${now.toISOString()}'`,
+      );
+    }
+    await client.query(`ALTER DATABASE ${name} SET search_path = clock, pg_catalog, public`);
+  });
 }
 
 /** Runs one statement on a separate connection, as an operator might without the processes knowing. */
@@ -64,7 +80,7 @@ async function migratedTemplate(admin: pg.Client, adminUrl: string): Promise<str
   return name;
 }
 
-async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   await client.connect();
@@ -75,7 +91,7 @@ async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>
   }
 }
 
-function withDatabase(url: string, name: string): string {
+export function withDatabase(url: string, name: string): string {
   const address = new URL(url);
   address.pathname = `/${name}`;
   return address.href;

@@ -1,10 +1,15 @@
 export { type Anvil, startAnvil } from './anvil/anvil.js';
 export { startDemoChain } from './demo/demo-chain.js';
+export { seededRandom } from './demo/random.js';
 export { type FreshDatabase, freshDatabase, runSql } from './fresh-database.js';
 export { removePostgres } from './postgres/home.js';
 export { type LocalPostgres, startPostgres } from './postgres/postgres.js';
+export { createCommandLine } from './process/command-line.js';
 export { freePort } from './process/free-port.js';
 export { plainEnvironment } from './process/plain-environment.js';
 export { closeOpenScopes, createScope, type Scope } from './process/scope.js';
+export { type Program, type ProgramEvent, startProgram } from './process/start-program.js';
 export { type LocalRedis, redisInstalled, startRedis } from './redis.js';
+export { silentContext } from './silent-context.js';
 export { type StallingProxy, startStallingProxy } from './stalling-proxy.js';
+export { temporaryDirectory } from './temporary-directory.js';

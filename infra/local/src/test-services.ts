@@ -7,6 +7,7 @@ import { isAlive } from '@packhouse/runtime';
 import { recordedHome, removePostgres } from './postgres/home.js';
 import { clearLeftover } from './postgres/leftover.js';
 import { startPostgres } from './postgres/postgres.js';
+import { SHIFTED_PATH, shiftClock } from './shift-clock.js';
 
 const PREFIX = 'packhouse-test-';
 
@@ -51,7 +52,10 @@ async function startTestPostgres(): Promise<TestPostgres> {
   const directory = await mkdtemp(path.join(os.tmpdir(), PREFIX));
   // Root's Postgres runs under another account.
   await chmod(directory, 0o755);
-  const postgres = await startPostgres({ directory, settings: SETTINGS });
+  const clock = process.env.FAKETIME_TIMESTAMP_FILE;
+  const settings = clock === undefined ? SETTINGS : { ...SETTINGS, search_path: SHIFTED_PATH };
+  const postgres = await startPostgres({ directory, settings });
+  if (clock !== undefined) await shiftClock(postgres.url, clock);
   return {
     url: postgres.url,
     async stop() {

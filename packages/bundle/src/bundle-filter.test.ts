@@ -1,23 +1,23 @@
 import { isPackhouseError } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { filterFits, filterOfBundle } from './bundle-filter.js';
-import { deflatePiece } from './deflate-piece.js';
-import { filterItem } from './filter-items.js';
-import { type Fragment, fragmentOf } from './fragment.js';
-import { MEMBER_HEAD_BYTES, SEPARATOR_BYTES } from './member-frame.js';
-import { scanItems } from './scan-items.js';
-import { buildSkipFilter, filterOfDigests, mayContain } from './skip-filter.js';
+import { deflatePiece } from './deflate/deflate-piece.js';
+import { filterItem } from './filter/filter-items.js';
+import { scanItems } from './filter/scan-items.js';
+import { buildSkipFilter, filterOfDigests, mayContain } from './filter/skip-filter.js';
+import { type Fragment, toFragment } from './layout/fragment.js';
+import { MEMBER_HEAD_BYTES, SEPARATOR_BYTES } from './layout/member-frame.js';
 import { spliceMember } from './splice-member.js';
 
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const topic = (n: number): string => `0x${n.toString(16).padStart(64, '7')}`;
 
 /** A bundle with a fragment for each of these records from block 100 on. */
-async function bundleOf(kind: 'logs' | 'transactions' | 'traces', ...records: unknown[]) {
+async function getBundle(kind: 'logs' | 'transactions' | 'traces', ...records: unknown[]) {
   const fragments: Fragment[] = [];
   for (const [n, record] of records.entries()) {
     const piece = await deflatePiece(Buffer.from(JSON.stringify(record)));
-    fragments.push(fragmentOf({ start: 100 + n, end: 100 + n }, piece));
+    fragments.push(toFragment({ firstBlock: 100 + n, lastBlock: 100 + n }, piece));
   }
   const { chunks } = spliceMember(
     fragments,
@@ -27,13 +27,16 @@ async function bundleOf(kind: 'logs' | 'transactions' | 'traces', ...records: un
 }
 
 /** Whether the bundle's filter is exactly that of these items. */
-async function expectItems(bundle: Awaited<ReturnType<typeof bundleOf>>, items: Uint8Array[]): Promise<void> {
+async function expectItems(
+  bundle: Awaited<ReturnType<typeof getBundle>>,
+  items: Uint8Array[],
+): Promise<void> {
   expect(await filterOfBundle(bundle)).toEqual(buildSkipFilter(items));
 }
 
 describe('the filter of a bundle', () => {
   it('of logs holds addresses, topics, and addresses with first topics', async () => {
-    const bundle = await bundleOf(
+    const bundle = await getBundle(
       'logs',
       [
         { address: address(1), topics: [topic(1), topic(2)] },
@@ -53,7 +56,7 @@ describe('the filter of a bundle', () => {
   it('of transactions holds senders, receivers, and what a creation creates', async () => {
     // Known creations: by nonce 0 and 1 of one account (ethereum/wiki on CREATE), and CryptoKitties, by nonce 3515.
     const sender = '0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0';
-    const bundle = await bundleOf('transactions', [
+    const bundle = await getBundle('transactions', [
       { from: address(1), to: address(2), type: '0x0', nonce: '0x1' },
       { from: sender, to: null, type: '0x2', nonce: '0x0' },
       { from: sender, to: null, type: '0x2', nonce: '0x1' },
@@ -71,7 +74,7 @@ describe('the filter of a bundle', () => {
   });
 
   it('of traces holds every address that takes part', async () => {
-    const bundle = await bundleOf('traces', [
+    const bundle = await getBundle('traces', [
       { action: { from: address(1), to: address(2) }, result: { gasUsed: '0x0', output: '0x' } },
       { action: { from: address(2) }, result: { address: address(3), code: '0x' } },
       { action: { from: address(4) }, error: 'out of gas' },
@@ -86,18 +89,21 @@ describe('the filter of a bundle', () => {
 
   it('is the same for a block that is too large to be parsed whole', async () => {
     const logs = Array.from({ length: 10_000 }, (_, n) => ({
-      ...{ address: address(n % 7), topics: [topic(n % 50)] },
+      address: address(n % 7),
+      topics: [topic(n % 50)],
       data: `0x${'00'.repeat(200)}`,
     }));
     const items = logs.flatMap(({ address: account, topics: [first] }) => [
-      ...[filterItem(account), filterItem(first as string), filterItem(account, first as string)],
+      filterItem(account),
+      filterItem(first as string),
+      filterItem(account, first as string),
     ]);
-    await expectItems(await bundleOf('logs', logs), items);
+    await expectItems(await getBundle('logs', logs), items);
   });
 
   it('fits its own bundle and none with other items', async () => {
-    const one = await bundleOf('logs', [{ address: address(1), topics: [topic(1)] }]);
-    const other = await bundleOf('logs', [{ address: address(9), topics: [topic(9)] }]);
+    const one = await getBundle('logs', [{ address: address(1), topics: [topic(1)] }]);
+    const other = await getBundle('logs', [{ address: address(9), topics: [topic(9)] }]);
     const filter = await filterOfBundle(one);
     expect(await filterFits(filter, one)).toBe(true);
     expect(await filterFits(filter, other)).toBe(false);
@@ -106,7 +112,7 @@ describe('the filter of a bundle', () => {
 
   it('is made of known items without a look at their fragments, and of those that are not known in them', async () => {
     const logs = [1, 2].map((n) => [{ address: address(n), topics: [topic(n)] }]);
-    const bundle = await bundleOf('logs', ...logs);
+    const bundle = await getBundle('logs', ...logs);
     const known = logs.map((record) =>
       Buffer.from(scanItems('logs', Buffer.from(JSON.stringify(record)), 0) ?? ''),
     );
@@ -125,7 +131,7 @@ describe('the filter of a bundle', () => {
   it('is made by the next seed, from the file, where the items known by the first one contradict each other', async () => {
     const record = Array.from({ length: 100 }, (_, n) => ({ author: address(61_500 + n) }));
     const traces = record.map((action) => ({ action }));
-    const bundle = await bundleOf('traces', traces);
+    const bundle = await getBundle('traces', traces);
     const known = scanItems('traces', Buffer.from(JSON.stringify(traces)), 0);
     expect(filterOfDigests([known as Uint8Array], 0)).toBe(null);
     const filter = await filterOfBundle(bundle, [known]);
@@ -137,13 +143,13 @@ describe('the filter of a bundle', () => {
   it('is refused for records that are no logs, and for bytes of another bundle', async () => {
     const refused = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
     for (const record of [[{ address: 'cfx:aa', topics: [] }], [{ address: address(1), topics: ['0x1'] }]]) {
-      await expect(filterOfBundle(await bundleOf('logs', record))).rejects.toEqual(refused);
+      await expect(filterOfBundle(await getBundle('logs', record))).rejects.toEqual(refused);
     }
     for (const record of [[{ action: { from: 'x' } }], [{ action: { to: 5 } }]]) {
-      await expect(filterOfBundle(await bundleOf('traces', record))).rejects.toEqual(refused);
+      await expect(filterOfBundle(await getBundle('traces', record))).rejects.toEqual(refused);
     }
-    await expect(filterOfBundle(await bundleOf('transactions', [{}]))).rejects.toEqual(refused);
-    const bundle = await bundleOf('logs', []);
+    await expect(filterOfBundle(await getBundle('transactions', [{}]))).rejects.toEqual(refused);
+    const bundle = await getBundle('logs', []);
     await expect(filterOfBundle({ ...bundle, bytes: bundle.bytes.subarray(1) })).rejects.toEqual(refused);
   });
 });

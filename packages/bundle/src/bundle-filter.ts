@@ -1,19 +1,16 @@
 import type { Kind } from '@packhouse/chain';
-import { createItemCollector } from './filter-items.js';
-import { bundleInvalid, type FragmentInfo } from './fragment.js';
-import { digestsOf, FIRST_SEED } from './item-digests.js';
-import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './member-frame.js';
+import { createItemCollector } from './filter/filter-items.js';
+import { FIRST_SEED, toDigests } from './filter/item-digests.js';
+import { scanItems } from './filter/scan-items.js';
+import { filterOfDigests, getSeed, mayContainAll, SEEDS } from './filter/skip-filter.js';
+import { bundleInvalid, type FragmentInfo } from './layout/fragment.js';
+import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './layout/member-frame.js';
 import { streamElements } from './read-bundle.js';
 import { readFragmentText } from './read-fragments.js';
-import { scanItems } from './scan-items.js';
-import { filterOfDigests, mayContainAll, SEEDS, seedOf } from './skip-filter.js';
 import { spliceMember } from './splice-member.js';
 
 /** The record of one block that is larger than this is parsed element by element. */
 const LARGE_BYTES = 4_194_304;
-
-const OPEN = Buffer.from('[');
-const CLOSE = Buffer.from(']');
 
 interface FilteredBundle {
   kind: Kind;
@@ -39,7 +36,7 @@ export async function filterOfBundle(
 
 /** Whether a filter contains every item of a bundle, as the one that was made for it does. Throws BUNDLE_INVALID. */
 export async function filterFits(filter: Uint8Array, bundle: FilteredBundle): Promise<boolean> {
-  return mayContainAll(filter, await digestsIn(bundle, seedOf(filter), []));
+  return mayContainAll(filter, await digestsIn(bundle, getSeed(filter), []));
 }
 
 /** The digests of the items of each fragment, by a seed. */
@@ -67,28 +64,28 @@ async function digestsInFragment(
   body: Buffer,
   seed: number,
 ): Promise<Uint8Array> {
-  if (fragment.startBlock === fragment.endBlock && fragment.rawLength > LARGE_BYTES) {
+  if (fragment.firstBlock === fragment.lastBlock && fragment.rawLength > LARGE_BYTES) {
     const collector = await createItemCollector(kind);
-    for await (const element of streamElements(piecesOf(fragment, body))) collector.add(parse(element));
-    return digestsOf(collector.items(), seed);
+    for await (const element of streamElements(getPieces(fragment, body))) collector.add(parse(element));
+    return toDigests(collector.items(), seed);
   }
   // Whole, not cut into its records first: that would cost as much as parsing.
   const text = await readFragmentText({ fragment, body });
   const scanned = scanItems(kind, text, seed);
   if (scanned !== null) return scanned;
   const collector = await createItemCollector(kind);
-  const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[];
-  if (records.length !== fragment.endBlock - fragment.startBlock + 1) {
+  const records = parse(Buffer.concat([Buffer.from('['), text, Buffer.from(']')])) as unknown[];
+  if (records.length !== fragment.lastBlock - fragment.firstBlock + 1) {
     throw bundleInvalid(`A fragment of ${kind} has ${records.length} records.`);
   }
   for (const record of records) {
     if (!Array.isArray(record)) throw bundleInvalid(`A record of ${kind} is no array.`);
     for (const element of record) collector.add(element);
   }
-  return digestsOf(collector.items(), seed);
+  return toDigests(collector.items(), seed);
 }
 
-async function* piecesOf(fragment: FragmentInfo, body: Buffer): AsyncGenerator<Buffer> {
+async function* getPieces(fragment: FragmentInfo, body: Buffer): AsyncGenerator<Buffer> {
   yield* spliceMember([fragment], [body]).chunks;
 }
 

@@ -3,15 +3,15 @@ import { deflateRawSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRangeCheck } from './check-range.js';
-import { deflatePiece } from './deflate-piece.js';
-import { type Fragment, fragmentOf } from './fragment.js';
+import { deflatePiece } from './deflate/deflate-piece.js';
+import { type Fragment, toFragment } from './layout/fragment.js';
 import { spliceMember } from './splice-member.js';
 
 const invalid = expect.objectContaining({ code: 'BUNDLE_INVALID' });
 const fragments: Fragment[] = [];
 for (const [index, length] of [5, 40, 300, 4_000].entries()) {
   const text = Buffer.from(`"${randomBytes(length).toString('hex')}"`);
-  fragments.push(fragmentOf({ start: index, end: index }, await deflatePiece(text)));
+  fragments.push(toFragment({ firstBlock: index, lastBlock: index }, await deflatePiece(text)));
 }
 const bodies = fragments.map(({ body }) => body);
 const file = Buffer.concat(spliceMember(fragments, bodies).chunks);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { constants, crc32, createInflateRaw } from 'node:zlib';
-import { bundleInvalid, type FragmentInfo } from './fragment.js';
-import { MEMBER_HEAD, memberFrame, memberSize, SEPARATOR } from './member-frame.js';
+import { bundleInvalid, type FragmentInfo, toName } from './layout/fragment.js';
+import { MEMBER_HEAD, memberFrame, memberSize, SEPARATOR } from './layout/member-frame.js';
 
 /** Inclusive byte positions in the file of a bundle. */
 interface FileRange {
@@ -51,7 +51,7 @@ export function createRangeCheck(
       if (!bytes.equals(expected))
         throw bundleInvalid(`The frame of the bundle differs at byte ${position}.`);
     } else if (check !== null) {
-      const known = bodies.get(check.startBlock);
+      const known = bodies.get(check.firstBlock);
       if (position === start) {
         bodyCrc = 0;
         text = known === undefined ? createTextCheck(check) : undefined;
@@ -60,8 +60,8 @@ export function createRangeCheck(
       await text?.push(bytes);
       if (position + bytes.length <= end) return;
       await text?.finish();
-      if (text !== undefined) bodies.set(check.startBlock, bodyCrc);
-      else if (known !== bodyCrc) throw bundleInvalid(`The body of ${nameOf(check)} has changed.`);
+      if (text !== undefined) bodies.set(check.firstBlock, bodyCrc);
+      else if (known !== bodyCrc) throw bundleInvalid(`The body of ${toName(check)} has changed.`);
     }
   };
 
@@ -132,7 +132,7 @@ const CHUNK_BYTES = 262_144;
  * ends the stream would end the file there.
  */
 function createTextCheck(fragment: FragmentInfo): TextCheck {
-  const name = nameOf(fragment);
+  const name = toName(fragment);
   const chunkSize = Math.max(64, Math.min(CHUNK_BYTES, fragment.rawLength + 1));
   const inflater = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize });
   const expected = { length: fragment.rawLength + 1, crc: crc32(',', fragment.crc32) };
@@ -179,8 +179,4 @@ function createTextCheck(fragment: FragmentInfo): TextCheck {
       throw bundleInvalid(`The text of ${name} is not the one that its fragment table says.`);
     },
   };
-}
-
-function nameOf({ startBlock, endBlock }: FragmentInfo): string {
-  return `fragment ${startBlock}-${endBlock}`;
 }

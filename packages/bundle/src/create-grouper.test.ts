@@ -15,12 +15,12 @@ describe('createGrouper', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 2, max: 300 })), (sizes) => {
         const groups = groupAll(sizes, 100);
-        const blocks = groups.flatMap(({ start, end }) =>
-          Array.from({ length: end - start + 1 }, (_, i) => start + i),
+        const blocks = groups.flatMap(({ firstBlock, lastBlock }) =>
+          Array.from({ length: lastBlock - firstBlock + 1 }, (_, i) => firstBlock + i),
         );
         expect(blocks).toEqual(sizes.map((_, block) => block));
-        for (const { start, end, rawLength } of groups) {
-          const records = sizes.slice(start, end + 1);
+        for (const { firstBlock, lastBlock, rawLength } of groups) {
+          const records = sizes.slice(firstBlock, lastBlock + 1);
           expect(rawLength).toBe(records.reduce((sum, size) => sum + size, 0) + records.length - 1);
         }
       }),
@@ -31,9 +31,10 @@ describe('createGrouper', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 2, max: 300 })), (sizes) => {
         const groups = groupAll(sizes, 100);
-        for (const [index, { start, end, rawLength }] of groups.entries()) {
-          if (sizes.slice(start, end + 1).some((size) => size >= 100)) expect(start).toBe(end);
-          const next = sizes[end + 1];
+        for (const [index, { firstBlock, lastBlock, rawLength }] of groups.entries()) {
+          if (sizes.slice(firstBlock, lastBlock + 1).some((size) => size >= 100))
+            expect(firstBlock).toBe(lastBlock);
+          const next = sizes[lastBlock + 1];
           if (index < groups.length - 1 && next !== undefined && next < 100) {
             expect(rawLength).toBeGreaterThanOrEqual(100);
           }
@@ -46,8 +47,8 @@ describe('createGrouper', () => {
     const grouper = createGrouper();
     expect(grouper.push(5, 1_000)).toEqual([]);
     expect(grouper.push(6, FRAGMENT_BYTES)).toEqual([
-      { start: 5, end: 5, rawLength: 1_000 },
-      { start: 6, end: 6, rawLength: FRAGMENT_BYTES },
+      { firstBlock: 5, lastBlock: 5, rawLength: 1_000 },
+      { firstBlock: 6, lastBlock: 6, rawLength: FRAGMENT_BYTES },
     ]);
     expect(grouper.flush()).toBeNull();
   });
@@ -55,8 +56,8 @@ describe('createGrouper', () => {
   it('never lets a group span blocks that are not there', () => {
     const grouper = createGrouper();
     grouper.push(5, 10);
-    expect(grouper.push(7, 10)).toEqual([{ start: 5, end: 5, rawLength: 10 }]);
-    expect(grouper.flush()).toEqual({ start: 7, end: 7, rawLength: 10 });
+    expect(grouper.push(7, 10)).toEqual([{ firstBlock: 5, lastBlock: 5, rawLength: 10 }]);
+    expect(grouper.flush()).toEqual({ firstBlock: 7, lastBlock: 7, rawLength: 10 });
   });
 
   it('goes on behind a flush, and refuses a block that was there', () => {

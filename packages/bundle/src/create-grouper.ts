@@ -52,8 +52,8 @@ export function createGrouper(limit = FRAGMENT_BYTES): Grouper {
         open = null;
       }
       last = block;
-      if (open === null) open = { start: block, end: block, rawLength: rawBytes };
-      else open = { start: open.start, end: block, rawLength: open.rawLength + 1 + rawBytes };
+      if (open === null) open = { firstBlock: block, lastBlock: block, rawLength: rawBytes };
+      else open = { firstBlock: open.firstBlock, lastBlock: block, rawLength: open.rawLength + 1 + rawBytes };
       if (open.rawLength >= limit) {
         closed.push(open);
         open = null;

@@ -20,7 +20,6 @@ it('exports what strangers may use, and nothing else', () => {
       "filterItem",
       "filterKey",
       "filterOfBundle",
-      "fragmentOf",
       "hasFilter",
       "joinPieces",
       "mayContain",
@@ -41,6 +40,7 @@ it('exports what strangers may use, and nothing else', () => {
       "splitSlice",
       "streamElements",
       "streamRecords",
+      "toFragment",
     ]
   `);
 });

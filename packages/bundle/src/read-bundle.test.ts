@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
-import { deflatePiece } from './deflate-piece.js';
-import { type Fragment, fragmentOf } from './fragment.js';
+import { deflatePiece } from './deflate/deflate-piece.js';
+import { type Fragment, toFragment } from './layout/fragment.js';
 import { readBundle, streamElements, streamRecords } from './read-bundle.js';
 import { readFragment, readRecord } from './read-fragments.js';
 import { memberOfRecord, spliceMember } from './splice-member.js';
@@ -15,7 +15,7 @@ async function bundle(): Promise<{ gz: Buffer; fragments: Fragment[] }> {
   const fragments: Fragment[] = [];
   for (let i = 0; i < texts.length; i += 50) {
     const text = Buffer.from(texts.slice(i, i + 50).join(','));
-    fragments.push(fragmentOf({ start: i, end: i + 49 }, await deflatePiece(text)));
+    fragments.push(toFragment({ firstBlock: i, lastBlock: i + 49 }, await deflatePiece(text)));
   }
   const bodies = fragments.map(({ body }) => body);
   return { gz: Buffer.concat(spliceMember(fragments, bodies).chunks), fragments };
@@ -101,7 +101,7 @@ describe('readRecord', () => {
     await expect(read({ crc32: 1 })).rejects.toThrow(saying(/CRC-32/));
     await expect(read({ rawLength: 100 })).rejects.toThrow(saying(/longer than the 100 bytes/));
     await expect(read({ rawLength: 2 ** 40 })).rejects.toThrow(saying(/cannot hold/));
-    await expect(read({ endBlock: 198 })).rejects.toThrow(saying(/holds 50 records, expected 49/));
+    await expect(read({ lastBlock: 198 })).rejects.toThrow(saying(/holds 50 records, expected 49/));
     const cut = fragment.body.subarray(0, -1);
     await expect(read({ body: cut, byteLength: cut.length })).rejects.toThrow(saying(/sync flush/));
     const broken = Buffer.from(fragment.body);
@@ -186,7 +186,7 @@ describe('streamRecords', () => {
   });
 });
 
-async function elementsOf(text: string, size = 7): Promise<string[]> {
+async function getElements(text: string, size = 7): Promise<string[]> {
   const elements: string[] = [];
   for await (const element of streamElements(inPieces(gzipSync(text), size)))
     elements.push(element.toString());
@@ -198,14 +198,14 @@ it('gives the elements of the one record, in whatever pieces the bundle arrives'
     JSON.stringify({ n, data: ['],"[', `${n}`.repeat(300)] }),
   );
   for (const size of [1, 1_000, 1_000_000]) {
-    expect(await elementsOf(`[[${traces.join(',')}]]`, size)).toEqual(traces);
+    expect(await getElements(`[[${traces.join(',')}]]`, size)).toEqual(traces);
   }
-  expect(await elementsOf('[[]]')).toEqual([]);
+  expect(await getElements('[[]]')).toEqual([]);
 });
 
 it('refuses what is no such bundle', async () => {
   for (const text of ['[[1,2]', '[[1,2]]]', '{"a":1}', '[{"a":1}]', '[[1],[2]]', '[', '']) {
-    await expect(elementsOf(text), text).rejects.toSatisfy((error) =>
+    await expect(getElements(text), text).rejects.toSatisfy((error) =>
       isPackhouseError(error, 'BUNDLE_INVALID'),
     );
   }

@@ -2,16 +2,15 @@ import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, type Gunzip, gunzip, type ZlibOptions } from 'node:zlib';
 import { PackhouseError } from '@packhouse/runtime';
-import { bundleInvalid } from './fragment.js';
-import { MAX_RATIO } from './read-fragments.js';
-import { createRecordScanner } from './record-scanner.js';
+import { bundleInvalid } from './layout/fragment.js';
+import { createRecordSplitter, MAX_RATIO } from './read-fragments.js';
 
 /* Readers of a file without its fragment table; gunzip checks its CRC-32. */
 
 const inflate = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 /** Header, an empty deflate stream, trailer. */
-const LEAST_BYTES = 20;
+const MIN_BYTES = 20;
 
 /** A bundle that was read whole. */
 interface BundleText {
@@ -29,7 +28,7 @@ interface BundleText {
  */
 export async function readBundle(gz: Buffer, options: { maxRawBytes?: number } = {}): Promise<BundleText> {
   const max = options.maxRawBytes ?? 2 ** 30;
-  if (gz.length < LEAST_BYTES) throw bundleInvalid(`A bundle of ${gz.length} bytes is cut off.`);
+  if (gz.length < MIN_BYTES) throw bundleInvalid(`A bundle of ${gz.length} bytes is cut off.`);
   const announced = gz.readUInt32LE(gz.length - 4);
   if (announced > max) {
     throw bundleInvalid(`The bundle announces ${announced} bytes of text, more than the ${max} allowed.`);
@@ -54,9 +53,9 @@ export async function readBundle(gz: Buffer, options: { maxRawBytes?: number } =
   if (text.length !== announced) {
     throw bundleInvalid(`The bundle holds ${text.length} bytes of text, but announces ${announced}.`);
   }
-  const scanner = createRecordScanner({ form: 'array' });
-  const records = scanner.push(text);
-  scanner.finish();
+  const splitter = createRecordSplitter('array');
+  const records = splitter.push(text);
+  splitter.finish();
   return { text, records };
 }
 
@@ -70,11 +69,11 @@ export async function* streamRecords(
   source: AsyncIterable<Uint8Array>,
   options: { maxRecordBytes?: number } = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  const scanner = createRecordScanner({ form: 'array', maxRecordBytes: options.maxRecordBytes ?? 2 ** 30 });
+  const splitter = createRecordSplitter('array', options.maxRecordBytes ?? 2 ** 30);
   const chunks = inflated(source);
   try {
-    for await (const chunk of chunks) yield* scanner.push(chunk as Buffer);
-    yield* scanner.finish();
+    for await (const chunk of chunks) yield* splitter.push(chunk as Buffer);
+    yield* splitter.finish();
   } catch (error) {
     throw asBundleError(error);
   } finally {
@@ -93,7 +92,7 @@ export async function* streamElements(
   source: AsyncIterable<Uint8Array>,
   options: { maxElementBytes?: number } = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  const scanner = createRecordScanner({ form: 'array', maxRecordBytes: options.maxElementBytes ?? 2 ** 26 });
+  const splitter = createRecordSplitter('array', options.maxElementBytes ?? 2 ** 26);
   const chunks = inflated(source);
   let begun = false;
   // Skips the outer brackets: the first byte, and the last, which is known only at the end.
@@ -105,12 +104,12 @@ export async function* streamElements(
       const inner: Buffer = begun ? chunk : chunk.subarray(1);
       begun = true;
       if (inner.length === 0) continue;
-      if (held.length > 0) yield* scanner.push(held);
-      yield* scanner.push(inner.subarray(0, -1));
+      if (held.length > 0) yield* splitter.push(held);
+      yield* splitter.push(inner.subarray(0, -1));
       held = Buffer.from(inner.subarray(-1));
     }
     if (held[0] !== 0x5d) throw bundleInvalid('The text does not end with "]".');
-    yield* scanner.finish();
+    yield* splitter.finish();
   } catch (error) {
     throw asBundleError(error);
   } finally {

@@ -2,23 +2,23 @@ import { deflateRawSync } from 'node:zlib';
 import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deflatePiece } from './deflate-piece.js';
-import { type Fragment, fragmentOf } from './fragment.js';
+import { deflatePiece } from './deflate/deflate-piece.js';
+import { type Fragment, toFragment } from './layout/fragment.js';
 import { readFragments } from './read-fragments.js';
 import { spliceMember } from './splice-member.js';
 
 /** Fragments of two records each, from block 10 on. */
-async function fragmentsOf(records: readonly string[]): Promise<Fragment[]> {
+async function getFragments(records: readonly string[]): Promise<Fragment[]> {
   const fragments: Fragment[] = [];
   for (let at = 0; at < records.length; at += 2) {
     const two = records.slice(at, at + 2);
-    const range = { start: 10 + at, end: 10 + at + two.length - 1 };
-    fragments.push(fragmentOf(range, await deflatePiece(Buffer.from(two.join(',')))));
+    const range = { firstBlock: 10 + at, lastBlock: 10 + at + two.length - 1 };
+    fragments.push(toFragment(range, await deflatePiece(Buffer.from(two.join(',')))));
   }
   return fragments;
 }
 
-function bytesOf(fragments: readonly Fragment[]): Buffer {
+function toBytes(fragments: readonly Fragment[]): Buffer {
   return Buffer.concat(
     spliceMember(
       fragments,
@@ -49,13 +49,13 @@ const RECORDS = Array.from({ length: 7 }, (_, n) => JSON.stringify([{ n, text: '
 
 describe('a bundle read fragment by fragment', () => {
   it('gives the records of every block, with the fragment that holds them', async () => {
-    const fragments = await fragmentsOf(RECORDS);
-    expect(await readAll(fragments, bytesOf(fragments))).toEqual(RECORDS);
+    const fragments = await getFragments(RECORDS);
+    expect(await readAll(fragments, toBytes(fragments))).toEqual(RECORDS);
   });
 
   it('notices any single byte that makes another text', async () => {
-    const fragments = await fragmentsOf(RECORDS);
-    const bytes = bytesOf(fragments);
+    const fragments = await getFragments(RECORDS);
+    const bytes = toBytes(fragments);
     await fc.assert(
       fc.asyncProperty(
         fc.nat(bytes.length - 1),
@@ -73,8 +73,8 @@ describe('a bundle read fragment by fragment', () => {
   });
 
   it('names the part that is cut off, too long, framed wrongly, damaged or short of records', async () => {
-    const fragments = await fragmentsOf(RECORDS);
-    const bytes = bytesOf(fragments);
+    const fragments = await getFragments(RECORDS);
+    const bytes = toBytes(fragments);
     expect(await wrongPart(fragments, bytes.subarray(0, -1))).toBe('length');
     expect(await wrongPart(fragments, Buffer.concat([bytes, Buffer.from('garbage')]))).toBe('length');
     expect(await wrongPart(fragments.slice(1), bytes)).toBe('length');
@@ -86,15 +86,15 @@ describe('a bundle read fragment by fragment', () => {
     expect(await wrongPart(fragments, trailer)).toBe('frame');
     const first = fragments[0] as Fragment;
     const crc = [{ ...first, crc32: first.crc32 ^ 1 }, ...fragments.slice(1)];
-    expect(await wrongPart(crc, bytesOf(crc))).toBe('fragment');
-    const range = [{ ...first, endBlock: 12 }];
-    expect(await wrongPart(range, bytesOf(range))).toBe('records');
+    expect(await wrongPart(crc, toBytes(crc))).toBe('fragment');
+    const range = [{ ...first, lastBlock: 12 }];
+    expect(await wrongPart(range, toBytes(range))).toBe('records');
   });
 
   it('refuses a fragment that ends the stream, though it inflates alone', async () => {
-    const [first, second] = (await fragmentsOf(RECORDS)) as [Fragment, Fragment];
+    const [first, second] = (await getFragments(RECORDS)) as [Fragment, Fragment];
     const body = deflateRawSync(Buffer.from(RECORDS.slice(0, 2).join(',')));
     const ending = { ...first, body, byteLength: body.length };
-    expect(await wrongPart([ending, second], bytesOf([ending, second]))).toBe('fragment');
+    expect(await wrongPart([ending, second], toBytes([ending, second]))).toBe('fragment');
   });
 });

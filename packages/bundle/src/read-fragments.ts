@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { constants, crc32, inflateRaw, type ZlibOptions } from 'node:zlib';
+import { createSplitter, type Splitter } from '@packhouse/json';
 import { PackhouseError } from '@packhouse/runtime';
-import { SYNC_FLUSH } from './deflate-piece.js';
-import { bundleInvalid, type FragmentInfo } from './fragment.js';
-import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './member-frame.js';
-import { createRecordScanner } from './record-scanner.js';
+import { SYNC_FLUSH } from './deflate/deflate-piece.js';
+import { bundleInvalid, type FragmentInfo, toName } from './layout/fragment.js';
+import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './layout/member-frame.js';
 
 /* Readers of fragments that a table describes: one record, one fragment, or every byte of a bundle. */
 
@@ -24,15 +24,15 @@ export async function readRecord(options: {
   block: number;
 }): Promise<Buffer> {
   const { fragment, block } = options;
-  if (!(block >= fragment.startBlock && block <= fragment.endBlock)) {
+  if (!(block >= fragment.firstBlock && block <= fragment.lastBlock)) {
     throw new PackhouseError({
       code: 'RANGE_INVALID',
-      message: `Block ${block} is not in fragment ${fragment.startBlock}-${fragment.endBlock}.`,
+      message: `Block ${block} is not in fragment ${fragment.firstBlock}-${fragment.lastBlock}.`,
       data: { block },
     });
   }
   const records = await readFragment(options);
-  return records[block - fragment.startBlock] as Buffer;
+  return records[block - fragment.firstBlock] as Buffer;
 }
 
 /**
@@ -40,15 +40,13 @@ export async function readRecord(options: {
  * never inflated beyond `rawLength` bytes. Throws BUNDLE_INVALID, which names the mismatch.
  */
 export async function readFragment(options: { fragment: FragmentInfo; body: Buffer }): Promise<Buffer[]> {
-  const records = recordsOf(await readFragmentText(options));
-  checkCount(options.fragment, records);
-  return records;
+  return toRecords(options.fragment, await readFragmentText(options));
 }
 
 /** The text of a fragment, its records with commas between them; checked as `readFragment` does, but for their number. */
 export async function readFragmentText(options: { fragment: FragmentInfo; body: Buffer }): Promise<Buffer> {
   const { fragment, body } = options;
-  const name = nameOf(fragment);
+  const name = toName(fragment);
   if (body.length !== fragment.byteLength) {
     throw bundleInvalid(`The body of ${name} has ${body.length} bytes, expected ${fragment.byteLength}.`);
   }
@@ -104,7 +102,7 @@ export async function* readFragments(options: {
     inflateNext();
     const text = await (texts[index] as Promise<Buffer>);
     // A returned text is not kept.
-    texts[index] = Promise.resolve(Buffer.alloc(0));
+    delete texts[index];
     yield { fragment, records: checkedRecords(fragment, text) };
   }
 }
@@ -118,25 +116,25 @@ function checkFrame(fragments: readonly FragmentInfo[], bytes: Buffer): void {
     const message = `The bundle ${how}: it has ${bytes.length} bytes, its fragment table makes ${frame.byteLength}.`;
     throw inPart('length', bundleInvalid(message));
   }
-  const frameInvalid = (message: string): never => {
-    throw inPart('frame', bundleInvalid(message));
-  };
+  const frameInvalid = (message: string): PackhouseError => inPart('frame', bundleInvalid(message));
   if (!bytes.subarray(0, frame.head.length).equals(frame.head)) {
-    frameInvalid('The bundle does not begin with the gzip header and the bracket that every bundle has.');
+    throw frameInvalid(
+      'The bundle does not begin with the gzip header and the bracket that every bundle has.',
+    );
   }
   const tail = bytes.length - frame.tail.length;
   if (!bytes.subarray(tail).equals(frame.tail)) {
-    frameInvalid(`The bundle's trailer, at byte ${tail}, is not the one that its fragment table makes.`);
+    throw frameInvalid(
+      `The bundle's trailer, at byte ${tail}, is not the one that its fragment table makes.`,
+    );
   }
   let position = MEMBER_HEAD_BYTES;
   for (const [index, fragment] of fragments.entries()) {
-    if (index > 0) {
-      if (!bytes.subarray(position, position + SEPARATOR_BYTES).equals(SEPARATOR)) {
-        frameInvalid(`There is no separator before ${nameOf(fragment)}, at byte ${position} of the bundle.`);
-      }
-      position += SEPARATOR_BYTES;
+    if (index > 0 && !bytes.subarray(position - SEPARATOR_BYTES, position).equals(SEPARATOR)) {
+      const at = position - SEPARATOR_BYTES;
+      throw frameInvalid(`There is no separator before ${toName(fragment)}, at byte ${at} of the bundle.`);
     }
-    position += fragment.byteLength;
+    position += fragment.byteLength + SEPARATOR_BYTES;
   }
 }
 
@@ -146,7 +144,7 @@ async function inflateWithNext(fragment: FragmentInfo, body: Buffer, expected: '
     const text = await inflateBody(fragment, body, 1);
     if (text.length !== rawLength + 1 || text[rawLength] !== expected.charCodeAt(0)) {
       throw bundleInvalid(
-        `The text of ${nameOf(fragment)} has not the ${rawLength} bytes expected, or the stream ends in it.`,
+        `The text of ${toName(fragment)} has not the ${rawLength} bytes expected, or the stream ends in it.`,
       );
     }
     const own = text.subarray(0, rawLength);
@@ -159,9 +157,7 @@ async function inflateWithNext(fragment: FragmentInfo, body: Buffer, expected: '
 
 function checkedRecords(fragment: FragmentInfo, text: Buffer): Buffer[] {
   try {
-    const records = recordsOf(text);
-    checkCount(fragment, records);
-    return records;
+    return toRecords(fragment, text);
   } catch (error) {
     throw inPart('records', error as PackhouseError);
   }
@@ -175,7 +171,7 @@ function inPart(part: 'length' | 'frame' | 'fragment' | 'records', error: Packho
 /** Inflates a body to at most the text of its fragment and `more` bytes. */
 async function inflateBody(fragment: FragmentInfo, body: Buffer, more: number): Promise<Buffer> {
   const { rawLength, byteLength } = fragment;
-  const name = nameOf(fragment);
+  const name = toName(fragment);
   if (rawLength > byteLength * MAX_RATIO) {
     throw bundleInvalid(`The ${byteLength} bytes of ${name} cannot hold ${rawLength} bytes of text.`);
   }
@@ -188,12 +184,8 @@ async function inflateBody(fragment: FragmentInfo, body: Buffer, more: number): 
     });
   } catch (error) {
     const long = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    throw bundleInvalid(
-      long
-        ? `The text of ${name} is longer than the ${rawLength} bytes expected.`
-        : `The body of ${name} cannot be inflated.`,
-      error,
-    );
+    const longer = `The text of ${name} is longer than the ${rawLength} bytes expected.`;
+    throw bundleInvalid(long ? longer : `The body of ${name} cannot be inflated.`, error);
   }
 }
 
@@ -201,25 +193,23 @@ function checkCrc(fragment: FragmentInfo, text: Buffer): void {
   const crc = crc32(text);
   if (crc === fragment.crc32) return;
   throw bundleInvalid(
-    `The text of ${nameOf(fragment)} has CRC-32 ${crc.toString(16)}, expected ${fragment.crc32.toString(16)}.`,
+    `The text of ${toName(fragment)} has CRC-32 ${crc.toString(16)}, expected ${fragment.crc32.toString(16)}.`,
   );
 }
 
-function recordsOf(text: Buffer): Buffer[] {
-  const scanner = createRecordScanner({ form: 'fragment' });
-  const records = scanner.push(text);
-  records.push(...scanner.finish());
-  return records;
-}
-
-function checkCount({ startBlock, endBlock }: FragmentInfo, records: readonly Buffer[]): void {
-  const expected = endBlock - startBlock + 1;
-  if (records.length === expected) return;
+function toRecords(fragment: FragmentInfo, text: Buffer): Buffer[] {
+  const splitter = createRecordSplitter('elements');
+  const records = [...splitter.push(text), ...splitter.finish()];
+  const expected = fragment.lastBlock - fragment.firstBlock + 1;
+  if (records.length === expected) return records;
+  const { firstBlock, lastBlock } = fragment;
   throw bundleInvalid(
-    `Fragment ${startBlock}-${endBlock} holds ${records.length} records, expected ${expected}.`,
+    `Fragment ${firstBlock}-${lastBlock} holds ${records.length} records, expected ${expected}.`,
   );
 }
 
-function nameOf({ startBlock, endBlock }: FragmentInfo): string {
-  return `fragment ${startBlock}-${endBlock}`;
+/** Cuts the text of a bundle (`array`) or of a fragment into its records. Throws BUNDLE_INVALID. */
+export function createRecordSplitter(form: 'array' | 'elements', maxElementBytes?: number): Splitter<Buffer> {
+  const join = (parts: readonly Buffer[]): Buffer => Buffer.concat(parts);
+  return createSplitter<Buffer>({ form, join, refuse: bundleInvalid, maxElementBytes });
 }

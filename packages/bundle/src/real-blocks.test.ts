@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { chooseCut } from './choose-cut.js';
 import { createGrouper } from './create-grouper.js';
-import { deflatePiece, joinPieces } from './deflate-piece.js';
-import { type Fragment, fragmentOf } from './fragment.js';
-import { decodeFragmentTable, encodeFragmentTable } from './fragment-table.js';
+import { deflatePiece, joinPieces } from './deflate/deflate-piece.js';
+import { chooseCut } from './layout/choose-cut.js';
+import { type Fragment, toFragment } from './layout/fragment.js';
+import { decodeFragmentTable, encodeFragmentTable } from './layout/fragment-table.js';
 import { readBundle } from './read-bundle.js';
 import { readRecord } from './read-fragments.js';
 import { sliceOfMember, spliceMember } from './splice-member.js';
@@ -32,8 +32,8 @@ async function pack(
   if (open !== null) groups.push(open);
   let rest: Fragment[] = [];
   for (const group of groups) {
-    const text = records.slice(group.start - first, group.end - first + 1).join(',');
-    rest.push(fragmentOf(group, await deflatePiece(Buffer.from(text, 'latin1'))));
+    const text = records.slice(group.firstBlock - first, group.lastBlock - first + 1).join(',');
+    rest.push(toFragment(group, await deflatePiece(Buffer.from(text, 'latin1'))));
   }
   const bundles: { table: Buffer; gz: Buffer; start: number }[] = [];
   while (rest.length > 0) {
@@ -46,7 +46,7 @@ async function pack(
     bundles.push({
       table: encodeFragmentTable(run),
       gz: Buffer.concat(chunks),
-      start: run[0]?.startBlock as number,
+      start: run[0]?.firstBlock as number,
     });
   }
   return bundles;
@@ -65,12 +65,12 @@ describe.skipIf(!existsSync(CHAIN_DATA))('real blocks (skipped without ../shared
       for (const fragment of decodeFragmentTable(start, table)) {
         const { range } = sliceOfMember(
           decodeFragmentTable(start, table),
-          fragment.startBlock,
-          fragment.startBlock,
+          fragment.firstBlock,
+          fragment.firstBlock,
         );
         const body = gz.subarray(range.start, range.end + 1);
-        const record = await readRecord({ fragment, body, block: fragment.startBlock });
-        expect(record.toString()).toBe(records[fragment.startBlock - 17_686_110]);
+        const record = await readRecord({ fragment, body, block: fragment.firstBlock });
+        expect(record.toString()).toBe(records[fragment.firstBlock - 17_686_110]);
       }
     }
   });
@@ -85,7 +85,7 @@ describe.skipIf(!existsSync(CHAIN_DATA))('real blocks (skipped without ../shared
       middle,
       await deflatePiece(Buffer.from('}')),
     ]);
-    const { chunks } = spliceMember([fragmentOf({ start: 1, end: 1 }, piece)], [piece.body]);
+    const { chunks } = spliceMember([toFragment({ firstBlock: 1, lastBlock: 1 }, piece)], [piece.body]);
     const [record] = (await readBundle(Buffer.concat(chunks))).records;
     expect(JSON.parse(String(record))).toEqual({ ...header, transactions });
   });

@@ -4,25 +4,27 @@ import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createGrouper, type Group } from './create-grouper.js';
-import { deflatePiece } from './deflate-piece.js';
-import { type Fragment, fragmentOf } from './fragment.js';
-import { memberFrame, memberSize } from './member-frame.js';
+import { deflatePiece } from './deflate/deflate-piece.js';
+import { type Fragment, toFragment } from './layout/fragment.js';
+import { memberFrame, memberSize } from './layout/member-frame.js';
 import { readRecord } from './read-fragments.js';
 import { memberOfRecord, openMember, sliceOfMember, spliceMember, splitSlice } from './splice-member.js';
 
 const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
 
 /** Fragments as ingestion makes them, with a limit small enough for random records to make several. */
-async function fragmentsOf(records: readonly string[], first: number, limit: number): Promise<Fragment[]> {
+async function getFragments(records: readonly string[], first: number, limit: number): Promise<Fragment[]> {
   const grouper = createGrouper(limit);
   const groups: Group[] = records.flatMap((record, i) => grouper.push(first + i, Buffer.byteLength(record)));
   const last = grouper.flush();
   if (last !== null) groups.push(last);
   return Promise.all(
     groups.map(async (group) => {
-      const text = Buffer.from(records.slice(group.start - first, group.end - first + 1).join(','));
+      const text = Buffer.from(
+        records.slice(group.firstBlock - first, group.lastBlock - first + 1).join(','),
+      );
       expect(text.length).toBe(group.rawLength);
-      return fragmentOf(group, await deflatePiece(text));
+      return toFragment(group, await deflatePiece(text));
     }),
   );
 }
@@ -45,7 +47,7 @@ describe('a bundle', () => {
   it('gunzips to the array of its records', async () => {
     await fc.assert(
       fc.asyncProperty(records, first, fc.integer({ min: 1, max: 200 }), async (texts, start, limit) => {
-        const fragments = await fragmentsOf(texts, start, limit);
+        const fragments = await getFragments(texts, start, limit);
         const gz = spliced(fragments);
         expect(gunzipSync(gz).toString()).toBe(`[${texts.join(',')}]`);
         expect(gz.length).toBe(memberSize(fragments));
@@ -60,21 +62,21 @@ describe('a bundle', () => {
   it('can be cut into any run of its fragments, which is again a file, from one range of its bytes', async () => {
     await fc.assert(
       fc.asyncProperty(records, first, fc.nat(), fc.nat(), async (texts, start, a, b) => {
-        const fragments = await fragmentsOf(texts, start, 30);
+        const fragments = await getFragments(texts, start, 30);
         const gz = spliced(fragments);
         const from = start + Math.min(a % texts.length, b % texts.length);
         const to = start + Math.max(a % texts.length, b % texts.length);
 
         const slice = sliceOfMember(fragments, from, to);
         const bytes = gz.subarray(slice.range.start, slice.range.end + 1);
-        const run = fragments.filter(({ startBlock, endBlock }) => endBlock >= from && startBlock <= to);
+        const run = fragments.filter(({ firstBlock, lastBlock }) => lastBlock >= from && firstBlock <= to);
         expect(slice.fragments).toEqual(run);
         const bodies = splitSlice(slice.fragments, bytes);
         expect(bodies).toEqual(run.map(({ body }) => body));
 
         const held = texts.slice(
-          (run[0]?.startBlock as number) - start,
-          (run.at(-1)?.endBlock as number) - start + 1,
+          (run[0]?.firstBlock as number) - start,
+          (run.at(-1)?.lastBlock as number) - start + 1,
         );
         const again = Buffer.concat(spliceMember(slice.fragments, bodies).chunks);
         expect(gunzipSync(again).toString()).toBe(`[${held.join(',')}]`);
@@ -89,10 +91,10 @@ describe('a bundle', () => {
     const texts = Array.from({ length: 20 }, (_, i) =>
       JSON.stringify({ number: i, text: '\\"],'.repeat(i) }),
     );
-    const fragments = await fragmentsOf(texts, 100, 150);
+    const fragments = await getFragments(texts, 100, 150);
     expect(fragments.length).toBeGreaterThan(3);
     for (const [i, text] of texts.entries()) {
-      const fragment = fragments.find((f) => f.startBlock <= 100 + i && f.endBlock >= 100 + i) as Fragment;
+      const fragment = fragments.find((f) => f.firstBlock <= 100 + i && f.lastBlock >= 100 + i) as Fragment;
       const record = await readRecord({ fragment, body: fragment.body, block: 100 + i });
       expect(record.toString()).toBe(text);
       const member = await memberOfRecord(record);
@@ -102,7 +104,7 @@ describe('a bundle', () => {
   });
 
   it('has a head that depends on nothing: deflate, no flags, mtime 0, OS 255', async () => {
-    const [fragment] = await fragmentsOf(['{}'], 0, 1);
+    const [fragment] = await getFragments(['{}'], 0, 1);
     expect(
       spliced([fragment as Fragment])
         .subarray(0, 10)
@@ -111,14 +113,14 @@ describe('a bundle', () => {
   });
 
   it('states the length of its text modulo 2^32', () => {
-    const fragment = { startBlock: 0, endBlock: 0, byteLength: 5, rawLength: 2 ** 33 + 5, crc32: 0 };
+    const fragment = { firstBlock: 0, lastBlock: 0, byteLength: 5, rawLength: 2 ** 33 + 5, crc32: 0 };
     const { tail, rawLength } = memberFrame([fragment]);
     expect(rawLength).toBe(2 ** 33 + 7);
     expect(tail.readUInt32LE(tail.length - 4)).toBe(7);
   });
 
   it('is not made of fragments with a gap, of missing bodies or of bodies of another length', async () => {
-    const [a, b, c] = (await fragmentsOf(['1', '2', '3'], 0, 1)) as [Fragment, Fragment, Fragment];
+    const [a, b, c] = (await getFragments(['1', '2', '3'], 0, 1)) as [Fragment, Fragment, Fragment];
     expect(() => spliceMember([a, c], [a.body, c.body])).toThrow(invalid);
     expect(() => spliceMember([b, a], [b.body, a.body])).toThrow(invalid);
     expect(() => spliceMember([a, b], [a.body])).toThrow(invalid);
@@ -127,7 +129,7 @@ describe('a bundle', () => {
   });
 
   it('does not give what it does not hold, nor bytes that are not its own', async () => {
-    const fragments = await fragmentsOf(['1', '2', '3'], 10, 1);
+    const fragments = await getFragments(['1', '2', '3'], 10, 1);
     const gz = spliced(fragments);
     const outside = expect.toSatisfy((error) => isPackhouseError(error, 'RANGE_INVALID'));
     expect(() => sliceOfMember(fragments, 9, 11)).toThrow(outside);
@@ -169,7 +171,7 @@ describe('a bundle for other programs', () => {
       const texts = Array.from({ length: 500 }, (__, i) =>
         JSON.stringify({ number: i, data: `0x${'ab'.repeat(i)}` }),
       );
-      const gz = spliced(await fragmentsOf(texts, 0, 20_000));
+      const gz = spliced(await getFragments(texts, 0, 20_000));
       const out = execFileSync(command, args, {
         input: gz,
         maxBuffer: 2 ** 24,

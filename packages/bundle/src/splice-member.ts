@@ -1,7 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
-import { deflatePiece } from './deflate-piece.js';
-import { checkRun, type FragmentInfo, fragmentOf } from './fragment.js';
-import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './member-frame.js';
+import { deflatePiece } from './deflate/deflate-piece.js';
+import { checkRun, type FragmentInfo, mismatch, toFragment, toName } from './layout/fragment.js';
+import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './layout/member-frame.js';
 
 /** A gzip file that is ready to be written. */
 export interface Member {
@@ -23,19 +23,15 @@ export interface Member {
 export function spliceMember(fragments: readonly FragmentInfo[], bodies: readonly Buffer[]): Member {
   const { head, tail, byteLength, rawLength, crc32 } = memberFrame(fragments);
   if (bodies.length !== fragments.length) {
-    throw new PackhouseError({
-      code: 'BUNDLE_INVALID',
-      message: `A bundle of ${fragments.length} fragments needs as many bodies, got ${bodies.length}.`,
-    });
+    throw mismatch(`A bundle of ${fragments.length} fragments needs as many bodies, got ${bodies.length}.`);
   }
   const chunks: Buffer[] = [head];
   for (const [index, fragment] of fragments.entries()) {
     const body = bodies[index] as Buffer;
     if (body.length !== fragment.byteLength) {
-      throw new PackhouseError({
-        code: 'BUNDLE_INVALID',
-        message: `The body of fragment ${fragment.startBlock}-${fragment.endBlock} has ${body.length} bytes, expected ${fragment.byteLength}.`,
-        data: { startBlock: fragment.startBlock, endBlock: fragment.endBlock },
+      const { firstBlock, lastBlock, byteLength } = fragment;
+      throw mismatch(`The body of ${toName(fragment)} has ${body.length} bytes, expected ${byteLength}.`, {
+        data: { firstBlock, lastBlock },
       });
     }
     if (index > 0) chunks.push(SEPARATOR);
@@ -76,9 +72,9 @@ export function openMember(
 }
 
 /** The file of one block (`n-n.json.gz`) from its record text, for a block that shares its fragment with others. */
-export async function memberOfRecord(text: Buffer, level = 4): Promise<Member> {
-  const piece = await deflatePiece(text, level);
-  return spliceMember([fragmentOf({ start: 0, end: 0 }, piece)], [piece.body]);
+export async function memberOfRecord(text: Buffer): Promise<Member> {
+  const piece = await deflatePiece(text);
+  return spliceMember([toFragment({ firstBlock: 0, lastBlock: 0 }, piece)], [piece.body]);
 }
 
 /** The position of some fragments in the file of their bundle. */
@@ -95,8 +91,8 @@ interface MemberSlice {
  */
 export function sliceOfMember(fragments: readonly FragmentInfo[], start: number, end: number): MemberSlice {
   checkRun(fragments);
-  const first = (fragments[0] as FragmentInfo).startBlock;
-  const last = (fragments.at(-1) as FragmentInfo).endBlock;
+  const first = (fragments[0] as FragmentInfo).firstBlock;
+  const last = (fragments.at(-1) as FragmentInfo).lastBlock;
   if (!(start <= end && start >= first && end <= last)) {
     throw new PackhouseError({
       code: 'RANGE_INVALID',
@@ -109,8 +105,8 @@ export function sliceOfMember(fragments: readonly FragmentInfo[], start: number,
   let from = position;
   let to = position;
   for (const fragment of fragments) {
-    if (fragment.startBlock > end) break;
-    if (fragment.endBlock >= start) {
+    if (fragment.firstBlock > end) break;
+    if (fragment.lastBlock >= start) {
       if (chosen.length === 0) from = position;
       chosen.push(fragment);
       to = position + fragment.byteLength - 1;
@@ -131,11 +127,10 @@ export function splitSlice(fragments: readonly FragmentInfo[], bytes: Buffer): B
   for (const fragment of fragments) {
     if (position > 0) {
       if (!bytes.subarray(position, position + SEPARATOR_BYTES).equals(SEPARATOR)) {
-        throw new PackhouseError({
-          code: 'BUNDLE_INVALID',
-          message: `There is no separator before fragment ${fragment.startBlock}-${fragment.endBlock}, at byte ${position} of the slice.`,
-          hint: 'The fragment table belongs to another file, or the file was changed.',
-        });
+        throw mismatch(
+          `There is no separator before ${toName(fragment)}, at byte ${position} of the slice.`,
+          { hint: 'The fragment table belongs to another file, or the file was changed.' },
+        );
       }
       position += SEPARATOR_BYTES;
     }
@@ -143,10 +138,9 @@ export function splitSlice(fragments: readonly FragmentInfo[], bytes: Buffer): B
     position += fragment.byteLength;
   }
   if (position !== bytes.length) {
-    throw new PackhouseError({
-      code: 'BUNDLE_INVALID',
-      message: `A slice of ${fragments.length} fragments has ${bytes.length} bytes, expected ${position}.`,
-    });
+    throw mismatch(
+      `A slice of ${fragments.length} fragments has ${bytes.length} bytes, expected ${position}.`,
+    );
   }
   return bodies;
 }

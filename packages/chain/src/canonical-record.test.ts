@@ -124,11 +124,31 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('takes keys like __proto__ for what they are: names', () => {
-    const said = JSON.parse(
-      JSON.stringify(transaction()).replace('{', '{"__proto__":{"x":1},"constructor":"y",'),
-    );
-    expect(one(said)).toMatch(/,"__proto__":\{"x":1\},"constructor":"y"\}$/);
+  it.each([
+    ['"__proto__":{"polluted":1}', '__proto__ as an object'],
+    ['"__proto__":"y"', '__proto__ as a string'],
+    ['"constructor":{"prototype":{"polluted":1}}', 'constructor'],
+    ['"more":{"__proto__":{"polluted":1}}', '__proto__ inside of a member'],
+    ['"more":[{"constructor":1}]', 'constructor inside of a list'],
+    ['"half\\ud800":1', 'half a character in a name'],
+    ['"more":"\\udc00"', 'half a character in a value'],
+    ['"more":["\\ud83d"]', 'half a character in a list'],
+    ['"more":{"\\ud83d":1}', 'half a character in a name inside of a member'],
+  ])('leaves out %s (%s), and touches no prototype', (member) => {
+    const add = (record: Json): Json => JSON.parse(JSON.stringify(record).replace('{', `{${member},`));
+    const said = add(transaction({ extra: '0xAB' }));
+    expect(one(said)).toBe(one(transaction({ extra: '0xAB' })));
+    expect(canonicalRecord('traces', [add(trace())])).toBe(canonicalRecord('traces', [trace()]));
+    const inside = (entry: Json) => transaction({ accessList: [entry] });
+    const entry = { address: address('3'), storageKeys: [] };
+    expect(one(inside(add(entry)))).toBe(one(inside(entry)));
+    expect({}).not.toHaveProperty('polluted');
+    expect(Object.getPrototypeOf(said)).toBe(Object.prototype);
+  });
+
+  it('keeps whole characters beyond 16 bits, and names that only resemble those of prototypes', () => {
+    const said = transaction({ '😀': '😀', prototype: 1, toString: 'x', proto: [{}] });
+    expect(JSON.parse(one(said))).toEqual(said);
   });
 
   it.each<[string, Json, string]>([

@@ -7,8 +7,8 @@ import { readReceipt, receiptText } from './record/receipt.js';
 import { NO_TRACE_HINTS, readTrace } from './record/trace.js';
 import { readTransaction, transactionText } from './record/transaction.js';
 
-/** The fields of the text; absent: all. */
-type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
+/** The fields of the text; absent: all. `published`: of a bundle, whose failures of traces are as they are. */
+type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>> & { published?: boolean };
 
 /**
  * Canonical JSON of one block for one kind, without any proof: the block object for `blocks`, the array of that
@@ -21,6 +21,7 @@ type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
 export function canonicalRecord(kind: Kind, value: unknown, options: CanonicalOptions = {}): string {
   const reader = new Reader((options.extraFields ?? 'keep') === 'keep');
   reader.kinds = [kind];
+  reader.published = options.published ?? false;
   if (kind === 'blocks') {
     const block = readBlock(reader, value, {
       seals: options.header === 'trust' ? 'optional' : 'required',

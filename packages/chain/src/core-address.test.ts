@@ -1,4 +1,4 @@
-import { base32Of, contractAt, userAt } from '@packhouse/replay-node';
+import { contractAt, toBase32, userAt } from '@packhouse/replay-node';
 import { expect, it } from 'vitest';
 import { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 
@@ -46,7 +46,7 @@ it.each([
   [MAIN, '1a2f80341409639ea6a35bbcab8299066109aa55'],
 ])('%s has the bytes %s', (address, hex) => {
   expect(coreAddressHex(address)).toBe(hex);
-  expect(base32Of(hex)).toBe(canonicalCoreAddress(address));
+  expect(toBase32(hex)).toBe(canonicalCoreAddress(address));
 });
 
 it('the addresses that tests make are addresses', () => {

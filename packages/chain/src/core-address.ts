@@ -14,7 +14,7 @@ const TYPE_NAMES: Record<string, string> = { '0': 'builtin', '1': 'user', '8': '
 export function checkCoreAddress(networkId: number): (value: unknown) => string | null {
   const expected = corePrefix(networkId);
   return (value) => {
-    if (typeof value !== 'string') return `expected a base32 address, got ${kindOf(value)}`;
+    if (typeof value !== 'string') return `expected a base32 address, got ${getKind(value)}`;
     if (value !== value.toLowerCase() && value !== value.toUpperCase()) {
       return 'a base32 address is in lower case or in upper case, not in both';
     }
@@ -25,7 +25,7 @@ export function checkCoreAddress(networkId: number): (value: unknown) => string 
     const seed = [...[...prefix].map((char) => char.charCodeAt(0) & 31), 0];
     const digits = [...body].map((char) => ALPHABET.indexOf(char));
     if (polyMod([...seed, ...digits]) !== 0n) return 'the checksum of the address is wrong';
-    const bits = bitsOf(body);
+    const bits = toBits(body);
     // 170 bits: a version byte of 0, 20 bytes, 2 bits of padding.
     if (bits >> 162n !== 0n || (bits & 3n) !== 0n) return 'the address has an unknown version or length';
     const hex = coreAddressHex(value);
@@ -49,11 +49,11 @@ export function canonicalCoreAddress(address: string): string {
 /** The 20 bytes of a checked address, as 40 hex digits; those of a contract begin with 8. */
 export function coreAddressHex(address: string): string {
   const body = canonicalCoreAddress(address).split(':')[1] ?? '';
-  return (bitsOf(body) >> 2n).toString(16).padStart(40, '0');
+  return (toBits(body) >> 2n).toString(16).padStart(40, '0');
 }
 
 /** The bits of the digits before the checksum. */
-function bitsOf(body: string): bigint {
+function toBits(body: string): bigint {
   let bits = 0n;
   for (const char of body.slice(0, -CHECKSUM_DIGITS)) bits = (bits << 5n) | BigInt(ALPHABET.indexOf(char));
   return bits;
@@ -71,7 +71,7 @@ function polyMod(digits: readonly number[]): bigint {
   return checksum ^ 1n;
 }
 
-function kindOf(value: unknown): string {
+function getKind(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : typeof value;
 }

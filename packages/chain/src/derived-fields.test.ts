@@ -13,8 +13,8 @@ beforeAll(async () => {
   leaving = await createProver({ ...POLICY, derived: 'leave' });
 });
 
-const textOf = ({ texts }: ProvedBlock) => texts.blockHead + texts.transactions + texts.blockTail;
-const all = (proved: ProvedBlock) => [textOf(proved), proved.texts.receipts, proved.texts.logs];
+const toText = ({ texts }: ProvedBlock) => texts.blockHead + texts.transactions + texts.blockTail;
+const all = (proved: ProvedBlock) => [toText(proved), proved.texts.receipts, proved.texts.logs];
 
 /** What older nodes leave out, by the record's list, each with what it is of type (undefined: every one). */
 const LEFT_OUT: readonly [list: 'transactions' | 'receipts', field: string, ofTypes: readonly string[]][] = [
@@ -112,11 +112,11 @@ describe.skipIf(!HAS_RECORDINGS)("a block's size (skipped without ../shared/chai
   const block = () => recordedBlock('mainnet-forks', 18500000);
 
   it('that is wrong is put right and named', () => {
-    const truth = textOf(prover.proveBlock(block()));
+    const truth = toText(prover.proveBlock(block()));
     const answer = block();
     answer.block.size = '0x1234';
     const proved = prover.proveBlock(answer);
-    expect(textOf(proved)).toBe(truth);
+    expect(toText(proved)).toBe(truth);
     expect(proved.corrected).toEqual(['size']);
     expect(prover.proveBlock(block()).corrected).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe.skipIf(!HAS_RECORDINGS)("a block's size (skipped without ../shared/chai
     const answer = block();
     delete answer.block.size;
     const proved = prover.proveBlock(answer);
-    expect(textOf(proved)).toBe(textOf(prover.proveBlock(block())));
+    expect(toText(proved)).toBe(toText(prover.proveBlock(block())));
     expect(proved.corrected).toEqual([]);
   });
 
@@ -158,7 +158,7 @@ describe.skipIf(!HAS_RECORDINGS)('withdrawals (skipped without ../shared/chain-d
     answer.block.withdrawalsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
     delete answer.block.withdrawals;
     const proved = trusting.proveBlock(answer);
-    expect(JSON.parse(textOf(proved)).withdrawals).toEqual([]);
+    expect(JSON.parse(toText(proved)).withdrawals).toEqual([]);
     expect(proved).toMatchObject({ missing: [], proofs: expect.arrayContaining(['withdrawalsRoot']) });
   });
 });

@@ -2,6 +2,7 @@ export { canonicalRecord } from './canonical-record.js';
 export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 export { createProver, type Prover } from './create-prover.js';
 export { createKeccak256, type Keccak } from './encode/keccak.js';
+export { hasNativeRecovery } from './encode/recover-key.js';
 export type { BareBlock } from './prove/prove-bare-block.js';
 export type { RawBlock } from './prove/prove-raw.js';
 export {
@@ -11,9 +12,25 @@ export {
   type Proof,
   type ProofPolicy,
   type ProvedBlock,
+  type SenderCheck,
 } from './prove/proved-block.js';
-export { checkTotalDifficulty } from './prove/total-difficulty.js';
 export { type TracedBlock, traceProofs } from './prove/trace-prover.js';
+export {
+  addRange,
+  countBlocks,
+  firstEndingAt,
+  intersectRanges,
+  nextOutside,
+  rangesInclude,
+  rangesTouch,
+  startOutside,
+  subtractAll,
+  subtractRanges,
+  unionRanges,
+} from './ranges.js';
+export { toQuantity } from './record/hex.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';
-export { RULE_NAMES } from './rules/find-rules.js';
-export { type Outlined, outlineAnswer } from './scan/outline.js';
+export { isBuiltIn, normalizeTraceError } from './record/trace-errors.js';
+export { createReceiptRule, RULE_NAMES } from './rules/find-rules.js';
+export { createSenderThreads, type SenderThreads } from './senders/sender-threads.js';
+export { checkTotalDifficulty } from './total-difficulty.js';

@@ -24,7 +24,7 @@ interface Truth {
 }
 
 /** All that is written of a block. */
-function textOf(prover: Prover, { block, receipts, traces }: Recorded): string {
+function toText(prover: Prover, { block, receipts, traces }: Recorded): string {
   const proved = prover.proveBlock(receipts === undefined ? { block } : { block, receipts });
   const { texts } = proved;
   const ofTraces = traces === undefined ? '' : prover.proveTraces(proved, traces);
@@ -33,14 +33,14 @@ function textOf(prover: Prover, { block, receipts, traces }: Recorded): string {
   );
 }
 
-function blockOf(era: Era): Recorded {
+function toBlock(era: Era): Recorded {
   const { recording, number } = ERAS[era];
   if (recording === 'arb-sepolia') return otherBlocks().get(`${recording} ${number}`)!;
   return recordedBlock(recording, number);
 }
 
 /** The object that a row is about: the first of its kind that has the most to lie about. */
-function recordOf({ block, receipts, traces }: Recorded, record: string): Json {
+function toRecord({ block, receipts, traces }: Recorded, record: string): Json {
   const [kind, type, part] = record.split(' ');
   const ofType = block.transactions.flatMap((tx, index) => (tx.type === type ? [index] : []));
   const index = ofType.find((at) => receipts![at]!.logs.length > 0) ?? ofType[0]!;
@@ -119,7 +119,8 @@ const SPECIAL: readonly Special[] = [
     because: 'depositNonce',
     make: () => {
       const answer = recordedBlock('optimism', 154497277);
-      delete answer.receipts![0]!.depositReceiptVersion;
+      for (const record of [answer.block.transactions[0]!, answer.receipts![0]!])
+        delete record.depositReceiptVersion;
       return seal(answer);
     },
     lie: ({ receipts }) => flip(receipts![0]!, 'depositNonce'),
@@ -128,7 +129,8 @@ const SPECIAL: readonly Special[] = [
     because: 'depositGas',
     make: () => {
       const answer = recordedBlock('optimism', 154497277);
-      delete answer.receipts![0]!.depositReceiptVersion;
+      for (const record of [answer.block.transactions[0]!, answer.receipts![0]!])
+        delete record.depositReceiptVersion;
       delete answer.receipts![0]!.depositNonce;
       return seal(answer);
     },
@@ -147,8 +149,8 @@ describe.skipIf(!HAS_RECORDINGS)('lies about real blocks (skipped without ../sha
   beforeAll(async () => {
     for (const era of Object.keys(ERAS) as Era[]) {
       const prover = await createProver({ ...POLICY, chainId: ERAS[era].chainId });
-      const answer = blockOf(era);
-      truths.set(era, { prover, answer, text: textOf(prover, answer) });
+      const answer = toBlock(era);
+      truths.set(era, { prover, answer, text: toText(prover, answer) });
     }
   });
 
@@ -160,14 +162,14 @@ describe.skipIf(!HAS_RECORDINGS)('lies about real blocks (skipped without ../sha
 
   it.each(rows)('%s', (_, { era, record, how, outcome, because, fields }: Lies) => {
     const { prover, answer, text } = truths.get(era)!;
-    const holder = recordOf(answer, record);
+    const holder = toRecord(answer, record);
     for (const field of fields) {
       const before = { ...holder };
       if (how === 'drop') delete holder[field];
       else holder[field] = flipped(holder[field]);
       let written: string | undefined;
       const error = thrown(() => {
-        written = textOf(prover, answer);
+        written = toText(prover, answer);
       });
       // in their order, which nothing depends on, but which a reader of a failure expects
       for (const name of Object.keys(holder)) delete holder[name];
@@ -192,7 +194,7 @@ describe.skipIf(!HAS_RECORDINGS)('lies about real blocks (skipped without ../sha
     for (const [key, fields] of told) {
       const [era, ...rest] = key.split(' ');
       const { answer } = truths.get(era as Era)!;
-      expect([...fields].sort(), key).toEqual(scalars(recordOf(answer, rest.slice(0, -1).join(' '))).sort());
+      expect([...fields].sort(), key).toEqual(scalars(toRecord(answer, rest.slice(0, -1).join(' '))).sort());
     }
     expect(LIES.length).toBeGreaterThan(120);
   });
@@ -202,15 +204,15 @@ describe.skipIf(!HAS_RECORDINGS)('lies about real blocks (skipped without ../sha
     async (_, { make, lie, policy }) => {
       const prover = await createProver({ ...POLICY, ...policy });
       const answer = await make();
-      const truth = textOf(prover, answer);
+      const truth = toText(prover, answer);
       lie(answer);
-      expect(textOf(prover, answer)).not.toBe(truth);
+      expect(toText(prover, answer)).not.toBe(truth);
     },
   );
 
-  it('that go unseen are those of the README, and no others', () => {
-    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-    const table = readme.split('| no proof covers | because |\n|---|---|\n')[1]!.split('\n\n')[0]!;
+  it('that go unseen are those of docs/proofs.md, and no others', () => {
+    const page = readFileSync(new URL('../../../docs/proofs.md', import.meta.url), 'utf8');
+    const table = page.split('| no proof covers | because |\n|---|---|\n')[1]!.split('\n\n')[0]!;
     const documented = table.split('\n').map((line) => line.split(' | ')[0]!.slice(2));
     const told = [...LIES, ...SPECIAL].flatMap(({ because }) => (because === undefined ? [] : because));
     expect([...new Set(told.map((key) => UNPROVABLE[key]))].sort()).toEqual([...documented].sort());

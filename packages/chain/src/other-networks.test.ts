@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type OtherBlock, otherBlocks, POLICY } from '../test/recorded.js';
+import { HAS_RECORDINGS, type OtherBlock, otherBlocks, POLICY, recorded } from '../test/recorded.js';
 import { flipped, thrown } from '../test/tamper.js';
 import { canonicalRecord } from './canonical-record.js';
 import { createProver } from './create-prover.js';
@@ -19,7 +19,8 @@ const POLICIES: Readonly<Record<string, Partial<ProofPolicy>>> = {
   scroll: { chainId: 534_352 },
   'scroll-5343513301': { rules: 'scroll' },
   'zksync-shape': { chainId: 324 },
-  polygon: { chainId: 137, transactions: 'trust', receipts: 'trust' },
+  polygon: { chainId: 137 },
+  'polygon 34155965': { chainId: 137, transactions: 'trust', receipts: 'trust' },
   'bittensor-testnet': { chainId: 945 },
   cronos: { chainId: 25 },
   hyperliquid: { chainId: 999 },
@@ -27,17 +28,20 @@ const POLICIES: Readonly<Record<string, Partial<ProofPolicy>>> = {
   'tempo-mainnet': { chainId: 4_217 },
 };
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/proofs.md', import.meta.url), 'utf8');
 
-/** The lines of a table of the README, below its head. */
+/** The lines of a table of docs/proofs.md, below its head. */
 function tableBelow(head: string): string[] {
-  const lines = readme.split('\n');
+  const lines = page.split('\n');
   const start = lines.indexOf(head) + 2;
   const end = lines.findIndex((line, at) => at >= start && !line.startsWith('|'));
   return lines.slice(start, end);
 }
 
-const proverOf = (net: string, more: Partial<ProofPolicy> = {}) =>
+const getPolicy = ({ net, number }: { net: string; number: number }) =>
+  POLICIES[`${net} ${number}`] ?? POLICIES[net]!;
+
+const getProver = (net: string, more: Partial<ProofPolicy> = {}) =>
   createProver({ ...POLICY, ...POLICIES[net], ...more });
 
 function block(name: string): OtherBlock {
@@ -45,7 +49,7 @@ function block(name: string): OtherBlock {
 }
 
 describe('the rules', () => {
-  it('are those of the README, era by era', () => {
+  it('are those of docs/proofs.md, era by era', () => {
     const lines = RULE_SETS.flatMap((set) => {
       const eras = [
         ...set.eras.map(({ label, rules }) => ({ label, ...set, ...rules })),
@@ -54,7 +58,7 @@ describe('the rules', () => {
       return eras.map(({ label, ...rules }) => {
         const name = label === 'all' && set.eras.length > 0 ? 'all others' : label;
         const { chains } = set;
-        return `| \`${set.name}\` | ${chains.join(', ')} | ${name} | ${provedBy(rules)} | ${reasonsOf(rules)} |`;
+        return `| \`${set.name}\` | ${chains.join(', ')} | ${name} | ${provedBy(rules)} | ${getReasons(rules)} |`;
       });
     });
     expect(tableBelow('| rules | chain ids | blocks | recomputed | not proved |')).toEqual(lines);
@@ -82,43 +86,84 @@ function provedBy({ unproved, types }: Rules): string {
   const known = [...types].flatMap(([type, rule]) =>
     typeof rule === 'object' && 'unknown' in rule ? [] : [type],
   );
-  return parts.length === 0
-    ? 'nothing'
-    : parts.join(', ') + (known.length === 0 ? '' : `; types ${known.join(', ')}`);
+  if (parts.length === 0) return 'nothing';
+  const made = parts.length === 5 ? 'all' : parts.join(', ');
+  return made + (known.length === 0 ? '' : `; types ${known.join(', ')}`);
 }
 
-function reasonsOf({ unproved, types, outside }: Rules): string {
+/** The names of proofs, the four that hash a whole block as one. */
+function shorten(proofs: readonly string[]): string {
+  return proofs.join(', ').replace('headerHash, transactionsRoot, receiptsRoot, logsBloom', 'hashes');
+}
+
+function getReasons({ unproved, types, outside, lacksReceipts }: Rules): string {
   const unknown = [...types.values()].flatMap((rule) =>
     typeof rule === 'object' && 'unknown' in rule ? [rule.unknown] : [],
   );
-  const reasons = [...Object.values(unproved), ...unknown, ...(outside === 'none' ? [] : [OUTSIDE[outside]])];
+  const lacking = lacksReceipts === undefined ? [] : [lacksReceipts];
+  const outsiders = outside === 'none' ? [] : [OUTSIDE[outside]];
+  const reasons = [...Object.values(unproved), ...unknown, ...lacking, ...outsiders];
   return [...new Set(reasons)].join('; ');
 }
 
 const OUTSIDE = {
-  stateSync: 'a state sync, the last transaction of its block, is in no root; its hash is recomputed',
-  zeroPrice: 'a legacy transaction of price 0 is in no root',
+  stateSync:
+    'until Madhugiri a state sync, the last transaction of the first block of a sprint, is in no root; its hash is recomputed',
+  zeroPrice:
+    'legacy transactions of price 0 that a system address sent, the first of their block, are in no root',
 };
+
+/** Every real block that was recorded for its own sake, with its policy and its name in docs/proofs.md. */
+function allRecordings() {
+  const numbered = (name: 'mainnet-forks' | 'optimism', policy: Partial<ProofPolicy>) =>
+    recorded(name).map((block) => ({ ...block, name: String(block.number), policy }));
+  const others = [...otherBlocks()].map(([name, { net, ...block }]) => {
+    return { ...block, name, policy: getPolicy({ net, ...block }) };
+  });
+  return [
+    ...numbered('mainnet-forks', { chainId: 1 }),
+    ...numbered('optimism', { rules: 'optimism' }),
+    ...others,
+  ];
+}
 
 describe.skipIf(!HAS_RECORDINGS)(
   'real blocks of other networks (skipped without ../shared/chain-data)',
   () => {
-    it('are proved, or named as not proved, as the README says', async () => {
-      const lines: string[] = [];
-      for (const [name, { net, ...answer }] of otherBlocks()) {
-        // the hash of its state sync is none of this block's, so the trimmed recording is no evidence of that
-        const prover = await proverOf(net);
+    it('are proved, or named as not proved, era by era as docs/proofs.md says', async () => {
+      const rows = new Map<string, string[]>();
+      const eras = RULE_SETS.flatMap((set) => [
+        ...set.eras.map(({ label }) => [set, label] as const),
+        [set, ''] as const,
+      ]);
+      for (const { policy, name, ...answer } of allRecordings()) {
+        const prover = await createProver({ ...POLICY, ...policy });
         const { proofs, notProved, unknownFields } = prover.proveBlock(answer);
         expect(unknownFields).toEqual([]);
+        const set = RULE_SETS.find((each) => each.name === prover.rules)!;
+        const { number, difficulty, settledHeight } = answer.block;
+        const facts = { number: Number(number), difficulty, settledHeight };
+        const era = set.eras.find(({ applies }) => applies(facts))?.label ?? '';
         const missing = [...new Set(notProved.map(({ proof }) => proof))];
-        lines.push(`| ${name} | ${proofs.join(', ')} | ${missing.join(', ')} |`);
+        const row = [`${set.name}|${era}`, shorten(proofs), shorten(missing)].join('|');
+        rows.set(row, [...(rows.get(row) ?? []), name]);
       }
-      expect(tableBelow('| real block | proved | named as not proved |')).toEqual(lines);
+      const lines = eras.flatMap(([set, label]) => {
+        const of = [...rows].filter(([row]) => row.startsWith(`${set.name}|${label}|`));
+        const era = label === '' ? (set.eras.length === 0 ? 'all' : 'all others') : label;
+        const start = `| \`${set.name}\` | ${era} |`;
+        return of.map(([row, blocks]) => {
+          const [, , proved, missing] = row.split('|');
+          return `${start} ${blocks.join(', ')} | ${proved} | ${missing} |`;
+        });
+      });
+      expect(tableBelow('| rules | era | real blocks | proved | named as not proved |')).toEqual(lines);
     });
 
     it('have a text that stays the same without proofs, and holds what the node sent', async () => {
       for (const { net, ...answer } of otherBlocks().values()) {
-        const { texts, notProved } = (await proverOf(net, { derived: 'leave' })).proveBlock(answer);
+        const policy = { ...getPolicy({ net, ...answer }), derived: 'leave' } as const;
+        const { texts, notProved } = (await getProver(net, policy)).proveBlock(answer);
         const header = notProved.some(({ proof }) => proof === 'headerHash') ? 'trust' : 'recompute';
         const text = texts.blockHead + texts.transactions + texts.blockTail;
         expect(canonicalRecord('blocks', answer.block, { header })).toBe(text);
@@ -138,7 +183,7 @@ describe.skipIf(!HAS_RECORDINGS)(
     ])('of %s with another %s fail their hash', async (name, field) => {
       const { net, ...answer } = block(name);
       answer.block[field] = flipped(answer.block[field]);
-      const prover = await proverOf(net);
+      const prover = await getProver(net);
       expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
         code: 'PROOF_FAILED',
         data: { proof: 'headerHash' },
@@ -147,7 +192,8 @@ describe.skipIf(!HAS_RECORDINGS)(
 
     it('keep with `drop` every field that their hash and roots need', async () => {
       for (const { net, ...answer } of otherBlocks().values()) {
-        const prover = await proverOf(net, { extraFields: 'drop' });
+        const policy = { ...getPolicy({ net, ...answer }), extraFields: 'drop' } as const;
+        const prover = await getProver(net, policy);
         const { texts, proofs } = prover.proveBlock(answer);
         const dropped = JSON.parse(texts.blockHead + texts.transactions + texts.blockTail);
         expect(prover.proveBlock({ ...answer, block: dropped }).proofs).toEqual(proofs);
@@ -162,7 +208,7 @@ describe.skipIf(!HAS_RECORDINGS)(
       const { net, ...answer } = block(name);
       const tx = answer.block.transactions[index]!;
       tx[field] = flipped(tx[field]);
-      const prover = await proverOf(net);
+      const prover = await getProver(net);
       expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
         data: { proof: 'consistency', field: `transactions[${index}].hash` },
       });
@@ -171,7 +217,7 @@ describe.skipIf(!HAS_RECORDINGS)(
     it('of Scroll have one sender of a message, under both of its names', async () => {
       const { net, ...answer } = block('scroll-5343513301 35');
       const [tx] = answer.block.transactions;
-      const prover = await proverOf(net);
+      const prover = await getProver(net);
       const other = flipped(tx!.from);
       expect(thrown(() => prover.proveBlock({ block: changedTo({ sender: other }) }))).toMatchObject({
         code: 'RECORD_INVALID',
@@ -228,7 +274,7 @@ describe.skipIf(!HAS_RECORDINGS)(
 
     it('of Amsterdam keep the bounds of gas: from half of what the receipts use to the limit', async () => {
       const { net, ...answer } = block('constructed-amsterdam 20000000');
-      const prover = await proverOf(net, { header: 'trust' });
+      const prover = await getProver(net, { header: 'trust' });
       const sum = Number(answer.receipts!.at(-1)!.cumulativeGasUsed);
       const used = (gas: number) => {
         answer.block.gasUsed = `0x${gas.toString(16)}`;
@@ -243,7 +289,7 @@ describe.skipIf(!HAS_RECORDINGS)(
 
     it('of Amsterdam log transfers in the name of nobody, which no call has to make (EIP-7708)', async () => {
       const { net, ...answer } = block('constructed-amsterdam 20000000');
-      const prover = await proverOf(net, { receipts: 'trust' });
+      const prover = await getProver(net, { receipts: 'trust' });
       const at = answer.receipts!.findIndex(({ logs }) => logs.length > 0);
       const [log] = answer.receipts![at]!.logs;
       const others = new Set(answer.receipts![at]!.logs.slice(1).map(({ address }) => address));
@@ -255,7 +301,7 @@ describe.skipIf(!HAS_RECORDINGS)(
 
     it('of Amsterdam keep the sums of gas receipt by receipt', async () => {
       const { net, ...answer } = block('constructed-amsterdam 20000000');
-      const prover = await proverOf(net);
+      const prover = await getProver(net);
       answer.receipts![5]!.gasUsed = flipped(answer.receipts![5]!.gasUsed);
       expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
         data: { field: 'receipts[5].cumulativeGasUsed' },

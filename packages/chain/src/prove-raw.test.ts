@@ -1,23 +1,11 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { toRaw } from '../test/raw.js';
 import { HAS_RECORDINGS, POLICY, type Recorded, recorded } from '../test/recorded.js';
 import { createProver, type Prover } from './create-prover.js';
 import type { RawBlock } from './prove/prove-raw.js';
 import type { ProofPolicy } from './prove/proved-block.js';
 import { traceProofs } from './prove/trace-prover.js';
-
-const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value), 'latin1');
-
-/** A recorded block as a node's answers; `change` is made to the text of one of them. */
-function rawOf({ block, receipts, traces }: Recorded): RawBlock {
-  const { transactions, ...header } = block;
-  return {
-    header: { ...header, transactions: [] },
-    transactions: bytes(transactions),
-    ...(receipts === undefined ? {} : { receipts: bytes(receipts) }),
-    ...(traces === undefined ? {} : { traces: bytes(traces) }),
-  };
-}
 
 /** Texts by their digests: a difference of megabytes would not be shown well. */
 const digests = (texts: object): unknown =>
@@ -30,12 +18,12 @@ const digests = (texts: object): unknown =>
 
 /** What the prover says of a recorded block, in the form of proveRaw. */
 function provedByObjects(prover: Prover, { block, receipts, traces }: Recorded): unknown {
-  const { transactions, signerOf, texts, ...proved } = prover.proveBlock({
+  const { transactions, getSigner, texts, ...proved } = prover.proveBlock({
     block,
     ...(receipts === undefined ? {} : { receipts }),
   });
   const text =
-    traces === undefined ? undefined : prover.proveTraces({ ...proved, transactions, signerOf }, traces);
+    traces === undefined ? undefined : prover.proveTraces({ ...proved, transactions, getSigner }, traces);
   const own = traces === undefined ? [] : traceProofs({ ...proved, transactions });
   return {
     ...proved,
@@ -48,7 +36,9 @@ function provedByObjects(prover: Prover, { block, receipts, traces }: Recorded):
 function provedByBytes(prover: Prover, raw: RawBlock): unknown {
   const scanned = prover.proveRaw(raw);
   if (typeof scanned === 'string') return scanned;
-  return { ...scanned, proofs: new Set(scanned.proofs), texts: digests(scanned.texts) };
+  const { senders, ...others } = scanned;
+  const signed = senders === undefined ? [] : prover.proveSenders(scanned.number, senders);
+  return { ...others, proofs: new Set([...scanned.proofs, ...signed]), texts: digests(scanned.texts) };
 }
 
 const chain = (chainId: number, more: Partial<ProofPolicy> = {}) =>
@@ -68,10 +58,10 @@ describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () =>
         expected = provedByObjects(prover, block);
       } catch {
         // One of another chain.
-        expect(typeof prover.proveRaw(rawOf(block))).toBe('string');
+        expect(typeof prover.proveRaw(toRaw(block))).toBe('string');
         continue;
       }
-      expect(provedByBytes(prover, rawOf(block))).toEqual(expected);
+      expect(provedByBytes(prover, toRaw(block))).toEqual(expected);
       accepted++;
     }
     expect(accepted).toBeGreaterThanOrEqual(3);
@@ -86,14 +76,14 @@ describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () =>
       { ...bare, receipts: receipts! },
       { ...bare, traces: traces! },
     ] as Recorded[]) {
-      expect(provedByBytes(prover, rawOf(parts))).toEqual(provedByObjects(prover, parts));
+      expect(provedByBytes(prover, toRaw(parts))).toEqual(provedByObjects(prover, parts));
     }
   });
 
   it('is declined if it is written in another way, or is not right', async () => {
     const prover = await chain(1);
     const [block] = recorded('mainnet-17686110-17686121');
-    const raw = rawOf(block!);
+    const raw = toRaw(block!);
     const changed = (
       part: 'transactions' | 'receipts' | 'traces',
       from: string | RegExp,
@@ -127,7 +117,7 @@ describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () =>
 
   it('is left to the prover where not all is recomputed, or no chain is named', async () => {
     const [block] = recorded('mainnet-17686110-17686121');
-    const raw = rawOf(block!);
+    const raw = toRaw(block!);
     expect((await createProver(POLICY)).proveRaw(raw)).toBe('policy');
     expect((await chain(1, { extraFields: 'drop' })).proveRaw(raw)).toBe('policy');
     expect((await chain(1, { receipts: 'trust' })).proveRaw(raw)).toBe('policy');

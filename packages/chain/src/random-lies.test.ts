@@ -4,7 +4,7 @@ import { HAS_RECORDINGS, POLICY, type Recorded, recordedBlock } from '../test/re
 import { flipped, leaves, type Path, thrown, valueAt } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 
-/** Fields of the written texts that no proof covers in these blocks, with the reason in the package's README. */
+/** Fields of the written texts that no proof covers in these blocks, with the reason in docs/proofs.md. */
 const UNPROVED = [
   'totalDifficulty',
   'blobGasPrice',
@@ -13,8 +13,14 @@ const UNPROVED = [
   'blockTimestamp',
 ];
 const OF_OP = [
-  ...['blobGasUsed', 'daFootprintGasScalar', 'l1BaseFeeScalar', 'l1BlobBaseFee', 'l1BlobBaseFeeScalar'],
-  ...['l1Fee', 'l1GasPrice', 'l1GasUsed'],
+  'blobGasUsed',
+  'daFootprintGasScalar',
+  'l1BaseFeeScalar',
+  'l1BlobBaseFee',
+  'l1BlobBaseFeeScalar',
+  'l1Fee',
+  'l1GasPrice',
+  'l1GasUsed',
 ];
 /** Of a deposit alone. */
 const OF_DEPOSIT = ['gasPrice', 'v', 'r', 's', 'yParity', 'mint', 'effectiveGasPrice', 'nonce'];

@@ -61,11 +61,18 @@ describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ..
     ['a root', { inclusionListRoot: ROOT }],
     ['a number', { targetBlobsPerBlock: '0xe' }],
     ['both', { inclusionListRoot: ROOT, targetBlobsPerBlock: '0xe' }],
+    ['an address', { feeRecipient: `0x${'ab'.repeat(20)}` }],
+    ['bytes with zeros in front', { proposerKey: `0x${'00'.repeat(24)}${'ab'.repeat(24)}` }],
+    ['an address and a root', { feeRecipient: `0x${'00'.repeat(19)}01`, inclusionListRoot: ROOT }],
   ])('that appends %s to the header is proved as far as it goes', (_, fields) => {
     const block = prover.proveBlock(future(fields));
     expect(block.unknownFields).toEqual(Object.keys(fields));
     expect(block.proofs).toEqual([
-      ...['headerHash', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'withdrawalsRoot'],
+      'headerHash',
+      'transactionsRoot',
+      'receiptsRoot',
+      'logsBloom',
+      'withdrawalsRoot',
     ]);
     expect(block.notProved).toEqual([
       {
@@ -122,6 +129,44 @@ describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ..
     known.block.stateRoot = ROOT;
     const error = thrown(() => prover.proveBlock(known)) as { data: object };
     expect(error.data).not.toHaveProperty('unknownFields');
+  });
+
+  it.each<[string, unknown]>([
+    ['a list', [ROOT, '0x1']],
+    ['an empty list', []],
+    ['an object', { epoch: 1, root: ROOT }],
+    ['an empty object', {}],
+    ['true', true],
+    ['a fraction', 0.5],
+    ['an odd number of digits with a zero in front', '0x012'],
+  ])('is refused with the name of a field that is %s, beside those of other forms', (_, value) => {
+    const answer = future({ inclusionListRoot: ROOT });
+    Object.assign(answer.block, { newField: value, inclusionListRoot: flipped(ROOT) });
+    expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+      code: 'PROOF_FAILED',
+      data: { proof: 'headerHash', unknownFields: ['inclusionListRoot', 'newField'] },
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['clientVersion', 'geth'],
+    ['absent', null],
+    ['author', `0x${'1'.repeat(40)}`],
+    ['sealFields', [ROOT]],
+    ['withdrawals', []],
+  ])('is not told by %s, which no header has', (name, value) => {
+    const answer = recordedBlock('mainnet-forks', 15537393);
+    Object.assign(answer.block, { stateRoot: ROOT, [name]: value });
+    expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+      code: 'PROOF_FAILED',
+      data: expect.not.objectContaining({ unknownFields: expect.anything() }),
+    });
+  });
+
+  it('with a list that the hash does not need is proved as far as it goes', () => {
+    const answer = future({ inclusionListRoot: ROOT });
+    Object.assign(answer.block, { inclusionList: [ROOT] });
+    expect(prover.proveBlock(answer).unknownFields).toEqual(['inclusionListRoot']);
   });
 
   it('is not what a renamed field of a known fork makes', () => {

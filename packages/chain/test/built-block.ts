@@ -12,7 +12,7 @@ export const word = (digit: string) => `0x${digit.repeat(64)}`;
 /** An address, all of one digit. */
 export const address = (digit: string) => `0x${digit.repeat(40)}`;
 /** keccak by another library than ours. */
-export const hashOf = (bytes: Uint8Array) => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
+export const getHash = (bytes: Uint8Array) => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
 
 /** DATA, as the other library takes it. */
 export const d = (hex: unknown) => Buffer.from(String(hex).slice(2), 'hex');
@@ -20,7 +20,7 @@ export const d = (hex: unknown) => Buffer.from(String(hex).slice(2), 'hex');
 export const q = (hex: unknown) => BigInt(String(hex));
 
 /** Root of a trie by another library than ours. */
-export async function rootOf(items: readonly Uint8Array[]): Promise<string> {
+export async function getRoot(items: readonly Uint8Array[]): Promise<string> {
   const trie = await createMPT();
   for (const [index, item] of items.entries()) await trie.put(RLP.encode(index), item);
   return `0x${Buffer.from(trie.root()).toString('hex')}`;
@@ -48,22 +48,26 @@ export const BASE: Json = {
 };
 
 /** The items of a header up to its nonce. */
-export const headerOf = (b: Json) => [
-  ...[d(b.parentHash), d(b.sha3Uncles), d(b.miner), d(b.stateRoot), d(b.transactionsRoot), d(b.receiptsRoot)],
-  ...[
-    d(b.logsBloom),
-    q(b.difficulty),
-    q(b.number),
-    q(b.gasLimit),
-    q(b.gasUsed),
-    q(b.timestamp),
-    d(b.extraData),
-  ],
-  ...[d(b.mixHash), d(b.nonce)],
+export const getHeader = (b: Json) => [
+  d(b.parentHash),
+  d(b.sha3Uncles),
+  d(b.miner),
+  d(b.stateRoot),
+  d(b.transactionsRoot),
+  d(b.receiptsRoot),
+  d(b.logsBloom),
+  q(b.difficulty),
+  q(b.number),
+  q(b.gasLimit),
+  q(b.gasUsed),
+  q(b.timestamp),
+  d(b.extraData),
+  d(b.mixHash),
+  d(b.nonce),
 ];
 
 /** A block whose header is right, with these transactions and receipts of no gas and no logs. */
-export async function blockOf(
+export async function getBlock(
   transactions: readonly [tx: Json, encoded: Uint8Array | null][],
   more: Json = {},
 ) {
@@ -76,10 +80,10 @@ export async function blockOf(
   const block: Json = {
     ...BASE,
     ...more,
-    transactionsRoot: await rootOf(encoded),
-    receiptsRoot: await rootOf(receipts),
+    transactionsRoot: await getRoot(encoded),
+    receiptsRoot: await getRoot(receipts),
   };
-  const hash = hashOf(RLP.encode(headerOf(block)));
+  const hash = getHash(RLP.encode(getHeader(block)));
   const place = (index: number) => ({
     blockHash: hash,
     blockNumber: block.number,

@@ -1,7 +1,7 @@
-import { type Kernel, openKernel } from '../src/scan/open-kernel.js';
+import { openScanKernel, type ScanKernel } from '@packhouse/kernels';
 
-/** What tests call of the scanner beside what the prover does; see kernel/. Booleans are 0 and 1. */
-export interface Parts extends Kernel {
+/** What tests call of the scanner beside what the prover does; see packages/kernels/kernel/scan. Booleans are 0 and 1. */
+export interface Parts extends ScanKernel {
   keccak(at: number, length: number, to: number): void;
   unhex(at: number, digits: number, to: number): number;
   openRlp(at: number, end: number, items: number, itemsEnd: number): void;
@@ -27,7 +27,7 @@ export interface Parts extends Kernel {
 
 /** A kernel with regions of these sizes. */
 export function withRegions(...sizes: number[]): { parts: Parts; regions: number[] } {
-  const parts = openKernel() as Parts;
+  const parts = openScanKernel() as Parts;
   const total = sizes.reduce((sum, size) => sum + size + 80, 0);
   if (parts.reserve(total) === 0) throw new Error(`${total} bytes were not reserved`);
   return { parts, regions: sizes.map((size) => parts.region(size)) };

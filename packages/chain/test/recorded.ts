@@ -57,12 +57,14 @@ export interface OtherBlock extends Recorded {
 /** Fresh copies of the blocks of other networks, by `<net> <number>`. */
 export function otherBlocks(): Map<string, OtherBlock> {
   return new Map(
-    lines<OtherBlock>('other-networks').map(({ receipts, ...block }) => [
-      `${block.net} ${block.number}`,
-      receipts === undefined || receipts.some(({ logsBloom }) => logsBloom === undefined)
-        ? block
-        : { ...block, receipts },
-    ]),
+    ['other-networks', 'other-networks-2']
+      .flatMap((name) => lines<OtherBlock>(name))
+      .map(({ receipts, ...block }) => [
+        `${block.net} ${block.number}`,
+        receipts === undefined || receipts.some(({ logsBloom }) => logsBloom === undefined)
+          ? block
+          : { ...block, receipts },
+      ]),
   );
 }
 

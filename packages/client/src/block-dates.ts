@@ -1,7 +1,7 @@
+import { toQuantity } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
-import type { BlockAt } from './resolve-range.js';
+import type { Gateway } from './http.js';
+import type { BlockAt } from './range.js';
 
 /** A header is a few hundred bytes; some networks add long fields. */
 const MAX_HEADER_BYTES = 8_388_608;
@@ -17,7 +17,7 @@ interface Header {
  * back (`timestamp` is above, or in some networks not below, the parent's).
  */
 export function blockDates(
-  { address, http }: { address: GatewayAddress; http: Http },
+  { address, http }: Gateway,
   known: Record<string, number>,
   signal?: AbortSignal,
 ): BlockAt {
@@ -46,7 +46,7 @@ export function blockDates(
     let high = head.number;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if ((await header(`0x${middle.toString(16)}`)).timestampMs >= atMs) high = middle;
+      if ((await header(toQuantity(middle))).timestampMs >= atMs) high = middle;
       else low = middle + 1;
     }
     known[name] = low;

@@ -11,7 +11,7 @@ export interface BundleRow extends BlockRange {
   length: number;
 }
 
-const FIELDS = ['start', 'end', 'bytes', 'version', 'offset', 'length'] as const;
+const FIELDS = ['firstBlock', 'lastBlock', 'bytes', 'version', 'offset', 'length'] as const;
 const WIDTH = FIELDS.length;
 
 /** Bundles in the order they were added, 48 bytes each. */
@@ -49,18 +49,18 @@ export function createBundleRows(expected = 0): BundleRows {
       count += 1;
     },
     at: (index) => ({
-      start: cell(index, 0),
-      end: cell(index, 1),
+      firstBlock: cell(index, 0),
+      lastBlock: cell(index, 1),
       bytes: cell(index, 2),
       version: cell(index, 3),
       offset: cell(index, 4),
       length: cell(index, 5),
     }),
-    choose({ start, end }) {
+    choose({ firstBlock, lastBlock }) {
       const found = new Uint32Array(count);
       let length = 0;
       for (let index = 0; index < count; index += 1) {
-        if (cell(index, 0) <= end && cell(index, 1) >= start) found[length++] = index;
+        if (cell(index, 0) <= lastBlock && cell(index, 1) >= firstBlock) found[length++] = index;
       }
       const sorted = found
         .subarray(0, length)
@@ -69,10 +69,10 @@ export function createBundleRows(expected = 0): BundleRows {
     },
     extent() {
       if (count === 0) return null;
-      const all = { start: Number.POSITIVE_INFINITY, end: 0 };
+      const all = { firstBlock: Number.POSITIVE_INFINITY, lastBlock: 0 };
       for (let index = 0; index < count; index += 1) {
-        all.start = Math.min(all.start, cell(index, 0));
-        all.end = Math.max(all.end, cell(index, 1));
+        all.firstBlock = Math.min(all.firstBlock, cell(index, 0));
+        all.lastBlock = Math.max(all.lastBlock, cell(index, 1));
       }
       return all;
     },
@@ -82,12 +82,12 @@ export function createBundleRows(expected = 0): BundleRows {
 /** What of `range` no bundle of `chosen` (ascending) has. */
 export function holesIn(range: BlockRange, rows: BundleRows, chosen: Uint32Array): BlockRange[] {
   const holes: BlockRange[] = [];
-  let next = range.start;
+  let next = range.firstBlock;
   for (const index of chosen) {
-    const { start, end } = rows.at(index);
-    if (start > next) holes.push({ start: next, end: start - 1 });
-    next = Math.max(next, end + 1);
+    const { firstBlock, lastBlock } = rows.at(index);
+    if (firstBlock > next) holes.push({ firstBlock: next, lastBlock: firstBlock - 1 });
+    next = Math.max(next, lastBlock + 1);
   }
-  if (next <= range.end) holes.push({ start: next, end: range.end });
+  if (next <= range.lastBlock) holes.push({ firstBlock: next, lastBlock: range.lastBlock });
   return holes;
 }

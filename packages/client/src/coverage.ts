@@ -1,10 +1,11 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
+import type { Gateway } from './http.js';
 
 /** Blocks that are not published, and why. */
-export interface Hole extends BlockRange {
+export interface Hole {
+  from: number;
+  to: number;
   /** One of the reasons of `docs/downloads.md`. */
   reason: string;
   /** What has to happen, as a clause about the hole; empty: unknown. */
@@ -20,12 +21,12 @@ const MAX_BYTES = 8_388_608;
  * within the range, and as `Http.text`.
  */
 export async function holesWithReasons(
-  { address, http }: { address: GatewayAddress; http: Http },
+  { address, http }: Gateway,
   kind: Kind,
-  { start, end }: BlockRange,
+  { firstBlock, lastBlock }: BlockRange,
   signal?: AbortSignal,
 ): Promise<Hole[]> {
-  const url = address.api(`coverage?kind=${kind}&from=${start}&to=${end}&limit=${LIMIT}`);
+  const url = address.api(`coverage?kind=${kind}&from=${firstBlock}&to=${lastBlock}&limit=${LIMIT}`);
   const text = await http.text(url, MAX_BYTES, { signal });
   try {
     const page = JSON.parse(text) as {
@@ -35,12 +36,17 @@ export async function holesWithReasons(
     return holes.map(({ range, reason, needs }) => {
       const [from, to] = range.split('-').map(Number);
       if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) throw new RangeError(range);
-      return { start: from as number, end: to as number, reason: String(reason), needs: String(needs ?? '') };
+      return {
+        from: from as number,
+        to: to as number,
+        reason: String(reason),
+        needs: String(needs ?? ''),
+      };
     });
   } catch (cause) {
     throw new PackhouseError({
       code: 'DOWNLOAD_FAILED',
-      message: `The gateway's answer about what is published in ${start}-${end} cannot be read.`,
+      message: `The gateway's answer about what is published in ${firstBlock}-${lastBlock} cannot be read.`,
       hint: 'Check the address.',
       cause,
       retryable: false,

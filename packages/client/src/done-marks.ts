@@ -1,6 +1,6 @@
 import { constants, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { notWritable } from './whole-file.js';
+import { notWritable, orNotWritable } from './whole-file.js';
 
 const MARKS_FILE = 'packhouse-pull.done';
 
@@ -22,9 +22,7 @@ export async function openDoneMarks(folder: string): Promise<DoneMarks> {
     return {
       has: (sequence) => marked[sequence] === 1 || later.has(sequence),
       async add(sequence) {
-        await file.write(Buffer.of(1), 0, 1, sequence).catch((error: unknown) => {
-          throw notWritable(name, error);
-        });
+        await file.write(Buffer.of(1), 0, 1, sequence).catch(orNotWritable(name));
         if (sequence < marked.length) marked[sequence] = 1;
         else later.add(sequence);
       },

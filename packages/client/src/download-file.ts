@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import type { SealedEntry } from '@packhouse/manifest';
 import type { Answer, Http } from './http.js';
-import { notWritable } from './whole-file.js';
+import { notWritable, orNotWritable } from './whole-file.js';
 
 /** The bytes that came in place of those wanted. */
 export interface Different {
@@ -35,19 +35,17 @@ export async function downloadFile(download: FileDownload): Promise<Different | 
     download.onBytes(-different.bytes);
     return different;
   }
-  await rename(partOf(target), target).catch((error: unknown) => {
-    throw notWritable(target, error);
-  });
+  await rename(getPart(target), target).catch(orNotWritable(target));
   return null;
 }
 
 /** The name of a file that is not whole yet. */
-export function partOf(target: string): string {
+export function getPart(target: string): string {
   return `${target}.part`;
 }
 
 async function receive({ body }: Answer, { target, entry, onBytes }: FileDownload): Promise<Different> {
-  const part = partOf(target);
+  const part = getPart(target);
   const hash = createHash('sha256');
   let bytes = 0;
   try {
@@ -58,9 +56,7 @@ async function receive({ body }: Answer, { target, entry, onBytes }: FileDownloa
         onBytes(chunk.length);
         if (bytes > entry.bytes) return { bytes, sha256: null };
         hash.update(chunk);
-        await file.write(chunk).catch((error: unknown) => {
-          throw notWritable(part, error);
-        });
+        await file.write(chunk).catch(orNotWritable(part));
       }
       await file.sync();
       return { bytes, sha256: hash.digest('hex') };

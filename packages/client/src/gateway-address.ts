@@ -1,4 +1,4 @@
-import { PackhouseError } from '@packhouse/runtime';
+import { isApiKey, PackhouseError } from '@packhouse/runtime';
 
 /** The addresses of one network at a gateway. */
 export interface GatewayAddress {
@@ -38,14 +38,9 @@ export function gatewayAddress(text: string, apiKey: string): GatewayAddress {
   };
 }
 
-/** Whether this is a whole API key and nothing else. */
-export function isWholeKey(text: string): boolean {
-  return /^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/.test(text);
-}
-
 /** Throws USAGE unless this is a whole API key; the message never repeats it. */
 export function checkApiKey(text: string): string {
-  if (isWholeKey(text)) return text;
+  if (isApiKey(text)) return text;
   throw usage(
     text === ''
       ? 'There is no API key.'

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { isPackhouseError, PackhouseError, redact, systemClock } from '@packhouse/runtime';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import type { GatewayAddress } from './gateway-address.js';
 
 /** Why a request waits. */
 export interface Wait {
@@ -48,22 +49,28 @@ export interface Http {
   close(): Promise<void>;
 }
 
+/** A network at a gateway, with the client that asks for it. */
+export interface Gateway {
+  address: GatewayAddress;
+  http: Http;
+}
+
 /** Tries of a request that breaks or is answered with 5xx. */
 const TRIES = 6;
-const FIRST_PAUSE_MS = 500;
+const INITIAL_PAUSE_MS = 500;
 /** Pauses without 429 are no longer than this, whatever Retry-After says. */
 const MAX_PAUSE_MS = 60_000;
 /** How long to wait after 429 without Retry-After. */
 const DEFAULT_WAIT_MS = 5_000;
 /** A wait is at least this long, whatever Retry-After says, and after at most this the gateway is asked again. */
-const SHORTEST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 3_600_000;
+const MIN_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 3_600_000;
 /** Statuses with which a gateway leads to the object store; the request stays a GET. */
 const REDIRECTIONS = new Set([302, 303, 307]);
 /** Addresses that lead on in a row; a store may know another place of its own. */
-const MOST_LEADS = 3;
+const MAX_LEADS = 3;
 const PROBLEM_BYTES = 65_536;
-const LONGEST_DETAIL = 500;
+const MAX_DETAIL_LENGTH = 500;
 /** Without a byte for so long, a connection is dead. */
 const SILENCE_MS = 60_000;
 
@@ -106,11 +113,11 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
     });
     try {
       if (statusCode === 200) return await read({ headers, body });
-      if (asked.bearer === true && REDIRECTIONS.has(statusCode) && leads < MOST_LEADS) {
+      if (asked.bearer === true && REDIRECTIONS.has(statusCode) && leads < MAX_LEADS) {
         return await once(ledTo(url, headers.location), read, asked, leads + 1);
       }
       if (leads > 0) throw storeRefusal(url, statusCode, headers['retry-after']);
-      throw refusal(url, statusCode, headers['retry-after'], await problemOf(body));
+      throw refusal(url, statusCode, headers['retry-after'], await getProblem(body));
     } finally {
       // What was not read is not wanted; a body read to its end is not touched by this.
       body.on('error', () => undefined).destroy();
@@ -130,7 +137,7 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
         // A full disk is not the gateway's fault, and asking again does not help.
         const again = failure.code === 'DOWNLOAD_FAILED' && failure.retryable;
         if (!again || failures >= TRIES) throw failure;
-        const ms = told ? waitOf(failure) : pauseOf(failure, failures);
+        const ms = told ? getWait(failure) : getPause(failure, failures);
         onWait?.({ reason: failure.message, seconds: ms / 1_000, asked: told });
         await sleep(ms, asked.signal);
       }
@@ -148,15 +155,15 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
 }
 
 /** As the gateway says: a quota of a month may be used up for weeks, which is longer than a timer can be. */
-function waitOf({ data }: PackhouseError): number {
+function getWait({ data }: PackhouseError): number {
   const asked = (data.retryAfterMs as number | undefined) ?? DEFAULT_WAIT_MS;
-  return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, asked));
+  return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, asked));
 }
 
 /** Doubles from half a second, or as Retry-After says, within bounds. */
-function pauseOf({ data }: PackhouseError, failures: number): number {
+function getPause({ data }: PackhouseError, failures: number): number {
   const asked = (data.retryAfterMs as number | undefined) ?? 0;
-  return Math.min(MAX_PAUSE_MS, Math.max(asked, FIRST_PAUSE_MS * 2 ** (failures - 1)));
+  return Math.min(MAX_PAUSE_MS, Math.max(asked, INITIAL_PAUSE_MS * 2 ** (failures - 1)));
 }
 
 /** The address for messages: without the key, and without a query. */
@@ -184,20 +191,20 @@ async function readText(body: Readable, maxBytes: number, where: string): Promis
 }
 
 interface ProblemBody {
-  reason?: string;
-  detail?: string;
-  maxBlock?: number;
+  reason?: string | undefined;
+  detail?: string | undefined;
+  maxBlock?: number | undefined;
 }
 
-async function problemOf(body: Readable): Promise<ProblemBody> {
+async function getProblem(body: Readable): Promise<ProblemBody> {
   try {
     const value: unknown = JSON.parse(await readText(body, PROBLEM_BYTES, ''));
     if (typeof value !== 'object' || value === null) return {};
     const { reason, detail, maxBlock } = value as Record<string, unknown>;
     return {
-      ...(typeof reason === 'string' ? { reason } : {}),
-      ...(typeof detail === 'string' ? { detail: printable(detail) } : {}),
-      ...(typeof maxBlock === 'number' ? { maxBlock } : {}),
+      reason: typeof reason === 'string' ? reason : undefined,
+      detail: typeof detail === 'string' ? printable(detail) : undefined,
+      maxBlock: typeof maxBlock === 'number' ? maxBlock : undefined,
     };
   } catch {
     return {};
@@ -206,7 +213,7 @@ async function problemOf(body: Readable): Promise<ProblemBody> {
 
 /** Text of others for a message: one line, and nothing that a terminal takes for a command. */
 function printable(text: string): string {
-  return text.slice(0, LONGEST_DETAIL).replace(/\p{C}+/gu, ' ');
+  return text.slice(0, MAX_DETAIL_LENGTH).replace(/\p{C}+/gu, ' ');
 }
 
 /** The address that a redirection leads to: http or https, and from https to nothing less. Throws DOWNLOAD_FAILED. */
@@ -235,13 +242,13 @@ function storeRefusal(
     code: 'DOWNLOAD_FAILED',
     message: `${shownUrl(url)} could not be downloaded: the object store, to which the gateway leads, answered with the status ${status}.`,
     hint: 'Check that the address can be reached from here, and the clock of the gateway.',
-    data: { status, retryAfterMs: retryAfterOf(retryAfter) },
+    data: { status, retryAfterMs: getRetryAfter(retryAfter) },
     retryable: true,
   });
 }
 
 /** A date in place of seconds (RFC 9110, 10.2.3) is not read: the clocks may differ. */
-function retryAfterOf(header: string | string[] | undefined): number | undefined {
+function getRetryAfter(header: string | string[] | undefined): number | undefined {
   return /^\d{1,10}$/.test(String(header)) ? Number(header) * 1_000 : undefined;
 }
 
@@ -252,7 +259,7 @@ function refusal(
   retryAfter: string | string[] | undefined,
   { reason, detail, maxBlock }: ProblemBody,
 ): PackhouseError {
-  const retryAfterMs = retryAfterOf(retryAfter);
+  const retryAfterMs = getRetryAfter(retryAfter);
   const said = redact(detail ?? `the answer has the status ${status}`).replace(/\.$/, '');
   const data = { status, reason, maxBlock, retryAfterMs };
   if (reason === 'plan-limit') {

@@ -1,7 +1,7 @@
 export type { AbiInput, AbiParameter, AbiValue, DecodedLog, Hex } from './abi/abi-types.js';
 export { type CompiledEvent, compileAbi, type Decoder, type EventInput } from './abi/compile-abi.js';
 export { type AbiColumns, abiColumns } from './abi/decode-columns.js';
-export { type CheckTask, logOf, type Verdict } from './check/check-file.js';
+export { type CheckTask, toLog, type Verdict } from './check/check-file.js';
 export { checkFiles } from './check/check-files.js';
 export {
   type Blocks,
@@ -17,14 +17,15 @@ export { type Quote, quoteFiles } from './client/quote.js';
 export type { Log, LogBatch } from './client/read-logs.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
 export { skipFiles } from './filters/skip-files.js';
-export { checkApiKey, type GatewayAddress, gatewayAddress, isWholeKey } from './gateway-address.js';
-export { createHttp, type Http, type Wait } from './http.js';
-export { matchOf, type WantedRows } from './match-of.js';
+export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
+export { createHttp, type Gateway, type Http, type Wait } from './http.js';
+export { getMatch, type WantedRows } from './match-of.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';
+export { readLines } from './read-lines.js';
 export type { Match } from './rows/match.js';
-export { schemaOf } from './rows/read-columns.js';
+export { toSchema } from './rows/read-columns.js';
 export { type RowSource, readRows } from './rows/read-rows.js';
 export {
   type Column,

@@ -18,7 +18,7 @@ async function list(...pages: object[]) {
   }
 }
 
-const file = (start: number, end: number) => ({ start, end, bytes: 7, version: 1 });
+const file = (start: number, end: number) => ({ from: start, to: end, bytes: 7, version: 1 });
 
 it('joins pages, and knows where the plan ends', async () => {
   const limited = { maxBlock: 25 };

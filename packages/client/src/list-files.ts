@@ -1,11 +1,9 @@
 import type { Kind } from '@packhouse/chain';
-import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { PackhouseError } from '@packhouse/runtime';
 import { type BundleRows, createBundleRows } from './bundle-rows.js';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
-import { readLines } from './read-lines.js';
+import type { Gateway } from './http.js';
 
-/** Files, and entries, of one request. */
+/** Files of one request. */
 const PAGE = 10_000;
 const MAX_PAGE_BYTES = 16_777_216;
 
@@ -16,17 +14,9 @@ interface FileList {
   limitedTo: number | null;
 }
 
-interface Listing {
-  address: GatewayAddress;
-  http: Http;
-}
-
-/**
- * Lists the published bundles that have a block of a range, all without bounds. A gateway without `bundle-api/files`
- * is asked for its manifest. Throws as `Http.get`.
- */
+/** Lists the published bundles that have a block of a range, all without bounds. Throws as `Http.get`. */
 export async function listFiles(
-  { address, http }: Listing,
+  { address, http }: Gateway,
   asked: { kind: Kind; from?: number | undefined; to?: number | undefined },
   signal?: AbortSignal,
 ): Promise<FileList> {
@@ -37,27 +27,21 @@ export async function listFiles(
   ].join('');
   let limitedTo: number | null = null;
   let last = -1;
-  try {
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const url = address.api(`files?kind=${asked.kind}${bounds}&limit=${PAGE}${cursor}`);
-      const page = readPage(await http.text(url, MAX_PAGE_BYTES, { signal }), last);
-      last = page.files.at(-1)?.end ?? last;
-      for (const { start, end, bytes, version } of page.files) {
-        rows.add({ start, end, bytes, version, offset: 0, length: 0 });
-      }
-      limitedTo = page.limited?.maxBlock ?? null;
-      cursor = page.next === null ? null : `&cursor=${encodeURIComponent(page.next)}`;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const url = address.api(`files?kind=${asked.kind}${bounds}&limit=${PAGE}${cursor}`);
+    const page = readPage(await http.text(url, MAX_PAGE_BYTES, { signal }), last);
+    last = page.files.at(-1)?.to ?? last;
+    for (const { from, to, bytes, version } of page.files) {
+      rows.add({ firstBlock: from, lastBlock: to, bytes, version, offset: 0, length: 0 });
     }
-  } catch (error) {
-    const old = isPackhouseError(error, 'DOWNLOAD_FAILED') && error.data.status === 404;
-    if (!old || rows.count > 0) throw error;
-    await listManifest({ address, http }, asked.kind, rows, signal);
+    limitedTo = page.limited?.maxBlock ?? null;
+    cursor = page.next === null ? null : `&cursor=${encodeURIComponent(page.next)}`;
   }
   return { rows, limitedTo };
 }
 
 interface Page {
-  files: { start: number; end: number; bytes: number; version: number }[];
+  files: { from: number; to: number; bytes: number; version: number }[];
   next: string | null;
   limited?: { maxBlock: number };
 }
@@ -66,9 +50,9 @@ interface Page {
 function readPage(text: string, last: number): Page {
   try {
     const page = JSON.parse(text) as Page;
-    const whole = page.files.every((file) => [file.start, file.end, file.bytes].every(Number.isSafeInteger));
+    const whole = page.files.every((file) => [file.from, file.to, file.bytes].every(Number.isSafeInteger));
     const ascending = page.files.every(
-      ({ start, end }, at) => start > (page.files[at - 1]?.end ?? last) && end >= start,
+      ({ from, to }, at) => from > (page.files[at - 1]?.to ?? last) && to >= from,
     );
     const goesOn = typeof page.next === 'string' && page.files.length > 0;
     if (whole && ascending && (page.next === null || goesOn)) return page;
@@ -81,29 +65,4 @@ function readPage(text: string, last: number): Page {
     hint: 'Check the address.',
     retryable: false,
   });
-}
-
-async function listManifest(
-  { address, http }: Listing,
-  kind: Kind,
-  rows: BundleRows,
-  signal?: AbortSignal,
-): Promise<void> {
-  for (let count = PAGE; count === PAGE; ) {
-    const url = address.api(`manifest?kind=${kind}&limit=${PAGE}&after=${rows.count - 1}`);
-    const entries = await http.get(
-      url,
-      async ({ body }) => {
-        const read: Page['files'] = [];
-        for await (const line of readLines(body, `the manifest of ${kind}`)) {
-          const { start, end, bytes, version } = JSON.parse(line) as Page['files'][number];
-          read.push({ start, end, bytes, version });
-        }
-        return read;
-      },
-      { signal },
-    );
-    for (const entry of entries) rows.add({ ...entry, offset: 0, length: 0 });
-    count = entries.length;
-  }
 }

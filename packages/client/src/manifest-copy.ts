@@ -1,21 +1,19 @@
 import type { KeyObject } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { checkSeal, entryLine, parseEntry, type SealedEntry } from '@packhouse/manifest';
+import { checkSeal, createVerifier, entryLine, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { type BundleRow, type BundleRows, createBundleRows } from './bundle-rows.js';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
-import { writePage } from './manifest-page.js';
+import type { Gateway } from './http.js';
 import { type PullState, writeState } from './pull-state.js';
 import { readLines } from './read-lines.js';
-import { notWritable, writeWhole } from './whole-file.js';
+import { orNotWritable, writeWhole } from './whole-file.js';
 
 /** Entries of one request. */
 const PAGE = 10_000;
 /** Signed heads of all kinds. */
 const MAX_HEAD_BYTES = 1_048_576;
-/** Bytes read at once: longer strings than this outlive many collections of garbage. */
+/** Bytes read or written at once: longer strings than this outlive many collections of garbage. */
 const PIECE = 65_536;
 
 /** The copy of a signed manifest in a folder. Each line is checked before it counts. */
@@ -31,12 +29,10 @@ export interface ManifestCopy {
   close(): Promise<void>;
 }
 
-interface ManifestCopyParts {
+interface ManifestCopyParts extends Gateway {
   folder: string;
   /** Changed as the copy grows. */
   state: PullState;
-  address: GatewayAddress;
-  http: Http;
   keys: ReadonlyMap<string, KeyObject>;
 }
 
@@ -46,9 +42,7 @@ export async function openManifestCopy(parts: ManifestCopyParts): Promise<Manife
   const name = path.join(folder, `${state.kind}.jsonl`);
   const rows = createBundleRows(state.log?.entries);
   // Not emptied: it is longer than what counts if a run was killed, and what follows is overwritten.
-  const file = await open(name, constants.O_RDWR | constants.O_CREAT).catch((error: unknown) => {
-    throw notWritable(name, error);
-  });
+  const file = await open(name, constants.O_RDWR | constants.O_CREAT).catch(orNotWritable(name));
   try {
     await readCopy(file, name, state, rows);
   } catch (error) {
@@ -56,14 +50,38 @@ export async function openManifestCopy(parts: ManifestCopyParts): Promise<Manife
     throw error;
   }
 
+  /** Takes a page: checks its entries and writes them behind the checked part, in pieces; one that breaks off does not count. */
   const takePage = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
-    const page = await writePage(body, { file, name, state, keys });
-    if (page.rows.length === 0) throw cutOff(state);
-    await file.truncate(page.bytes);
+    const verifier = createVerifier(keys, { begun: state.log === null ? [] : [state.log] });
+    const where = `the manifest of ${state.kind}`;
+    const added: BundleRow[] = [];
+    let at = state.bytes;
+    let offset = state.bytes;
+    let text = '';
+    const flush = async (): Promise<void> => {
+      const data = Buffer.from(text);
+      await file.write(data, 0, data.length, at).catch(orNotWritable(name));
+      at += data.length;
+      text = '';
+    };
+    for await (const line of readLines(body, where)) {
+      const number = (state.log?.entries ?? 0) + added.length;
+      const entry = parseEntry(line.slice(0, -1), `Entry ${number} of ${where}`);
+      checkLog(entry, number, state);
+      verifier.push(entry);
+      const length = Buffer.byteLength(line);
+      added.push(toRow(entry, offset, length));
+      offset += length;
+      text += line;
+      if (text.length >= PIECE) await flush();
+    }
+    await flush();
+    if (added.length === 0) throw cutOff(state);
+    await file.truncate(at);
     await file.sync();
-    Object.assign(state, { log: page.log, bytes: page.bytes });
+    Object.assign(state, { log: verifier.logs()[0] ?? null, bytes: at });
     await writeState(folder, state);
-    for (const row of page.rows) rows.add(row);
+    for (const row of added) rows.add(row);
   };
 
   const entryAt = async (index: number): Promise<SealedEntry> => {
@@ -100,8 +118,7 @@ async function readCopy(file: FileHandle, name: string, state: PullState, rows: 
   let offset = 0;
   for await (const line of readLines(firstBytes(file, state.bytes), name)) {
     const length = Buffer.byteLength(line);
-    const { start, end, bytes, version } = JSON.parse(line) as BundleRow;
-    rows.add({ start, end, bytes, version, offset, length });
+    rows.add(toRow(JSON.parse(line) as SealedEntry, offset, length));
     offset += length;
   }
   if (offset === state.bytes && rows.count === state.log?.entries) return;
@@ -109,6 +126,19 @@ async function readCopy(file: FileHandle, name: string, state: PullState, rows: 
     code: 'MANIFEST_INVALID',
     message: `${name} was changed: it has ${rows.count} entries, expected ${state.log?.entries}.`,
     hint: `Delete it and packhouse-pull.json beside it: the next run downloads it again, and keeps the files that are there.`,
+  });
+}
+
+function toRow({ from, to, bytes, version }: SealedEntry, offset: number, length: number): BundleRow {
+  return { firstBlock: from, lastBlock: to, bytes, version, offset, length };
+}
+
+/** Throws MANIFEST_INVALID if an entry is of another kind or network. */
+function checkLog({ kind, network }: SealedEntry, number: number, state: PullState): void {
+  if (kind === state.kind && network === (state.log?.network ?? network)) return;
+  throw new PackhouseError({
+    code: 'MANIFEST_INVALID',
+    message: `Entry ${number} of the manifest of ${state.kind} is of ${kind} of ${network}, expected ${state.kind} of ${state.log?.network ?? 'any network'}.`,
   });
 }
 

@@ -1,6 +1,6 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { Decoder } from './abi/compile-abi.js';
-import { topicsOf } from './abi/topics-of.js';
+import { getTopics } from './abi/topics-of.js';
 import type { Match } from './rows/match.js';
 
 /** Which rows are wanted, as it is written. */
@@ -19,8 +19,11 @@ const TOPIC = /^0x[0-9a-f]{64}$/;
 const MAX_TOPICS = 4;
 
 /** Reads which rows are wanted. Throws USAGE, ABI_INVALID. */
-export async function matchOf({ address, topics = [] }: WantedRows, decoder: Decoder | null): Promise<Match> {
-  const addresses = listOf(address).map((text) => {
+export async function getMatch(
+  { address, topics = [] }: WantedRows,
+  decoder: Decoder | null,
+): Promise<Match> {
+  const addresses = toList(address).map((text) => {
     const lower = text.toLowerCase();
     if (ADDRESS.test(lower)) return lower;
     throw usage(`"${text.slice(0, 80)}" is not an address.`, 'An address is 0x and 40 hex digits.');
@@ -29,9 +32,9 @@ export async function matchOf({ address, topics = [] }: WantedRows, decoder: Dec
     throw usage(`A log has at most ${MAX_TOPICS} topics.`, 'Leave out the others.');
   const byPlace: (string[] | null)[] = [];
   for (const [at, texts] of topics.entries()) {
-    const list = listOf(texts);
+    const list = toList(texts);
     const wanted =
-      at === 0 ? await Promise.all(list.map((text) => topicsOf(text, decoder))) : [list.map(wordOf)];
+      at === 0 ? await Promise.all(list.map((text) => getTopics(text, decoder))) : [list.map(toWord)];
     byPlace.push(list.length === 0 ? null : sorted(wanted.flat()));
   }
   return {
@@ -45,11 +48,11 @@ function sorted(texts: readonly string[]): string[] {
   return [...new Set(texts)].sort();
 }
 
-function listOf(value: string | readonly string[] | null | undefined): readonly string[] {
+function toList(value: string | readonly string[] | null | undefined): readonly string[] {
   return value == null ? [] : typeof value === 'string' ? [value] : value;
 }
 
-function wordOf(text: string): string {
+function toWord(text: string): string {
   const lower = text.toLowerCase();
   if (TOPIC.test(lower)) return lower;
   if (ADDRESS.test(lower)) return `0x${lower.slice(2).padStart(64, '0')}`;

@@ -2,9 +2,9 @@ import { rename, rm, stat } from 'node:fs/promises';
 import type { BlockRange } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
-import { type Different, downloadFile, hashOfFile, partOf } from './download-file.js';
+import { type Different, downloadFile, getPart, hashOfFile } from './download-file.js';
 import type { Http } from './http.js';
-import { type Mirror, type MirrorPlan, targetOf } from './mirror.js';
+import { getTarget, type Mirror, type MirrorPlan } from './mirror.js';
 
 /** Downloads at a time. */
 const AT_ONCE = 8;
@@ -35,7 +35,7 @@ export async function* mirrorFiles(
   onBytes: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<MirrorFile> {
   const scope = openScope(mirror.options.signal);
-  const linkOf = createLinks(mirror);
+  const toLink = createLinks(mirror);
   const refresh = createRefresh(mirror);
   const window: Promise<MirrorFile>[] = [];
   let downloads = 0;
@@ -49,10 +49,10 @@ export async function* mirrorFiles(
       scope.signal.throwIfAborted();
       const skipped = plan.skip?.[at] === 1;
       const file = skipped
-        ? fileOf(mirror, row).then((each) => ({ ...each, state: 'skipped' as const }))
+        ? getFile(mirror, row).then((each) => ({ ...each, state: 'skipped' as const }))
         : obtain(mirror, row, {
             present: plan.present[at] === 1,
-            linkOf,
+            toLink,
             refresh,
             onBytes,
             signal: scope.signal,
@@ -74,26 +74,32 @@ export async function* mirrorFiles(
   }
 }
 
+/** The error of a faulty file. */
+export function faultyFile({ range, fault }: Extract<MirrorFile, { state: 'faulty' }>): PackhouseError {
+  const data = { from: range.firstBlock, to: range.lastBlock };
+  return new PackhouseError({ code: 'BUNDLE_INVALID', message: fault, data });
+}
+
 interface Obtain {
   present: boolean;
-  linkOf(range: BlockRange, signal: AbortSignal): Promise<string>;
+  toLink(range: BlockRange, signal: AbortSignal): Promise<string>;
   refresh(): Promise<void>;
   onBytes(bytes: number): void;
   signal: AbortSignal;
 }
 
-async function fileOf(
+async function getFile(
   { manifest, options }: Mirror,
   row: number,
 ): Promise<Pick<MirrorFile, 'range' | 'path' | 'entry'>> {
   const entry = await manifest.entry(row);
-  const range = { start: entry.start, end: entry.end };
-  return { range, path: targetOf(options, range), entry };
+  const range = { firstBlock: entry.from, lastBlock: entry.to };
+  return { range, path: getTarget(options, range), entry };
 }
 
 async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorFile> {
   const { manifest, done, options } = mirror;
-  const file = await fileOf(mirror, row);
+  const file = await getFile(mirror, row);
   const { range, path, entry } = file;
   if (how.present) return { ...file, state: 'present' };
   if (await isWhole(path, entry)) {
@@ -110,14 +116,16 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
     if (!again) {
       // Perhaps the bundle was replaced after the manifest was read.
       await how.refresh();
-      const newest = manifest.rows.choose(range).find((each) => manifest.rows.at(each).start === range.start);
+      const newest = manifest.rows
+        .choose(range)
+        .find((each) => manifest.rows.at(each).firstBlock === range.firstBlock);
       if (newest !== undefined && newest !== row) {
-        await rm(partOf(path), { force: true });
+        await rm(getPart(path), { force: true });
         return obtain(mirror, newest, { ...how, present: false });
       }
       continue;
     }
-    const kept = await rename(partOf(path), `${path}.damaged`).then(
+    const kept = await rename(getPart(path), `${path}.damaged`).then(
       () => ` What came is kept as ${path}.damaged.`,
       () => '',
     );
@@ -129,10 +137,10 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
 async function tryOnce(
   http: Http,
   { range, path, entry }: { range: BlockRange; path: string; entry: SealedEntry },
-  { linkOf, onBytes, signal }: Obtain,
+  { toLink, onBytes, signal }: Obtain,
 ): Promise<string | null> {
   try {
-    const url = await linkOf(range, signal);
+    const url = await toLink(range, signal);
     const got = await downloadFile({ http, url, target: path, entry, onBytes, signal });
     return got === null ? null : sentence(path, entry, got);
   } catch (error) {
@@ -168,10 +176,10 @@ function createRefresh({ manifest, options }: Mirror): () => Promise<void> {
 }
 
 /** Makes links of files: all begin as the one that the gateway gives for the first. */
-function createLinks({ options: { address, http, kind } }: Mirror): Obtain['linkOf'] {
+function createLinks({ options: { address, http, kind } }: Mirror): Obtain['toLink'] {
   let base: Promise<string> | null = null;
-  const ask = async ({ start }: BlockRange, signal: AbortSignal): Promise<string> => {
-    const text = await http.text(address.api(`${kind}/${start}`), MAX_POINTER_BYTES, { signal });
+  const ask = async ({ firstBlock }: BlockRange, signal: AbortSignal): Promise<string> => {
+    const text = await http.text(address.api(`${kind}/${firstBlock}`), MAX_POINTER_BYTES, { signal });
     const link = linkIn(text);
     const begin = link?.replace(/\/[a-z]+\/\d+-\d+\.json\.gz$/, '');
     // The key goes there: never without TLS if the gateway itself is asked with it.
@@ -179,14 +187,14 @@ function createLinks({ options: { address, http, kind } }: Mirror): Obtain['link
     if (begin !== undefined && begin !== link && safe) return begin;
     throw new PackhouseError({
       code: 'DOWNLOAD_FAILED',
-      message: `The gateway's answer to where block ${start} of ${kind} is holds no usable link.`,
+      message: `The gateway's answer to where block ${firstBlock} of ${kind} is holds no usable link.`,
       hint: 'Check the address.',
       retryable: false,
     });
   };
   return async (range, signal) => {
     base ??= ask(range, signal);
-    return `${await base}/${kind}/${range.start}-${range.end}.json.gz`;
+    return `${await base}/${kind}/${range.firstBlock}-${range.lastBlock}.json.gz`;
   };
 }
 

@@ -24,13 +24,19 @@ describe('a mirror', () => {
   it('has the files, their manifest, its head and the keys, and a second run asks once', async () => {
     const first = await folder.pull(gateway);
     expect(first).toMatchObject({ downloaded: 30, waits: [] });
-    expect(first.files.map(({ range }) => range.start)).toEqual(Array.from({ length: 30 }, (_, i) => i * 10));
+    expect(first.files.map(({ range }) => range.firstBlock)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i * 10),
+    );
     expect(first.bytes).toBe(gateway.entries.reduce((sum, { bytes }) => sum + bytes, 0));
     for (const name of gateway.files.keys()) expect(await isSound(name)).toBe(true);
     expect(await names()).toHaveLength(30);
     expect((await readdir(folder.path)).sort()).toEqual([
-      ...['logs', 'logs.jsonl', 'manifest-head.jsonl', 'packhouse-manifest-keys.json'],
-      ...['packhouse-pull.done', 'packhouse-pull.json'],
+      'logs',
+      'logs.jsonl',
+      'manifest-head.jsonl',
+      'packhouse-manifest-keys.json',
+      'packhouse-pull.done',
+      'packhouse-pull.json',
     ]);
     gateway.requests.length = 0;
     expect(await folder.pull(gateway)).toMatchObject({ downloaded: 0, bytes: 0 });
@@ -55,9 +61,9 @@ describe('a mirror', () => {
     await truncate(folder.at('logs', '20-29.json.gz'), 5);
     gateway.publish(300, 309);
     const second = await folder.pull(gateway);
-    expect(second.files.flatMap(({ state, range }) => (state === 'downloaded' ? [range.start] : []))).toEqual(
-      [10, 20, 300],
-    );
+    expect(
+      second.files.flatMap(({ state, range }) => (state === 'downloaded' ? [range.firstBlock] : [])),
+    ).toEqual([10, 20, 300]);
     expect(await isSound('20-29')).toBe(true);
   });
 
@@ -134,7 +140,7 @@ describe('wrong bytes', () => {
     const { files, downloaded } = await folder.pull(gateway);
     expect(downloaded).toBe(29);
     expect(files.find(({ state }) => state === 'faulty')).toMatchObject({
-      range: { start: 50, end: 59 },
+      range: { firstBlock: 50, lastBlock: 59 },
       fault: expect.stringContaining(why),
     });
     expect(asked('/files/logs/50-59')).toBe(2);
@@ -167,7 +173,7 @@ describe('what is not published', () => {
   it('is refused with the reason, and left out with partial', async () => {
     await expect(folder.pull(gateway, { from: '290', to: '305' })).rejects.toMatchObject({
       code: 'RANGE_INCOMPLETE',
-      message: 'Not published of logs are the blocks 300-305 (not-wanted: a range that orders it).',
+      message: 'Not published of logs are the blocks 300-305 (not-requested: a range that orders it).',
     });
     expect(await folder.pull(gateway, { from: '290', to: '305', partial: true })).toMatchObject({
       downloaded: 1,
@@ -183,7 +189,7 @@ describe('what is not published', () => {
     // The file of 20 to 29 reaches beyond it: none of its blocks is there.
     expect(await folder.pull(gateway, { partial: true })).toMatchObject({
       downloaded: 2,
-      plan: { range: { start: 0, end: 19 }, limitedTo: 25 },
+      plan: { range: { firstBlock: 0, lastBlock: 19 }, limitedTo: 25 },
     });
     await expect(folder.pull(gateway, { from: '21', partial: true })).rejects.toMatchObject({
       code: 'PLAN_LIMIT',

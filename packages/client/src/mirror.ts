@@ -1,32 +1,27 @@
 import { statSync } from 'node:fs';
-import { mkdir, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import type { BlockRange, Kind } from '@packhouse/chain';
+import { type BlockRange, type Kind, subtractRanges } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { blockDates } from './block-dates.js';
-import { withoutRanges } from './block-set.js';
 import { holesIn } from './bundle-rows.js';
 import { type Hole, holesWithReasons } from './coverage.js';
 import { type DoneMarks, openDoneMarks } from './done-marks.js';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
+import type { Gateway } from './http.js';
 import { type ManifestCopy, openManifestCopy } from './manifest-copy.js';
 import { type PullState, readState, writeState } from './pull-state.js';
-import type { Bound } from './range.js';
-import { resolveRange } from './resolve-range.js';
+import { type Bound, resolveRange } from './range.js';
 import { type Trust, trustedKeys } from './trust.js';
-import { notWritable } from './whole-file.js';
+import { makeFolder } from './whole-file.js';
 
 /** Bytes of the disk that stay free. */
 const RESERVE = 16_777_216;
 /** Bytes of files that are removed after use: more are hardly there at a time. */
 const PASSING = 1_073_741_824;
 
-interface MirrorOptions {
+interface MirrorOptions extends Gateway {
   folder: string;
   kind: Kind;
-  address: GatewayAddress;
-  http: Http;
   /** Public keys to trust, in place of those of the gateway. */
   trustKeyFile?: string | undefined;
   signal: AbortSignal;
@@ -84,9 +79,7 @@ export interface MirrorPlan {
 export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const { folder, kind, address, signal } = options;
   const state = await readState(folder, address.base, kind);
-  await mkdir(path.join(folder, kind), { recursive: true }).catch((error: unknown) => {
-    throw notWritable(folder, error);
-  });
+  await makeFolder(path.join(folder, kind));
   const trust = await trustedKeys(folder, options, signal);
   const manifest = await openManifestCopy({ ...options, state, keys: trust.keys });
   try {
@@ -147,8 +140,11 @@ function choose({ options, manifest, done }: Mirror, range: BlockRange, has: rea
   const all = manifest.rows.choose(range);
   const rows = all.filter((row) => {
     const blocks = manifest.rows.at(row);
-    const wanted = { start: Math.max(blocks.start, range.start), end: Math.min(blocks.end, range.end) };
-    return has.length === 0 || withoutRanges(wanted, has).length > 0;
+    const wanted = {
+      firstBlock: Math.max(blocks.firstBlock, range.firstBlock),
+      lastBlock: Math.min(blocks.lastBlock, range.lastBlock),
+    };
+    return has.length === 0 || subtractRanges([wanted], has).length > 0;
   });
   const present = new Uint8Array(rows.length);
   let [bytes, presentFiles, presentBytes] = [0, 0, 0];
@@ -156,7 +152,7 @@ function choose({ options, manifest, done }: Mirror, range: BlockRange, has: rea
     const bundle = manifest.rows.at(row);
     bytes += bundle.bytes;
     if (!done.has(row)) continue;
-    const found = statSync(targetOf(options, bundle), { throwIfNoEntry: false });
+    const found = statSync(getTarget(options, bundle), { throwIfNoEntry: false });
     if (found?.size !== bundle.bytes) continue;
     present[at] = 1;
     presentFiles += 1;
@@ -171,18 +167,19 @@ function inWholeFiles(manifest: ManifestCopy, range: BlockRange): BlockRange {
   const row = manifest.rows.choose(range).at(-1);
   if (row === undefined) return range;
   const last = manifest.rows.at(row);
-  if (last.end <= range.end) return range;
-  if (last.start > range.start) return { start: range.start, end: last.start - 1 };
+  if (last.lastBlock <= range.lastBlock) return range;
+  if (last.firstBlock > range.firstBlock)
+    return { firstBlock: range.firstBlock, lastBlock: last.firstBlock - 1 };
   throw new PackhouseError({
     code: 'PLAN_LIMIT',
-    message: `The plan of the key includes blocks up to ${range.end}, and the file ${last.start}-${last.end} reaches beyond it.`,
+    message: `The plan of the key includes blocks up to ${range.lastBlock}, and the file ${last.firstBlock}-${last.lastBlock} reaches beyond it.`,
     hint: 'Blocks of such a file are single files, by their pointers.',
   });
 }
 
 /** The file of a bundle. */
-export function targetOf({ folder, kind }: MirrorOptions, { start, end }: BlockRange): string {
-  return path.join(folder, kind, `${start}-${end}.json.gz`);
+export function getTarget({ folder, kind }: MirrorOptions, { firstBlock, lastBlock }: BlockRange): string {
+  return path.join(folder, kind, `${firstBlock}-${lastBlock}.json.gz`);
 }
 
 /** Asks why blocks are missing; cuts the range at the end of the plan of the key if that is allowed. */
@@ -197,7 +194,7 @@ async function withReasons(
   } catch (error) {
     const maxBlock = isPackhouseError(error, 'PLAN_LIMIT') ? error.data.maxBlock : undefined;
     if (!isPackhouseError(error, 'PLAN_LIMIT') || typeof maxBlock !== 'number') throw error;
-    if (!partial || maxBlock < asked.start) {
+    if (!partial || maxBlock < asked.firstBlock) {
       throw new PackhouseError({
         code: 'PLAN_LIMIT',
         message: error.message,
@@ -205,7 +202,7 @@ async function withReasons(
         data: error.data,
       });
     }
-    const range = { start: asked.start, end: maxBlock };
+    const range = { firstBlock: asked.firstBlock, lastBlock: maxBlock };
     const holes = await holesWithReasons(options, options.kind, range, options.signal);
     return { range, holes, limitedTo: maxBlock };
   }
@@ -216,10 +213,10 @@ const NAMED_HOLES = 3;
 
 function incomplete(kind: Kind, gaps: readonly BlockRange[], holes: readonly Hole[]): PackhouseError {
   const parts = gaps.flatMap((gap) => {
-    const within = holes.filter((hole) => hole.start <= gap.end && hole.end >= gap.start);
-    if (within.length === 0) return [`${gap.start}-${gap.end}`];
-    return within.map(({ start, end, reason, needs }) => {
-      const range = `${Math.max(start, gap.start)}-${Math.min(end, gap.end)}`;
+    const within = holes.filter((hole) => hole.from <= gap.lastBlock && hole.to >= gap.firstBlock);
+    if (within.length === 0) return [`${gap.firstBlock}-${gap.lastBlock}`];
+    return within.map(({ from, to, reason, needs }) => {
+      const range = `${Math.max(from, gap.firstBlock)}-${Math.min(to, gap.lastBlock)}`;
       return `${range} (${reason}${needs && `: ${needs}`})`;
     });
   });
@@ -229,10 +226,10 @@ function incomplete(kind: Kind, gaps: readonly BlockRange[], holes: readonly Hol
   return new PackhouseError({
     code: 'RANGE_INCOMPLETE',
     message: `Not published of ${kind} are the blocks ${parts.slice(0, NAMED_HOLES).join(', ')}${more}.`,
-    hint: 'With --partial it pulls what there is and exits with 2.',
+    hint: 'With --partial it pulls the available blocks and exits with 2.',
     data: {
-      missing: gaps.slice(0, 100),
-      reason: holes.find((hole) => hole.start <= first.end && hole.end >= first.start)?.reason,
+      missing: gaps.slice(0, 100).map(({ firstBlock, lastBlock }) => ({ from: firstBlock, to: lastBlock })),
+      reason: holes.find((hole) => hole.from <= first.lastBlock && hole.to >= first.firstBlock)?.reason,
     },
   });
 }

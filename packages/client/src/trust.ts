@@ -2,8 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
 import { readPublicKeys } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
+import type { Gateway } from './http.js';
 import { readIfThere, writeWhole } from './whole-file.js';
 
 /** The public keys of a folder; `packhouse verify` finds them by this name. */
@@ -24,7 +23,7 @@ export interface Trust {
  */
 export async function trustedKeys(
   folder: string,
-  { address, http, trustKeyFile }: { address: GatewayAddress; http: Http; trustKeyFile?: string | undefined },
+  { address, http, trustKeyFile }: Gateway & { trustKeyFile?: string | undefined },
   signal?: AbortSignal,
 ): Promise<Trust> {
   const file = path.join(folder, KEYS_FILE);
@@ -48,7 +47,7 @@ export async function trustedKeys(
   }
   const keyIds = [...keys.keys()].filter((id) => !before.has(id));
   if (keyIds.length === 0) return { keys, isNew: null };
-  await writeWhole(file, documentOf(keys));
+  await writeWhole(file, toDocument(keys));
   return { keys, isNew: { keyIds, from } };
 }
 
@@ -58,7 +57,7 @@ async function readKeyFile(file: string): Promise<string> {
   throw new PackhouseError({ code: 'USAGE', message: `There is no file ${file} with public keys.` });
 }
 
-function documentOf(keys: ReadonlyMap<string, KeyObject>): string {
+function toDocument(keys: ReadonlyMap<string, KeyObject>): string {
   const rows = [...keys].map(([keyId, key]) => ({
     keyId,
     publicKey: Buffer.from(key.export({ format: 'jwk' }).x as string, 'base64url').toString('base64'),

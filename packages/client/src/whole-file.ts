@@ -1,12 +1,11 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { PackhouseError } from '@packhouse/runtime';
 
 /** The text of a file, or null if there is none. */
 export async function readIfThere(file: string): Promise<string | null> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw notWritable(file, error);
-  });
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? null : orNotWritable(file)(error),
+  );
 }
 
 /** Writes a file so that at any moment it is the old or the new one, whole. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
@@ -35,6 +34,18 @@ export function notWritable(file: string, cause: unknown): PackhouseError {
     message: `${file} cannot be read or written: ${message}.`,
     cause,
   });
+}
+
+/** Rejects as `notWritable`: for the `catch` of a promise. */
+export function orNotWritable(file: string): (cause: unknown) => never {
+  return (cause) => {
+    throw notWritable(file, cause);
+  };
+}
+
+/** Makes a folder and those around it. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch(orNotWritable(folder));
 }
 
 /** The error of a disk that has no space for a file. */

@@ -1,44 +1,58 @@
-import type { Context } from '@packhouse/runtime';
-import { type ConnectionLimits, createConnections, statement } from './connection/connections.js';
+import type { Kind } from '@packhouse/chain';
+import type { Signer } from '@packhouse/manifest';
+import { type Context, getOrAdd, type Metrics } from '@packhouse/runtime';
+import {
+  type ConnectionLimits,
+  type Connections,
+  createConnections,
+  statement,
+} from './connection/connections.js';
 import { createTryLock } from './connection/try-lock.js';
-import type { Database, NetworkDatabase } from './contract/database.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
 import { readStandings } from './coverage/standing.js';
 import { createOriginIds } from './publish/origins.js';
-import { type PublishTools, publish } from './publish/publish.js';
+import { type PublishTools, publish, type Sealing } from './publish/publish.js';
 import { sealPending } from './publish/seal-pending.js';
 import { supersede } from './publish/supersede.js';
 import { checkSchema } from './schema/check-schema.js';
-import { createClientNames } from './staging/client-names.js';
+import { type ClientNames, createClientNames } from './staging/client-names.js';
 import { createAllStaging, createStaging } from './staging/staging.js';
-import { createAlarms } from './tables/alarms.js';
-import { createAudit } from './tables/audit.js';
-import { createBudgets } from './tables/budgets.js';
-import { createBundleFilters } from './tables/bundle-filters.js';
-import { createAllBundles, createBundles } from './tables/bundles.js';
-import { createChanges } from './tables/changes.js';
-import { createFilters } from './tables/filters.js';
-import { createHead } from './tables/head.js';
-import { createKeys } from './tables/keys.js';
-import { createManifest, createSigningKeys } from './tables/manifest.js';
-import { createNetworks, networkRef } from './tables/networks.js';
-import { createNft } from './tables/nft.js';
-import { createNodes } from './tables/nodes.js';
-import { createOperators } from './tables/operators.js';
-import { createPlans } from './tables/plans.js';
-import { createPressure } from './tables/pressure.js';
-import { createAllQuarantine, createQuarantine } from './tables/quarantine.js';
-import { createSchedules } from './tables/schedules.js';
-import { createSpending } from './tables/spending.js';
-import { createTips } from './tables/tips.js';
-import { createUsage } from './tables/usage.js';
-import { createAllWanted, createWanted } from './tables/wanted.js';
-import { createWorkers } from './tables/workers.js';
+import { createFilters } from './tables/gateway/filters.js';
+import { createKeys } from './tables/gateway/keys.js';
+import { createNft } from './tables/gateway/nft.js';
+import { createPlans } from './tables/gateway/plans.js';
+import { createTips } from './tables/gateway/tips.js';
+import { createUsage } from './tables/gateway/usage.js';
+import { createAlarms } from './tables/networks/alarms.js';
+import { createHead } from './tables/networks/head.js';
+import { createNetworks, networkRef } from './tables/networks/networks.js';
+import { createPressure } from './tables/networks/pressure.js';
+import { createBudgets } from './tables/operators/budgets.js';
+import { createChanges } from './tables/operators/changes.js';
+import { createNodes } from './tables/operators/nodes.js';
+import { createOperators } from './tables/operators/operators.js';
+import { createSchedules } from './tables/operators/schedules.js';
+import { createSpending } from './tables/operators/spending.js';
+import { createWorkers } from './tables/operators/workers.js';
+import { createAudit } from './tables/published/audit.js';
+import { createBundleFilters } from './tables/published/bundle-filters.js';
+import { createAllBundles, createBundles, type NewBundle } from './tables/published/bundles.js';
+import { createManifest, createSigningKeys } from './tables/published/manifest.js';
+import { createAllBackfills, createBackfills } from './tables/requested/backfills.js';
+import { createAllQuarantine, createQuarantine } from './tables/requested/quarantine.js';
 
 const PING_MS = 2_000;
 const ping = statement('ping', 'SELECT 1');
+
+/** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE if Postgres is unreachable. */
+export interface Database extends ReturnType<typeof openAll> {}
+
+/**
+ * The data of one network. For a name that was never registered, reads find nothing and writes throw NETWORK_UNKNOWN.
+ */
+export interface NetworkDatabase extends ReturnType<typeof openNetwork> {}
 
 /**
  * Creates the handle of a Postgres database; the first statement opens the first connection.
@@ -53,43 +67,19 @@ export function createDatabase(options: {
   applicationName: string;
   limits?: ConnectionLimits;
 }): Database {
-  const connections = createConnections(options);
+  return openAll(createConnections(options), options.context.metrics);
+}
+
+function openAll(connections: Connections, metrics: Metrics) {
   const tools: PublishTools = { connections, origins: createOriginIds(connections), tips: new Map() };
   const clients = createClientNames(connections);
-  const alarms = createAlarms(connections, options.context.metrics);
+  const alarms = createAlarms(connections, metrics);
   const locks = createTryLock(connections);
   const networks = new Map<string, NetworkDatabase>();
-  const open = (name: string): NetworkDatabase => {
-    const network = networkRef(connections, name);
-    const bundles = createBundles(connections, network);
-    return {
-      wanted: createWanted(connections, network),
-      head: createHead(connections, network),
-      alarms: alarms.of(network),
-      staging: createStaging(connections, network, clients),
-      bundleFilters: createBundleFilters(connections, network),
-      bundles: {
-        ...bundles,
-        publish: async (bundle, sealing) =>
-          publish(tools, await network.get(), { ...bundle, network: name }, sealing),
-        supersede: async (bundle, how) =>
-          supersede(tools, await network.get(), { ...bundle, network: name }, how),
-      },
-      manifest: {
-        ...createManifest(connections, network),
-        sealPending: async (kind, signer, limit) =>
-          sealPending(tools, { networkId: await network.find(), network: name, kind }, signer, limit),
-      },
-      locate: createLocate(connections, network, bundles),
-      ...createCoverage(connections, network),
-      holes: createHoles(connections, network),
-      quarantine: createQuarantine(connections, network),
-      pressure: createPressure(connections, network),
-      audit: createAudit(connections, network),
-    };
-  };
   return {
+    /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED if the schema does not fit this program. */
     checkSchema: () => checkSchema(connections),
+    /** Whether a trivial query is answered within 2 s. */
     ping: async () => {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<boolean>((resolve) => {
@@ -104,17 +94,16 @@ export function createDatabase(options: {
       return alive;
     },
     networks: createNetworks(connections),
-    network: (id) => {
-      const known = networks.get(id) ?? open(id);
-      networks.set(id, known);
-      return known;
-    },
-    wanted: createAllWanted(connections),
+    /** The data of one network, by the name it is registered under. */
+    network: (id: string): NetworkDatabase =>
+      getOrAdd(networks, id, () => openNetwork(tools, clients, alarms, id)),
+    backfills: createAllBackfills(connections),
     alarms: alarms.all,
     staging: createAllStaging(connections),
     bundles: createAllBundles(connections),
     manifest: createSigningKeys(connections),
     quarantine: createAllQuarantine(connections),
+    /** How far each network is, by name: one statement, whatever their number. */
     standings: () => readStandings(connections),
     filters: createFilters(connections),
     tips: createTips(connections),
@@ -129,9 +118,51 @@ export function createDatabase(options: {
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),
+    /** Takes a session lock; null if another has it. On `release` or a lost connection it ends and `lost` is aborted. */
     tryLock: locks.tryLock,
     close: async () => {
       await Promise.all([locks.close(), connections.close()]);
     },
+  };
+}
+
+function openNetwork(
+  tools: PublishTools,
+  clients: ClientNames,
+  alarms: ReturnType<typeof createAlarms>,
+  name: string,
+) {
+  const { connections } = tools;
+  const network = networkRef(connections, name);
+  const bundles = createBundles(connections, network);
+  return {
+    backfills: createBackfills(connections, network),
+    head: createHead(connections, network),
+    alarms: alarms.of(network),
+    staging: createStaging(connections, network, clients),
+    bundleFilters: createBundleFilters(connections, network),
+    bundles: {
+      ...bundles,
+      /** See publish. */
+      publish: async (bundle: NewBundle, sealing?: Sealing) =>
+        publish(tools, await network.get(), { ...bundle, network: name }, sealing),
+      /** See supersede. */
+      supersede: async (bundle: NewBundle, how: Parameters<typeof supersede>[3]) =>
+        supersede(tools, await network.get(), { ...bundle, network: name }, how),
+    },
+    manifest: {
+      ...createManifest(connections, network),
+      /** See sealPending. */
+      sealPending: async (kind: Kind, signer: Signer, limit: number) =>
+        sealPending(tools, { networkId: await network.find(), network: name, kind }, signer, limit),
+    },
+    /** Finds one block, in bundles first. */
+    locate: createLocate(connections, network, bundles),
+    ...createCoverage(connections, network),
+    /** Coverage for operators: what is not published and why, a page at a time. */
+    holes: createHoles(connections, network),
+    quarantine: createQuarantine(connections, network),
+    pressure: createPressure(connections, network),
+    audit: createAudit(connections, network),
   };
 }

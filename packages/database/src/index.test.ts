@@ -14,5 +14,6 @@ it('exports these names and no others', () => {
     'parseDay',
     'parseSince',
     'waitForSchema',
+    'withLock',
   ]);
 });

@@ -1,17 +1,18 @@
-export type { Budget } from './contract/budgets.js';
-export type { Change } from './contract/changes.js';
-export type { Database, NetworkDatabase } from './contract/database.js';
-export { formatDay, parseDay, parseSince } from './contract/days.js';
-export {
-  type Columns,
-  HOLE_REASONS,
-  type Hole,
-  type HoleCounts,
-  type HoleReason,
-  type NetworkStanding,
-  type QueueHints,
-  type Standing,
-} from './contract/holes.js';
+export { withLock } from './connection/with-lock.js';
+export type { Columns } from './coverage/columns.js';
+export type { Coverage } from './coverage/coverage.js';
+export { HOLE_REASONS, type HoleReason, type QueueHints } from './coverage/hole-reasons-sql.js';
+export type { HoleCounts } from './coverage/holes.js';
+export type { Hole } from './coverage/holes-page.js';
+export type { NetworkStanding, Standing } from './coverage/standing.js';
+export { createDatabase, type Database, type NetworkDatabase } from './create-database.js';
+export { formatDay, parseDay, parseSince } from './days.js';
+export { waitForSchema } from './schema/check-schema.js';
+export { migrate } from './schema/migrate.js';
+export { migrationsDigest } from './schema/migrations.js';
+export type { StagedBlock, StagedKind, StageRequest } from './staging/rows.js';
+export { SEGMENT_BLOCKS } from './staging/segments.js';
+export type { KeyRow } from './tables/gateway/keys.js';
 export {
   type LeasedNftJob,
   NFT_OUTCOMES,
@@ -20,39 +21,26 @@ export {
   type NftOutcome,
   type NftTarget,
   type NftTokenRef,
-} from './contract/nft.js';
-export type { NodeCordon, NodeReport, NodeReportRow } from './contract/nodes.js';
-export type { OperatorRole, OperatorRow, SecretHolder } from './contract/operators.js';
-export {
-  type AlarmRow,
-  type AuditRun,
-  type BundleRow,
-  type Coverage,
-  type FilteredFile,
-  type HeadRow,
-  type KeyRow,
-  type NewBundle,
-  type Plan,
-  type PublishedFile,
-  type QuarantineRow,
-  type QuarantineTry,
-  SEGMENT_BLOCKS,
-  type SigningKeyRow,
-  type StagedBlock,
-  type StagedKind,
-  type StageRequest,
-} from './contract/rows.js';
-export type { NewSchedule, Schedule, ScheduleRun } from './contract/schedules.js';
+} from './tables/gateway/nft.js';
+export type { Plan } from './tables/gateway/plans.js';
 export {
   type UnitsUsed,
   USAGE_GROUPS,
   type UsageCount,
   type UsageGroup,
   type UsageSum,
-} from './contract/usage.js';
-export type { OpenRange, WantedRange, WantedRuns } from './contract/wanted.js';
-export type { WorkerBeat, WorkerRow } from './contract/workers.js';
-export { createDatabase } from './create-database.js';
-export { waitForSchema } from './schema/check-schema.js';
-export { migrate } from './schema/migrate.js';
-export { migrationsDigest } from './schema/migrations.js';
+} from './tables/gateway/usage.js';
+export type { AlarmRow } from './tables/networks/alarms.js';
+export type { HeadRow } from './tables/networks/head.js';
+export type { Budget } from './tables/operators/budgets.js';
+export type { Change } from './tables/operators/changes.js';
+export type { NodeCordon, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
+export type { OperatorRole, OperatorRow, SecretHolder } from './tables/operators/operators.js';
+export type { NewSchedule, Schedule, ScheduleRun } from './tables/operators/schedules.js';
+export type { WorkerHeartbeat, WorkerRow } from './tables/operators/workers.js';
+export type { AuditRun } from './tables/published/audit.js';
+export type { FilteredFile } from './tables/published/bundle-filters.js';
+export type { BundleRow, NewBundle, PublishedFile } from './tables/published/bundles.js';
+export type { SigningKeyRow } from './tables/published/manifest.js';
+export type { Backfill, OpenBackfill, RequestedRuns } from './tables/requested/backfill-cache.js';
+export type { QuarantineRow, QuarantineTry } from './tables/requested/quarantine.js';

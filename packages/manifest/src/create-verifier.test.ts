@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createVerifier } from './create-verifier.js';
 import { entryLine, parseEntry, type SealedEntry } from './entry.js';
-import { publicKeyOf } from './keys.js';
+import { toPublicKey } from './keys.js';
 import { makeLog, newSigner } from './testing/make-log.js';
 
 const signer = newSigner();
-const keys = new Map([[signer.keyId, publicKeyOf(signer.publicKey)]]);
+const keys = new Map([[signer.keyId, toPublicKey(signer.publicKey)]]);
 const log = makeLog(signer, 6);
 const lines = log.map(entryLine);
 
@@ -85,7 +85,7 @@ describe('a manifest', () => {
     const next = newSigner();
     const { hash: _, signature: __, ...facts } = makeLog(next, 7)[6] as SealedEntry;
     const rotated = [...lines, entryLine(next.seal({ ...facts, previous: log[5]?.hash as string }))];
-    expect(check(rotated, new Map([...keys, [next.keyId, publicKeyOf(next.publicKey)]]))).toBeNull();
+    expect(check(rotated, new Map([...keys, [next.keyId, toPublicKey(next.publicKey)]]))).toBeNull();
     expect(check(rotated)).toContain(next.keyId);
   });
 
@@ -94,8 +94,8 @@ describe('a manifest', () => {
     chainId: 2,
     kind: 'receipts',
     sequence: 7,
-    start: 29,
-    end: 40,
+    from: 29,
+    to: 40,
     sha256: 'ab'.repeat(32),
     bytes: 1,
     rawBytes: 1,

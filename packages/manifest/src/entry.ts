@@ -16,19 +16,19 @@ export interface ManifestEntry {
   /** 0, 1, 2, … without a gap within network and kind. */
   sequence: number;
   /** First block. */
-  start: number;
+  from: number;
   /** Last block. */
-  end: number;
+  to: number;
   /** Of the file, hex. */
   sha256: string;
   /** Of the gzip file. */
   bytes: number;
   /** Of the JSON inside. */
   rawBytes: number;
-  /** Hash of block `start`, `0x` hex. */
+  /** Hash of block `from`, `0x` hex. */
   firstHash: string;
   firstParentHash: string;
-  /** Hash of block `end`. */
+  /** Hash of block `to`. */
   lastHash: string;
   /** The proofs that every block of it passed. */
   proofs: readonly Proof[];
@@ -71,32 +71,15 @@ export const NO_ENTRY = '0'.repeat(64);
  * and the signature signs it.
  */
 export function entryText(entry: ManifestEntry): string {
-  return JSON.stringify({
-    format: MANIFEST_FORMAT,
-    network: entry.network,
-    chainId: entry.chainId,
-    kind: entry.kind,
-    sequence: entry.sequence,
-    start: entry.start,
-    end: entry.end,
-    sha256: entry.sha256,
-    bytes: entry.bytes,
-    rawBytes: entry.rawBytes,
-    firstHash: entry.firstHash,
-    firstParentHash: entry.firstParentHash,
-    lastHash: entry.lastHash,
-    proofs: entry.proofs,
+  const { notProved, filter } = entry;
+  const written = {
+    ...entry,
     // Left out if it is absent: the text of an entry that has none is as it always was.
-    notProved: entry.notProved?.map(({ proof, because }) => ({ proof, because })),
-    filter: entry.filter && { bytes: entry.filter.bytes, sha256: entry.filter.sha256 },
-    clients: entry.clients,
-    producer: entry.producer,
-    version: entry.version,
-    supersedes: entry.supersedes,
-    publishedAt: entry.publishedAt,
-    previous: entry.previous,
-    keyId: entry.keyId,
-  });
+    notProved: notProved?.map(({ proof, because }) => ({ proof, because })),
+    filter: filter && { bytes: filter.bytes, sha256: filter.sha256 },
+  };
+  const fields = TEXT_FIELDS.map((field) => [field, written[field]]);
+  return JSON.stringify({ format: MANIFEST_FORMAT, ...Object.fromEntries(fields) });
 }
 
 /** The line of a sealed entry, without a line break: the canonical text with hash and signature at its end. */
@@ -129,8 +112,8 @@ export function parseEntry(line: string, where: string): SealedEntry {
     throw manifestInvalid(`${where} is no whole entry: its field ${field} ${got}.`, { field });
   }
   const entry = value as SealedEntry;
-  if (entry.start > entry.end) {
-    throw manifestInvalid(`${where} is no whole entry: its range ${entry.start}-${entry.end} is reversed.`);
+  if (entry.from > entry.to) {
+    throw manifestInvalid(`${where} is no whole entry: its range ${entry.from}-${entry.to} is reversed.`);
   }
   if (entryLine(entry) === line) return entry;
   throw manifestInvalid(
@@ -149,7 +132,7 @@ const like =
   (form: RegExp): Check =>
   (value) =>
     typeof value === 'string' && form.test(value);
-const listOf =
+const toList =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
@@ -171,18 +154,18 @@ const FIELDS: { readonly [field in keyof SealedEntry]-?: Check } = {
   chainId: count,
   kind: (value) => typeof value === 'string' && isKind(value),
   sequence: count,
-  start: count,
-  end: count,
+  from: count,
+  to: count,
   sha256: like(HEX_64),
   bytes: count,
   rawBytes: count,
   firstHash: like(HASH),
   firstParentHash: like(HASH),
   lastHash: like(HASH),
-  proofs: listOf(isProof),
-  notProved: (value) => value === undefined || (listOf(isNotProved)(value) && (value as []).length > 0),
+  proofs: toList(isProof),
+  notProved: (value) => value === undefined || (toList(isNotProved)(value) && (value as []).length > 0),
   filter: (value) => value === undefined || isFilter(value),
-  clients: listOf(text),
+  clients: toList(text),
   producer: text,
   version: (value) => count(value) && value !== 0,
   supersedes: (value) => value === null || like(HEX_64)(value),
@@ -193,6 +176,11 @@ const FIELDS: { readonly [field in keyof SealedEntry]-?: Check } = {
   signature: (value) =>
     like(SIGNATURE)(value) && Buffer.from(value as string, 'base64').toString('base64') === value,
 };
+
+/** All but the two that seal the text. */
+const TEXT_FIELDS = (Object.keys(FIELDS) as (keyof SealedEntry)[]).filter(
+  (field): field is keyof ManifestEntry => field !== 'hash' && field !== 'signature',
+);
 
 /** The error for a manifest that differs from the published one; `message` is a whole sentence. */
 export function manifestInvalid(

@@ -8,7 +8,7 @@ const KEY_ID_BYTES = 8;
 /** The object of a filter that no entry names: its bytes, and who signed them for the bundle with this hash. */
 export function sealFilter(filter: Uint8Array, bundleSha256: string, signer: Signer): Buffer {
   const keyId = Buffer.from(signer.keyId, 'hex');
-  return Buffer.concat([filter, keyId, signer.sign(textOf(filter, bundleSha256))]);
+  return Buffer.concat([filter, keyId, signer.sign(toText(filter, bundleSha256))]);
 }
 
 /** Whether an object is a filter of `length` bytes that one of these keys signed for the bundle with this hash. */
@@ -21,10 +21,10 @@ export function checkFilterSeal(
   if (object.length !== length + SEAL_BYTES) return false;
   const keyId = Buffer.from(object.subarray(length, length + KEY_ID_BYTES)).toString('hex');
   const key = keys.get(keyId);
-  const text = textOf(object.subarray(0, length), bundleSha256);
+  const text = toText(object.subarray(0, length), bundleSha256);
   return key !== undefined && verify(null, Buffer.from(text), key, object.subarray(length + KEY_ID_BYTES));
 }
 
-function textOf(filter: Uint8Array, bundleSha256: string): string {
+function toText(filter: Uint8Array, bundleSha256: string): string {
   return `packhouse-filter-1 ${bundleSha256} ${hash('sha256', filter, 'hex')}`;
 }

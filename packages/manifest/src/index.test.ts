@@ -10,12 +10,12 @@ it('exports these names and no others', () => {
     'createVerifier',
     'entryLine',
     'entryText',
-    'keyIdOf',
+    'getKeyId',
     'makeSigningKey',
     'parseEntry',
-    'publicKeyOf',
     'readPublicKeys',
     'readSigningKey',
     'sealFilter',
+    'toPublicKey',
   ]);
 });

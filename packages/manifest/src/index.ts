@@ -11,10 +11,10 @@ export {
 export { checkFilterSeal, sealFilter } from './filter-seal.js';
 export {
   createSigner,
-  keyIdOf,
+  getKeyId,
   makeSigningKey,
-  publicKeyOf,
   readPublicKeys,
   readSigningKey,
   type Signer,
+  toPublicKey,
 } from './keys.js';

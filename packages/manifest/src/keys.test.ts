@@ -3,11 +3,11 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import {
   createSigner,
-  keyIdOf,
+  getKeyId,
   makeSigningKey,
-  publicKeyOf,
   readPublicKeys,
   readSigningKey,
+  toPublicKey,
 } from './keys.js';
 import { newSigner } from './testing/make-log.js';
 
@@ -16,9 +16,9 @@ const invalid = expect.objectContaining({ code: 'MANIFEST_INVALID' });
 it('tells a key by its public half', () => {
   const raw = newSigner().publicKey;
   expect(raw).toHaveLength(32);
-  expect(publicKeyOf(raw).export({ format: 'jwk' }).x).toBe(raw.toString('base64url'));
-  expect(keyIdOf(raw)).toMatch(/^[0-9a-f]{16}$/);
-  expect(() => publicKeyOf(raw.subarray(1))).toThrow(RangeError);
+  expect(toPublicKey(raw).export({ format: 'jwk' }).x).toBe(raw.toString('base64url'));
+  expect(getKeyId(raw)).toMatch(/^[0-9a-f]{16}$/);
+  expect(() => toPublicKey(raw.subarray(1))).toThrow(RangeError);
 });
 
 it('shows no private key when it is inspected or written as JSON', () => {
@@ -54,16 +54,16 @@ it('reads no other key, and says nothing of what stands in the file, nor in the 
 
 it('reads public keys as the gateway gives them, and as PEM, one or several', () => {
   const raws = [0, 1].map(() => newSigner().publicKey);
-  const ids = raws.map(keyIdOf);
-  const document = { keys: raws.map((raw) => ({ keyId: keyIdOf(raw), publicKey: raw.toString('base64') })) };
+  const ids = raws.map(getKeyId);
+  const document = { keys: raws.map((raw) => ({ keyId: getKeyId(raw), publicKey: raw.toString('base64') })) };
   expect([...readPublicKeys(JSON.stringify(document), 'x').keys()]).toEqual(ids);
-  const pems = raws.map((raw) => publicKeyOf(raw).export({ format: 'pem', type: 'spki' }) as string);
+  const pems = raws.map((raw) => toPublicKey(raw).export({ format: 'pem', type: 'spki' }) as string);
   expect([...readPublicKeys(pems.join('\n'), 'x').keys()]).toEqual(ids);
 });
 
 it('reads nothing else as public keys: not a private key, not a key under another id', () => {
   const [a, b] = [newSigner().publicKey, newSigner().publicKey];
-  const swapped = { keys: [{ keyId: keyIdOf(a), publicKey: b.toString('base64') }] };
+  const swapped = { keys: [{ keyId: getKeyId(a), publicKey: b.toString('base64') }] };
   const rsa = createPublicKey(
     generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey.export({ format: 'pem', type: 'spki' }),
   );

@@ -50,7 +50,7 @@ export interface Signer {
 export function createSigner(privateKey: KeyObject, producer: string): Signer {
   const publicKey = rawPublicKey(privateKey);
   return {
-    keyId: keyIdOf(publicKey),
+    keyId: getKeyId(publicKey),
     publicKey,
     producer,
     sign: (text) => sign(null, Buffer.from(text), privateKey),
@@ -72,7 +72,7 @@ export function createSigner(privateKey: KeyObject, producer: string): Signer {
 export function readPublicKeys(text: string, name: string): Map<string, KeyObject> {
   try {
     const raw = text.trimStart().startsWith('{') ? documentKeys(text) : pemKeys(text);
-    if (raw.length > 0) return new Map(raw.map((bytes) => [keyIdOf(bytes), publicKeyOf(bytes)]));
+    if (raw.length > 0) return new Map(raw.map((bytes) => [getKeyId(bytes), toPublicKey(bytes)]));
   } catch {
     // Reported below.
   }
@@ -87,7 +87,7 @@ function documentKeys(text: string): Buffer[] {
   const { keys } = JSON.parse(text) as { keys: { keyId: unknown; publicKey: string }[] };
   return keys.map(({ keyId, publicKey }) => {
     const raw = Buffer.from(publicKey, 'base64');
-    if (keyIdOf(raw) !== keyId) throw new RangeError('the id is not that of the key');
+    if (getKeyId(raw) !== keyId) throw new RangeError('the id is not that of the key');
     return raw;
   });
 }
@@ -108,7 +108,7 @@ function rawPublicKey(key: KeyObject): Buffer {
 }
 
 /** The public key of 32 raw bytes. Throws RangeError. */
-export function publicKeyOf(raw: Buffer): KeyObject {
+export function toPublicKey(raw: Buffer): KeyObject {
   if (raw.length !== RAW_BYTES) throw new RangeError(`an ed25519 public key has 32 bytes, not ${raw.length}`);
   return createPublicKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') },
@@ -117,6 +117,6 @@ export function publicKeyOf(raw: Buffer): KeyObject {
 }
 
 /** The id of a public key: the first 16 hex digits of the SHA-256 of its raw bytes. */
-export function keyIdOf(raw: Buffer): string {
+export function getKeyId(raw: Buffer): string {
   return createHash('sha256').update(raw).digest('hex').slice(0, 16);
 }

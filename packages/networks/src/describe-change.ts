@@ -19,12 +19,12 @@ export function describeChange(before: readonly Network[], after: readonly Netwo
   for (const network of after) {
     const known = before.find((other) => other.id === network.id);
     if (known === undefined) changes.push({ network: network.id, change: 'added' });
-    else changes.push(...changesOf(known, network));
+    else changes.push(...toChanges(known, network));
   }
   return changes;
 }
 
-function changesOf(before: Network, after: Network): NetworksChange[] {
+function toChanges(before: Network, after: Network): NetworksChange[] {
   const { upstreams: oldUpstreams, ...old } = before;
   const { upstreams: newUpstreams, ...now } = after;
   const network = after.id;

@@ -2,12 +2,23 @@ import { KINDS, RULE_NAMES } from '@packhouse/chain';
 import { z } from 'zod';
 
 const url = (protocols: RegExp, description: string, forms = 'http://host or https://host') =>
-  z.url({ protocol: protocols, error: `is no address of the form ${forms}` }).describe(description);
+  z.url({ protocol: protocols, error: `is not an address of the form ${forms}` }).describe(description);
+
+/** A whole number with a default. */
+const whole = (min: number, max: number, usual: number, description: string) =>
+  z.int().min(min).max(max).default(usual).describe(description);
+
+/** One of some words, with a default. */
+const choice = <const W extends string>(words: readonly W[], usual: NoInfer<W>, description: string) =>
+  z
+    .enum(words)
+    .default(usual as never)
+    .describe(description);
 
 const oldestBlock = (of: string) =>
   z.int().min(0).optional().describe(`Number of the oldest block with ${of}; default: not declared.`);
 
-const upstream = z.strictObject({
+export const upstreamSchema = z.strictObject({
   name: z
     .string()
     .regex(
@@ -15,7 +26,7 @@ const upstream = z.strictObject({
       'has other characters than letters, digits, dots, dashes and underscores',
     )
     .optional()
-    .describe('For logs and tables; default upstream-1, upstream-2, … in the order of the file.'),
+    .describe('Name in logs and tables; default upstream-1, upstream-2, … in file order.'),
   url: url(/^https?$/, 'Address of the JSON-RPC node; ${NAME} is filled in from the environment.'),
   provider: z
     .string()
@@ -25,31 +36,31 @@ const upstream = z.strictObject({
     )
     .optional()
     .describe(
-      'Whose budget its requests are paid from (`packhouse budget`): one name for all upstreams of one account; default: the host name of its url.',
+      'Budget that its requests count against (`packhouse budget`): one name for all upstreams of one account; default: the host name of its url.',
     ),
   ws: url(
     /^wss?$/,
-    'Address of the same node for WebSocket, where it has one: it then tells of new blocks itself, and is polled less. ${NAME} is filled in from the environment.',
+    'WebSocket address of the same node, to be notified of new blocks and poll less. ${NAME} is filled in from the environment.',
     'ws://host or wss://host',
   ).optional(),
   headers: z
     .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string())
     .default({})
     .describe('Extra headers of every request; ${NAME} is filled in from the environment.'),
-  priority: z.int().min(1).max(100).default(1).describe('1 is preferred; higher numbers stand by.'),
+  priority: whole(1, 100, 1, '1 is preferred; higher numbers are fallbacks.'),
   requestsPerSecond: z
     .number()
     .positive()
     .max(1_000_000)
     .optional()
     .describe(
-      'Fixed ceiling of requests a second over all processes (a batch of 10 counts 10); default: only the adaptive limit.',
+      'Maximum requests per second over all processes (a batch of 10 counts as 10); default: only the adaptive limit.',
     ),
-  maxInFlight: z.int().min(1).max(1_000).default(16).describe('Ceiling of HTTP requests in flight.'),
+  maxInFlight: whole(1, 1_000, 16, 'Maximum HTTP requests in flight.'),
   propagateTrace: z
     .boolean()
     .optional()
-    .describe('Send the header traceparent of a traced request, where OpenTelemetry is in use; default no.'),
+    .describe('Send the traceparent header of traced requests, if OpenTelemetry is used; default no.'),
   oldest: z
     .strictObject({
       state: oldestBlock('state'),
@@ -59,31 +70,25 @@ const upstream = z.strictObject({
     })
     .optional()
     .describe(
-      'The oldest block that the node has, of each: calls for older ones go to other nodes. Default: all, until it says that it deleted some.',
+      'The oldest block that the node has, by data: calls for older blocks go to other nodes. Default: all, until it reports that it pruned some.',
     ),
   archive: z
     .boolean()
     .optional()
     .describe(
-      'The node has the state and history of all blocks: nothing is learnt from its errors; default no.',
+      'The node has the state and history of all blocks, so its errors are not taken for pruning; default no.',
     ),
 });
 
 const finality = z
   .strictObject({
-    tag: z.boolean().default(true).describe('Ask the node for its `finalized` tag.'),
-    depth: z
-      .int()
-      .min(0)
-      .max(100_000)
-      .default(64)
-      .describe('Blocks behind the head that are final where there is no tag.'),
+    tag: z.boolean().default(true).describe('Use the `finalized` tag of the node.'),
+    depth: whole(0, 100_000, 64, 'Blocks behind the head that are final if the tag is not used.'),
   })
   .prefault({})
-  .describe('When a block can never be undone any more; only such blocks are published.');
+  .describe('When a block is final; only final blocks are published.');
 
-const recomputed = (description: string) =>
-  z.enum(['recompute', 'trust']).default('recompute').describe(description);
+const recomputed = (description: string) => choice(['recompute', 'trust'], 'recompute', description);
 
 const proofs = z
   .strictObject({
@@ -99,137 +104,142 @@ const proofs = z
     rules: z
       .enum(RULE_NAMES)
       .optional()
-      .describe('Name of the rules that this chain follows; default: those of its chainId.'),
+      .describe('Name of the rules of this chain; default: by its chainId.'),
     senders: z
       .union([z.enum(['off', 'sample', 'all']), z.boolean()])
-      .default('sample')
+      .default('all')
       .transform((senders) => (typeof senders === 'string' ? senders : senders ? 'all' : 'off'))
       .describe(
-        'Whose senders are recovered from their signatures: sample (three of a block, at random), all (a quarter more work) or off; false is off, true is all.',
+        'Which senders are recovered from signatures: all, sample (three random ones per block; all of a block, window or node that failed before) or off; false is off, true is all.',
       ),
-    extraFields: z
-      .enum(['keep', 'drop'])
-      .default('keep')
-      .describe('Fields that the format of bundles does not name: kept in alphabetical order, or dropped.'),
+    extraFields: choice(
+      ['keep', 'drop'],
+      'keep',
+      'Fields outside the bundle format: kept in alphabetical order, or dropped.',
+    ),
   })
   .prefault({})
-  .describe('What a block has to prove before it is staged.');
+  .describe('Proofs that a block must pass before it is staged.');
 
 const bundles = z
   .strictObject({
-    enabled: z.boolean().default(true).describe('Whether this network is downloaded at all.'),
+    enabled: z.boolean().default(true).describe('Whether blocks of this network are downloaded.'),
     kinds: z
       .array(z.enum(KINDS))
       .min(1)
       .default([...KINDS])
-      .describe('The kinds of data that are kept.'),
-    maxBytes: z
-      .int()
-      .min(10_000)
-      .max(100_000_000)
-      .default(1_000_000)
-      .describe('A bundle is cut where the next fragment would pass this many bytes of gzip.'),
-    maxBlocks: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(100_000)
-      .describe('A bundle is also cut at this many blocks.'),
+      .describe('The kinds of data to keep.'),
+    maxBytes: whole(
+      10_000,
+      100_000_000,
+      1_000_000,
+      'Maximum gzip size of a bundle in bytes; a single fragment may exceed it.',
+    ),
+    maxBlocks: whole(1, 1_000_000, 100_000, 'Maximum blocks of a bundle.'),
   })
   .prefault({})
-  .describe('How the bulk files are cut.');
+  .describe('The bundles: files with many blocks.');
 
 const prefix = z.string().regex(/^[a-z]{1,16}_$/, 'is not lower-case letters and an underscore');
 const methodName = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name: letters, digits and underscores');
+  .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is not a method name: letters, digits and underscores');
+
+/** Reads whose wrong answers cost most; what the newest block changes is asked for at the newest block that enough have. */
+const QUORUM_METHODS = [
+  'eth_call',
+  'eth_getBalance',
+  'eth_getBlockByHash',
+  'eth_getBlockByNumber',
+  'eth_getBlockReceipts',
+  'eth_getCode',
+  'eth_getLogs',
+  'eth_getStorageAt',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+] as const;
 
 const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
   z
     .strictObject({
-      profile: z
-        .enum(['wallets', 'strict'])
-        .default('wallets')
-        .describe(
-          'EVM family. wallets: also the reads that wallets and libraries ask first, such as eth_getBalance. strict: blocks, transactions, receipts, logs, filters, storage and eth_call only.',
-        ),
+      profile: choice(
+        ['wallets', 'strict'],
+        'wallets',
+        'EVM family. wallets: also the reads that wallets and libraries need, such as eth_getBalance. strict: blocks, transactions, receipts, logs, filters, storage and eth_call only.',
+      ),
       allow: z
         .array(methodName)
         .max(1_000)
         .default([])
         .describe(
-          'Methods beyond those of the family, passed on as they are; eth_sendRawTransaction is checked and goes to three nodes.',
+          'Additional methods, forwarded unchanged; eth_sendRawTransaction is checked and sent to three nodes.',
         ),
-      deny: z
-        .array(methodName)
-        .max(1_000)
-        .default([])
-        .describe('Methods of the family that this network does not offer.'),
+      deny: z.array(methodName).max(1_000).default([]).describe('Methods of the family to disable.'),
       costs: z
         .record(methodName, z.int().min(0).max(1_000_000))
         .default({})
         .describe(
-          'Units that a call costs, by method: {eth_getLogs: 20}. Others cost what the table of methods in apps/gateway/README.md says.',
+          'Units that a call costs, by method: {eth_getLogs: 20}. Defaults are in the table of methods in docs/gateway.md.',
         ),
       aliases: z
         .record(prefix, prefix)
         .default(defaults.aliases ?? {})
-        .describe('Prefix that clients use: prefix that the nodes use.'),
-      integrity: z
-        .enum(['off', 'full'])
-        .default('off')
-        .describe(
-          'EVM family. full: blocks, receipts and logs are recomputed before they are passed on, and what their block contradicts is asked of another node; see docs/trust.md for its cost.',
-        ),
-      timeoutMs: z
-        .int()
-        .min(100)
-        .max(600_000)
-        .default(30_000)
-        .describe('Milliseconds that a call may take, all questions to all upstreams together.'),
-      callTimeoutMs: z
-        .int()
-        .min(100)
-        .max(600_000)
-        .default(10_000)
-        .describe('Milliseconds that an eth_call may take.'),
-      maxCallsInFlight: z
-        .int()
-        .min(1)
-        .max(10_000)
-        .default(64)
-        .describe('eth_call of one key, or of one address without a key, in flight at most.'),
+        .describe('Method prefix of clients: method prefix of the nodes.'),
+      integrity: choice(
+        ['off', 'full', 'quorum'],
+        'off',
+        'EVM family. full: blocks, receipts and logs are proved before they are returned; an invalid answer is retried on another node. quorum: several nodes have to answer alike. See docs/trust.md for the cost.',
+      ),
+      quorum: z
+        .strictObject({
+          agree: whole(2, 16, 2, 'How many nodes have to answer alike.'),
+          of: whole(2, 16, 3, 'How many nodes are asked at most until `agree` answers match.'),
+          methods: z
+            .array(methodName)
+            .min(1)
+            .default([...QUORUM_METHODS])
+            .describe('The methods of which one answer is not enough.'),
+        })
+        .refine(({ agree, of }) => agree <= of, { error: 'has a larger `agree` than `of`' })
+        .prefault({})
+        .describe('With integrity: quorum.'),
+      timeoutMs: whole(100, 600_000, 30_000, 'Timeout of a call in milliseconds, over all upstreams.'),
+      callTimeoutMs: whole(100, 600_000, 10_000, 'Timeout of an eth_call in milliseconds.'),
+      maxCallsInFlight: whole(
+        1,
+        10_000,
+        64,
+        'Maximum eth_call in flight per key, or per address without a key.',
+      ),
       gasCap: z
         .int()
         .min(21_000)
         .nullable()
         .default(550_000_000)
-        .describe('Highest gas of an eth_call; null: none. 50000000 on a rollup.'),
-      aboveGasCap: z
-        .enum(['lower', 'reject'])
-        .default('lower')
-        .describe('What becomes of more gas: lowered to the cap, or refused.'),
-      maxAnswerBytes: z
-        .int()
-        .min(1_000)
-        .max(1_000_000_000)
-        .default(67_108_864)
-        .describe('Bytes of an answer at most.'),
-      maxLogs: z.int().min(1).max(1_000_000).default(20_000).describe('Logs in one answer at most.'),
+        .describe('Maximum gas of an eth_call; null: no limit. 50000000 for a rollup.'),
+      aboveGasCap: choice(
+        ['lower', 'reject'],
+        'lower',
+        'Whether a higher gas is lowered to the cap or rejected.',
+      ),
+      maxAnswerBytes: whole(1_000, 1_000_000_000, 67_108_864, 'Maximum bytes of an answer.'),
+      maxLogs: whole(1, 1_000_000, 20_000, 'Maximum logs in one answer.'),
       logLimit: z
         .int()
         .min(1)
         .nullable()
         .default(null)
-        .describe('Core family: replaces a missing or larger `limit` of a log filter; null: nothing does.'),
-      httpErrors: z
-        .enum(['status', 'always200'])
-        .default('status')
-        .describe('always200: for clients that never read the body of another status.'),
+        .describe('Core family: replaces a missing or larger `limit` of a log filter; null: no limit.'),
+      httpErrors: choice(
+        ['status', 'always200'],
+        'status',
+        'always200: send errors with status 200, for clients that read no other body.',
+      ),
       open: z
         .boolean()
         .default(defaults.open ?? false)
-        .describe('Whether it is asked without a key, with a rate limit for each address.'),
+        .describe('Whether clients need no key; each address has a rate limit.'),
     })
     .prefault({})
     .describe('The JSON-RPC interface of this network.');
@@ -242,14 +252,14 @@ const common = {
   baseUrl: url(/^https?$/, 'Public address of the interface; default <public url>/<id>/v1/.')
     .regex(/\/v1\/$/, 'does not end in /v1/')
     .optional(),
-  upstreams: z.array(upstream).min(1).describe('The nodes, at least one.'),
+  upstreams: z.array(upstreamSchema).min(1).describe('The nodes, at least one.'),
 };
 
 /** Networks of the EVM family. */
-const evm = z.strictObject({
+export const evmSchema = z.strictObject({
   ...common,
   family: z.literal('evm').describe('The family of the chain.'),
-  chainId: z.int().min(1).describe('What eth_chainId has to answer.'),
+  chainId: z.int().min(1).describe('Expected answer of eth_chainId.'),
   downloadUrl: url(
     /^https?$/,
     'Public address of the files, no slash at the end; default <public url>/<id>/files.',
@@ -257,12 +267,7 @@ const evm = z.strictObject({
     .regex(/[^/]$/, 'ends in a slash')
     .optional(),
   finality,
-  pollIntervalMs: z
-    .int()
-    .min(100)
-    .max(60_000)
-    .default(500)
-    .describe('How often the head is asked for, in milliseconds, 100 to 60000.'),
+  pollIntervalMs: whole(100, 60_000, 500, 'Interval of polling the head in milliseconds, 100 to 60000.'),
   proofs,
   bundles,
   rpc: rpc({}),
@@ -295,7 +300,7 @@ const registry = z.strictObject({
 });
 
 /** One network of the file; `family` decides its fields. */
-const networkSchema = z.discriminatedUnion('family', [evm, core, cell, registry]);
+const networkSchema = z.discriminatedUnion('family', [evmSchema, core, cell, registry]);
 
 /** The whole file. */
 export const networksFileSchema = z.strictObject({

@@ -65,7 +65,7 @@ describe('a good file', () => {
           header: 'recompute',
           transactions: 'recompute',
           receipts: 'recompute',
-          senders: 'sample',
+          senders: 'all',
           extraFields: 'keep',
         },
         bundles: {
@@ -77,6 +77,7 @@ describe('a good file', () => {
         rpc: {
           profile: 'wallets',
           integrity: 'off',
+          quorum: { agree: 2, of: 3, methods: expect.arrayContaining(['eth_call', 'eth_getLogs']) },
           costs: {},
           allow: [],
           deny: [],
@@ -193,7 +194,7 @@ describe('a bad file', () => {
     [
       'an unknown field',
       `${MINIMAL}    chainid: 2\n`,
-      /line 7: networks\[0\]\.chainid is no field that there is \(did you mean "chainId"\?\)/,
+      /line 7: networks\[0\]\.chainid is an unknown field \(did you mean "chainId"\?\)/,
     ],
     [
       'an unknown field further down',
@@ -203,7 +204,7 @@ describe('a bad file', () => {
     [
       'a field at the wrong level',
       `${MINIMAL}        depth: 2\n`,
-      /line 7: networks\[0\]\.upstreams\[0\]\.depth is no field/,
+      /line 7: networks\[0\]\.upstreams\[0\]\.depth is an unknown field/,
     ],
     [
       'a missing field',
@@ -234,9 +235,9 @@ describe('a bad file', () => {
     [
       'an address that is none',
       MINIMAL.replace('http://localhost:8545', 'localhost'),
-      /line 6: .*\.url is no address of the form http:\/\/host/,
+      /line 6: .*\.url is not an address of the form http:\/\/host/,
     ],
-    ['a websocket', MINIMAL.replace('http://', 'ws://'), /line 6: .*\.url is no address/],
+    ['a websocket', MINIMAL.replace('http://', 'ws://'), /line 6: .*\.url is not an address/],
     [
       'a poll interval too short',
       `${MINIMAL}    pollIntervalMs: 99\n`,
@@ -261,19 +262,19 @@ describe('a bad file', () => {
     [
       'the same id twice',
       MINIMAL + MINIMAL.replace('networks:\n', ''),
-      /line 7: networks\[1\]\.id is "demo", as is that of line 2/,
+      /line 7: networks\[1\]\.id is "demo", already used on line 2/,
     ],
     [
       'the same upstream twice',
       `${MINIMAL}        name: a\n      - url: http://b.example\n        name: a\n`,
-      /line 9: networks\[0\]\.upstreams\[1\]\.name is "a" a second time/,
+      /line 9: networks\[0\]\.upstreams\[1\]\.name is "a", already used/,
     ],
     ['an alias bomb', `a: &a [1]\nb: &b [${'*a,'.repeat(200)}]\nc: [${'*b,'.repeat(200)}]\n`, /line 1: /],
     ['a file that is no configuration', 'x'.repeat(1_000_001), /1000001 characters/],
   ])('is refused with line and field: %s', (_, text, message) => {
     const error = refusal(text);
     expect(error.code).toBe('NETWORKS_FILE_INVALID');
-    expect(error.message).toMatch(/^networks\.yaml is no networks file: line /);
+    expect(error.message).toMatch(/^networks\.yaml is not a valid networks file: line /);
     expect(error.message).toMatch(message);
     expect(error.hint).toContain('networks.example.yaml');
   });
@@ -294,11 +295,11 @@ describe('a bad file', () => {
     expect(data.problems).toEqual([
       {
         line: 6,
-        text: 'networks[0].upstreams[0].url wants the environment variable NODE_URL, which is not set',
+        text: 'networks[0].upstreams[0].url needs the environment variable NODE_URL, which is not set',
       },
       {
         line: 8,
-        text: 'networks[0].upstreams[0].headers.X-Key wants the environment variable NODE_KEY, which is not set',
+        text: 'networks[0].upstreams[0].headers.X-Key needs the environment variable NODE_KEY, which is not set',
       },
     ]);
   });

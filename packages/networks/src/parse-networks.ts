@@ -50,7 +50,7 @@ export function parseNetworks(
   const { source } = options;
   if (text.length > MAX_CHARACTERS) {
     throw invalid(source, [
-      { line: 1, text: `the file has ${text.length} characters, at most 1000000 are read` },
+      { line: 1, text: `the file has ${text.length} characters, expected at most 1000000` },
     ]);
   }
   const lines = new LineCounter();
@@ -61,7 +61,7 @@ export function parseNetworks(
       document.errors.map((error) => ({ line: lines.linePos(error.pos[0]).line, text: error.message })),
     );
   }
-  const lineOf = (path: Path): number => lineOfPath(document, lines, path);
+  const toLine = (path: Path): number => lineOfPath(document, lines, path);
 
   let raw: unknown;
   try {
@@ -72,8 +72,8 @@ export function parseNetworks(
   const { tree, missing } = substitute(raw, options.env);
   const problems = missing.map(
     ({ path, name }): Problem => ({
-      line: lineOf(path),
-      text: `${fieldName(path)} wants the environment variable ${name}, which is not set`,
+      line: toLine(path),
+      text: `${fieldName(path)} needs the environment variable ${name}, which is not set`,
     }),
   );
   const parsed = networksFileSchema.safeParse(tree);
@@ -81,9 +81,9 @@ export function parseNetworks(
   for (const issue of parsed.error?.issues ?? []) {
     // An address with a missing variable is invalid too, but the variable is reported already.
     if (unfilled.has(issue.path.join('/'))) continue;
-    problems.push(...issueProblems(issue, tree, lineOf));
+    problems.push(...issueProblems(issue, tree, toLine));
   }
-  if (parsed.success) problems.push(...duplicates(parsed.data.networks, lineOf));
+  if (parsed.success) problems.push(...duplicates(parsed.data.networks, toLine));
   if (problems.length > 0 || !parsed.success) throw invalid(source, problems);
   return parsed.data.networks.map(withNames);
 }
@@ -92,36 +92,21 @@ type ParsedNetwork = z.output<typeof networksFileSchema>['networks'][number];
 
 function withNames(network: ParsedNetwork): Network {
   const { id, family, baseUrl, rpc } = network;
-  const shared = {
-    id,
-    rpc,
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    upstreams: network.upstreams.map(
-      ({ requestsPerSecond, propagateTrace, oldest, archive, name, provider, ws, ...upstream }, index) => ({
-        ...upstream,
-        name: name ?? `upstream-${index + 1}`,
-        provider: provider ?? new URL(upstream.url).hostname.replace(/^\[|\]$/g, ''),
-        ...(ws === undefined ? {} : { ws }),
-        ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
-        ...(propagateTrace === undefined ? {} : { propagateTrace }),
-        ...(oldest === undefined ? {} : { oldest }),
-        ...(archive === undefined ? {} : { archive }),
-      }),
-    ),
-  };
+  const upstreams = network.upstreams.map((upstream, index) => ({
+    ...upstream,
+    name: upstream.name ?? `upstream-${index + 1}`,
+    provider: upstream.provider ?? new URL(upstream.url).hostname.replace(/^\[|\]$/g, ''),
+  }));
   if (network.family !== 'evm') {
-    return { ...shared, ...WITHOUT_BLOCKS, family, chainId: network.family === 'core' ? network.chainId : 0 };
+    const chainId = network.family === 'core' ? network.chainId : 0;
+    return { ...WITHOUT_BLOCKS, id, rpc, baseUrl, upstreams, family, chainId };
   }
-  const { chainId, downloadUrl, finality, pollIntervalMs, bundles } = network;
-  const { rules, ...policy } = network.proofs;
+  const { chainId, bundles, proofs, ...rest } = network;
   return {
-    ...shared,
-    family,
+    ...rest,
     chainId,
-    finality,
-    pollIntervalMs,
-    proofs: { ...policy, chainId, ...(rules === undefined ? {} : { rules }) },
-    ...(downloadUrl === undefined ? {} : { downloadUrl }),
+    upstreams,
+    proofs: { ...proofs, chainId },
     // In the order of the codes, not of the file, and each once.
     bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
   };
@@ -141,7 +126,7 @@ const WITHOUT_BLOCKS = {
   bundles: { enabled: false, kinds: [], maxBytes: 1_000_000, maxBlocks: 100_000 },
 } as const satisfies Partial<Network>;
 
-function duplicates(networks: readonly ParsedNetwork[], lineOf: (path: Path) => number): Problem[] {
+function duplicates(networks: readonly ParsedNetwork[], toLine: (path: Path) => number): Problem[] {
   const problems: Problem[] = [];
   const ids = new Map<string, number>();
   for (const [index, network] of networks.entries()) {
@@ -149,18 +134,24 @@ function duplicates(networks: readonly ParsedNetwork[], lineOf: (path: Path) => 
     const first = ids.get(network.id);
     if (first !== undefined) {
       problems.push({
-        line: lineOf(path),
-        text: `${fieldName(path)} is "${network.id}", as is that of line ${first}: ids are unique`,
+        line: toLine(path),
+        text: `${fieldName(path)} is "${network.id}", already used on line ${first}: ids must be unique`,
       });
-    } else ids.set(network.id, lineOf(path));
+    } else ids.set(network.id, toLine(path));
+    const { integrity, quorum } = network.rpc;
+    if (integrity === 'quorum' && quorum.agree > network.upstreams.length) {
+      const where = ['networks', index, 'rpc', 'quorum', 'agree'];
+      const text = `${fieldName(where)} is ${quorum.agree}, and there are ${network.upstreams.length} upstreams`;
+      problems.push({ line: toLine(where), text });
+    }
     const names = new Set<string>();
     for (const [position, upstream] of network.upstreams.entries()) {
       const name = upstream.name ?? `upstream-${position + 1}`;
       if (names.has(name)) {
         const where = ['networks', index, 'upstreams', position, 'name'];
         problems.push({
-          line: lineOf(where),
-          text: `${fieldName(where)} is "${name}" a second time: names are unique in a network`,
+          line: toLine(where),
+          text: `${fieldName(where)} is "${name}", already used: names must be unique within a network`,
         });
       }
       names.add(name);
@@ -182,7 +173,7 @@ function invalid(source: string, problems: readonly Problem[]): PackhouseError {
   const sorted = [...problems].sort((a, b) => a.line - b.line);
   return new PackhouseError({
     code: 'NETWORKS_FILE_INVALID',
-    message: `${source} is no networks file: ${sorted.map(({ line, text }) => `line ${line}: ${text}`).join('; ')}.`,
+    message: `${source} is not a valid networks file: ${sorted.map(({ line, text }) => `line ${line}: ${text}`).join('; ')}.`,
     hint: 'Every field is described in networks.example.yaml.',
     data: { source, problems: sorted },
   });

@@ -16,27 +16,25 @@ export interface Problem {
 export function issueProblems(
   issue: z.core.$ZodIssue,
   tree: unknown,
-  lineOf: (path: Path) => number,
+  toLine: (path: Path) => number,
 ): Problem[] {
   const path = issue.path as Path;
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
-      line: lineOf([...path, key]),
-      text: `${fieldName([...path, key])} is no field that there is${didYouMean(key, knownKeys(path))}`,
+      line: toLine([...path, key]),
+      text: `${fieldName([...path, key])} is an unknown field${didYouMean(key, knownKeys(path))}`,
     }));
   }
   const value = valueAt(tree, path);
   if (value === undefined) {
-    return [{ line: lineOf(path), text: `${fieldName(path)} is missing (${expectation(issue)})` }];
+    return [{ line: toLine(path), text: `${fieldName(path)} is missing (${expectation(issue)})` }];
   }
-  return [{ line: lineOf(path), text: `${fieldName(path)} ${wrongness(issue)}, got ${shown(value, path)}` }];
+  return [{ line: toLine(path), text: `${fieldName(path)} ${wrongness(issue)}, got ${shown(value, path)}` }];
 }
 
 function wrongness(issue: z.core.$ZodIssue): string {
   // Packhouse's messages start with a verb; zod's are sentences about the input.
-  return /^(is|has|does|ends) /.test(issue.message)
-    ? issue.message
-    : `is not as it should be: ${expectation(issue)}`;
+  return /^(is|has|does|ends) /.test(issue.message) ? issue.message : `is invalid: ${expectation(issue)}`;
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
@@ -53,7 +51,7 @@ function expectation(issue: z.core.$ZodIssue): string {
 
 /** The value as written, shortened, without secrets: headers are hidden, credentials removed from addresses. */
 function shown(value: unknown, path: Path): string {
-  if (path.includes('headers')) return 'a value that is not shown';
+  if (path.includes('headers')) return 'a hidden value';
   const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
   const safe = redact(text);
   return safe.length > 80 ? `${safe.slice(0, 77)}…` : safe;

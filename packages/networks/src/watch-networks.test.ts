@@ -42,7 +42,10 @@ afterEach(async () => {
 
 function start(path: string, text: string, everyMs = 50): NetworksWatch {
   watch = watchNetworks({
-    ...{ path, env: {}, context, everyMs },
+    path,
+    env: {},
+    context,
+    everyMs,
     networks: parseNetworks(text, { source: path, env: {} }),
     apply: async (networks: readonly Network[]) => {
       tries += 1;
@@ -126,7 +129,7 @@ it('leaves what is in force where the change is bad, says line and field, and go
   await until(() => expect(watching.problem()).toMatch(/line 3: networks\[1\]\.family/));
   expect(await gauge()).toBe('0');
   expect(applied).toEqual([]);
-  const refused = log.filter((line) => line.includes('networks file refused'));
+  const refused = log.filter((line) => line.includes('networks file rejected'));
   expect(refused).toHaveLength(1);
   expect(refused[0]).toContain('line 3');
   await writeFile(path, AB);
@@ -167,7 +170,7 @@ it('what could not be put in force for a reason that passes is put in force late
   await writeFile(path, AB);
   await until(() => expect(tries).toBeGreaterThan(3));
   expect(watching.problem()).toMatch(/Postgres does not answer/);
-  expect(log.filter((line) => line.includes('networks file refused'))).toHaveLength(1);
+  expect(log.filter((line) => line.includes('networks file rejected'))).toHaveLength(1);
   refusal = null;
   await until(() => expect(applied).toEqual([['a', 'b']]));
   await until(() => expect(watching.problem()).toBeNull());

@@ -50,7 +50,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   let hint = (): void => undefined;
   const gauge = context.metrics.gauge(
     'packhouse_networks_file_ok',
-    '1 while the networks file is in force as it is; 0 if its last change was refused.',
+    '1 if the current networks file is applied; 0 if its last change was rejected.',
     [],
     undefined,
     'min',
@@ -63,7 +63,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
     const sentence = describeError(error);
     if (sentence === problem) return;
     problem = sentence;
-    context.logger.error({ err: error }, 'networks file refused: what was in force before stays');
+    context.logger.error({ err: error }, 'networks file rejected; the last valid one stays in use');
   };
 
   const judge = async (text: string | null): Promise<void> => {
@@ -76,9 +76,9 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
       if (changes.length > 0) {
         await options.apply(networks, changes);
         inForce = networks;
-        context.logger.info({ changes: changes.map(changeText) }, 'networks file taken up');
+        context.logger.info({ changes: changes.map(changeText) }, 'networks file applied');
       } else if (problem !== null) {
-        context.logger.info('networks file is as it was in force all along');
+        context.logger.info('networks file is unchanged again');
       }
       problem = null;
       gauge.set(1);
@@ -89,10 +89,10 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
 
   const pause = (ms: number): Promise<void> => context.clock.sleep(ms, closing.signal).catch(() => undefined);
   const look = async (): Promise<void> => {
-    const text = await textOf(file);
+    const text = await getText(file);
     if (text === judged) return;
     await pause(SETTLE_MS);
-    if (!closing.signal.aborted && (await textOf(file)) === text) await judge(text);
+    if (!closing.signal.aborted && (await getText(file)) === text) await judge(text);
   };
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted && !context.signal.aborted) {
@@ -104,7 +104,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
       rest.close();
     }
   };
-  const watcher = hintsOf(file, () => hint());
+  const watcher = getHints(file, () => hint());
   const running = run();
 
   return {
@@ -119,7 +119,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
 }
 
 /** The text of the file, or null if it cannot be read. */
-async function textOf(file: string): Promise<string | null> {
+async function getText(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');
   } catch {
@@ -128,7 +128,7 @@ async function textOf(file: string): Promise<string | null> {
 }
 
 /** Notifications of changes in the file's folder; null if the system has none. */
-function hintsOf(file: string, onHint: () => void): FSWatcher | null {
+function getHints(file: string, onHint: () => void): FSWatcher | null {
   try {
     const watcher = watch(path.dirname(file), { persistent: false }, onHint);
     watcher.on('error', () => watcher.close());

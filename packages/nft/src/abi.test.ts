@@ -1,7 +1,7 @@
 import { abiString, abiUints } from '@packhouse/replay-node';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeBool, decodeString, decodeUint, decodeUints, wordOf } from './abi.js';
+import { decodeBool, decodeString, decodeUint, decodeUints, toWord } from './abi.js';
 
 it('reads any string back that was written', () => {
   fc.assert(
@@ -26,13 +26,13 @@ it('reads any array back that was written, up to so many', () => {
 it.each([
   ['nothing', '0x'],
   ['no offset', `0x${'0'.repeat(62)}`],
-  ['an offset beyond the end', `0x${wordOf(1n << 40n)}${wordOf(1n)}`],
-  ['an offset of 2^256 - 1', `0x${'f'.repeat(64)}${wordOf(1n)}`],
-  ['an offset between words', `0x${wordOf(33n)}${wordOf(0n)}${wordOf(0n)}`],
-  ['a length of 2^256 - 1', `0x${wordOf(32n)}${'f'.repeat(64)}`],
-  ['a length beyond the end', `0x${wordOf(32n)}${wordOf(33n)}${wordOf(0n)}`],
-  ['no hex', `0x${wordOf(32n)}${wordOf(1n)}zz`],
-  ['no UTF-8', `0x${wordOf(32n)}${wordOf(2n)}fffe${'0'.repeat(60)}`],
+  ['an offset beyond the end', `0x${toWord(1n << 40n)}${toWord(1n)}`],
+  ['an offset of 2^256 - 1', `0x${'f'.repeat(64)}${toWord(1n)}`],
+  ['an offset between words', `0x${toWord(33n)}${toWord(0n)}${toWord(0n)}`],
+  ['a length of 2^256 - 1', `0x${toWord(32n)}${'f'.repeat(64)}`],
+  ['a length beyond the end', `0x${toWord(32n)}${toWord(33n)}${toWord(0n)}`],
+  ['no hex', `0x${toWord(32n)}${toWord(1n)}zz`],
+  ['no UTF-8', `0x${toWord(32n)}${toWord(2n)}fffe${'0'.repeat(60)}`],
 ])('is not confused by %s', (_, data) => {
   expect(decodeString(data)).toBeNull();
   expect(decodeUints(data, 0, 10)).toEqual([]);

@@ -2,7 +2,7 @@
 const WORD = 64;
 
 /** A uint256 as a word. */
-export function wordOf(value: bigint): string {
+export function toWord(value: bigint): string {
   return value.toString(16).padStart(WORD, '0');
 }
 
@@ -20,7 +20,7 @@ export function decodeBool(data: string): boolean {
 
 /** The only result, a string; null if it is not well formed or not UTF-8. */
 export function decodeString(data: string): string | null {
-  const tail = tailOf(data, 0);
+  const tail = getTail(data, 0);
   if (tail === null) return null;
   const from = 2 + tail.at * WORD;
   const text = data.slice(from, from + tail.length * 2);
@@ -34,7 +34,7 @@ export function decodeString(data: string): string | null {
 
 /** The `head`th value, an array of uint256, of at most `most` elements; empty if it is not well formed. */
 export function decodeUints(data: string, head: number, most: number): bigint[] {
-  const tail = tailOf(data, head);
+  const tail = getTail(data, head);
   if (tail === null) return [];
   const values: bigint[] = [];
   for (let n = 0; n < Math.min(tail.length, most); n++) {
@@ -46,7 +46,7 @@ export function decodeUints(data: string, head: number, most: number): bigint[] 
 }
 
 /** The word at which a dynamic value begins, and its length; null if the data are too short. */
-function tailOf(data: string, head: number): { at: number; length: number } | null {
+function getTail(data: string, head: number): { at: number; length: number } | null {
   const offset = decodeUint(data, head);
   if (offset === null || offset % 32n !== 0n || offset > BigInt(data.length)) return null;
   const at = Number(offset / 32n);

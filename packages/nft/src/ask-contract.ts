@@ -1,4 +1,5 @@
-import { decodeBool, decodeString, decodeUint, wordOf } from './abi.js';
+import { getOrAdd } from '@packhouse/runtime';
+import { decodeBool, decodeString, decodeUint, toWord } from './abi.js';
 import type { CoreNode } from './core-node.js';
 
 export type TokenStandard = 'erc721' | 'erc1155';
@@ -10,7 +11,7 @@ interface StandardToken {
   standard: TokenStandard;
 }
 
-/** ERC-165 identifiers, in the order in which they are asked for. */
+/** ERC-165 identifiers, in the order in which they are requested. */
 const INTERFACES: readonly [TokenStandard, string][] = [
   ['erc721', '80ac58cd'],
   ['erc1155', 'd9b67a26'],
@@ -23,7 +24,7 @@ const OWNER_OF = '0x6352211e';
 const BALANCE_OF = '0x00fdd58e';
 
 /** The standard that a contract says it has (ERC-165); null if neither. Throws NodeTroubleError. */
-export async function standardOf(
+async function detectStandard(
   node: CoreNode,
   contract: string,
   signal: AbortSignal,
@@ -35,13 +36,22 @@ export async function standardOf(
   return null;
 }
 
+/** The standards of contracts; each contract is called for its own once. */
+export function createStandards(
+  node: CoreNode,
+  signal: AbortSignal,
+): (contract: string) => Promise<TokenStandard | null> {
+  const known = new Map<string, Promise<TokenStandard | null>>();
+  return (contract) => getOrAdd(known, contract, () => detectStandard(node, contract, signal));
+}
+
 /** The address of a token's document: `tokenURI`, or `uri` with its `{id}` filled in. Throws NodeTroubleError. */
-export async function uriOf(
+export async function getUri(
   node: CoreNode,
   token: StandardToken,
   signal: AbortSignal,
 ): Promise<{ uri: string } | { outcome: 'missing_token' | 'invalid_uri' | 'too_large' }> {
-  const word = wordOf(BigInt(token.tokenId));
+  const word = toWord(BigInt(token.tokenId));
   const selector = token.standard === 'erc721' ? TOKEN_URI : URI;
   const answer = await node.call(token.contract, selector + word, signal);
   if ('tooLarge' in answer) return { outcome: 'too_large' };
@@ -59,7 +69,7 @@ export async function isOwnedBy(
   ownerHex: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const word = wordOf(BigInt(token.tokenId));
+  const word = toWord(BigInt(token.tokenId));
   const data =
     token.standard === 'erc721' ? OWNER_OF + word : `${BALANCE_OF}${ownerHex.padStart(64, '0')}${word}`;
   const answer = await node.call(token.contract, data, signal);

@@ -1,7 +1,7 @@
 import { type Network, nodeMethod } from '@packhouse/networks';
 import type { Forwarder } from '@packhouse/node-rpc';
 
-/** No upstream could be asked, or none had the answer: not the caller's fault, and tried again later. */
+/** No upstream was available, or none had the answer: not the caller's fault, and tried again later. */
 export class NodeTroubleError extends Error {}
 
 /** The calls that refreshing makes to the upstreams of a core network. */

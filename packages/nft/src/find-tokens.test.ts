@@ -1,5 +1,5 @@
 import { coreAddressHex } from '@packhouse/chain';
-import { abiUints, abiWords, base32Of, contractAt, TRANSFER_TOPICS, userAt } from '@packhouse/replay-node';
+import { abiUints, abiWords, contractAt, TRANSFER_TOPICS, toBase32, userAt } from '@packhouse/replay-node';
 import { expect, it } from 'vitest';
 import type { CoreNode } from './core-node.js';
 import { findTokens, JOB_TOKENS } from './find-tokens.js';
@@ -10,11 +10,14 @@ const topic = (address: string) => word(coreAddressHex(address));
 const [from, me] = [userAt(1), userAt(2)];
 
 const transfer = (epoch: number, contract: string, id: number, to = me) => ({
-  ...{ address: contract, data: '0x', epochNumber: `0x${epoch.toString(16)}` },
+  address: contract,
+  data: '0x',
+  epochNumber: `0x${epoch.toString(16)}`,
   topics: [TRANSFER_TOPICS.erc721, topic(from), topic(to), word(id.toString(16))],
 });
 const multi = (epoch: number, contract: string, ids: number[], to = me) => ({
-  ...{ address: contract, epochNumber: `0x${epoch.toString(16)}` },
+  address: contract,
+  epochNumber: `0x${epoch.toString(16)}`,
   data:
     ids.length === 1
       ? abiWords(ids[0] as number, 5)
@@ -85,7 +88,8 @@ it('takes 200 and says that there are more', async () => {
 it('asks for fewer epochs where the nodes refuse, and misses none of them', async () => {
   const a = contractAt(1);
   const { node, ranges } = nodeWith([transfer(0, a, 1), transfer(49_999, a, 2), transfer(100_000, a, 3)], {
-    ...{ head: 100_000, widest: 1_000 },
+    head: 100_000,
+    widest: 1_000,
   });
   const found = await findTokens(node, { contract: a }, 1029, signal);
   expect(found).toEqual({
@@ -152,5 +156,5 @@ it('finds what an owner has now: not what went on, not what is no token', async 
     { contract: nfts, tokenId: '0x1' },
   ]);
   expect(complete).toBe(true);
-  expect(base32Of(coreAddressHex(me))).toBe(me);
+  expect(toBase32(coreAddressHex(me))).toBe(me);
 });

@@ -1,7 +1,7 @@
-import { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from '@packhouse/chain';
+import { canonicalCoreAddress, checkCoreAddress, coreAddressHex, toQuantity } from '@packhouse/chain';
 import type { NftTokenRef } from '@packhouse/database';
 import { decodeUint, decodeUints } from './abi.js';
-import { isOwnedBy, standardOf } from './ask-contract.js';
+import { createStandards, isOwnedBy } from './ask-contract.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
 
 /** Tokens per job at most. */
@@ -46,7 +46,7 @@ export async function findTokens(
   const seen = new Set<string>();
   const tokens: NftTokenRef[] = [];
   let candidates = 0;
-  for await (const token of newestTransfers(node, filtersOf(target), networkId, signal)) {
+  for await (const token of newestTransfers(node, getFilters(target), networkId, signal)) {
     if (token === 'more') return { tokens, complete: false };
     const name = `${token.contract} ${token.tokenId}`;
     if (seen.has(name)) continue;
@@ -60,7 +60,7 @@ export async function findTokens(
 }
 
 /** Filters for transfers of a contract, or to an owner; the receiver is topic 2 in ERC-721 and topic 3 in ERC-1155. */
-function filtersOf(target: { contract: string } | { owner: string }): object[] {
+function getFilters(target: { contract: string } | { owner: string }): object[] {
   if ('contract' in target) {
     return [{ address: [target.contract], topics: [[TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC]] }];
   }
@@ -84,7 +84,7 @@ async function* newestTransfers(
   let questions = 0;
   while (to >= 0) {
     const from = Math.max(0, to - width + 1);
-    const range = { fromEpoch: `0x${from.toString(16)}`, toEpoch: `0x${to.toString(16)}` };
+    const range = { fromEpoch: toQuantity(from), toEpoch: toQuantity(to) };
     const found: TransferredToken[] = [];
     let refused = false;
     for (const filter of filters) {
@@ -96,7 +96,7 @@ async function* newestTransfers(
       const logs = await node.logs({ ...range, ...filter }, signal);
       refused = logs === null;
       if (logs === null) break;
-      for (const log of logs.reverse()) found.push(...transfersOf(log, networkId));
+      for (const log of logs.reverse()) found.push(...getTransfers(log, networkId));
     }
     if (refused) {
       if (from === to) throw new NodeTroubleError('the nodes refuse the logs of a single epoch');
@@ -112,7 +112,7 @@ async function* newestTransfers(
 }
 
 /**
- * Asks contracts whether a token is still an owner's; each contract is asked for its standard once. A token stays if no
+ * Asks contracts whether a token is still an owner's; which call each for its standard once. A token stays if no
  * upstream can call its contract: such a token, which anybody can send, must not hide the others.
  */
 function createOwnership(
@@ -121,12 +121,11 @@ function createOwnership(
   signal: AbortSignal,
 ): (token: TransferredToken) => Promise<boolean> {
   const dead = new Set<string>();
-  const standards = new Map<string, Awaited<ReturnType<typeof standardOf>>>();
+  const standards = createStandards(node, signal);
   return async ({ contract, tokenId }) => {
     if (dead.has(contract)) return true;
     try {
-      if (!standards.has(contract)) standards.set(contract, await standardOf(node, contract, signal));
-      const standard = standards.get(contract) ?? null;
+      const standard = await standards(contract);
       if (standard === null) return false;
       return await isOwnedBy(node, { contract, tokenId, standard }, ownerHex, signal);
     } catch (error) {
@@ -138,16 +137,16 @@ function createOwnership(
 }
 
 /** The tokens that a log reports as transferred; none if it is another event or not well formed. */
-function transfersOf(log: unknown, networkId: number): TransferredToken[] {
+function getTransfers(log: unknown, networkId: number): TransferredToken[] {
   const { address, topics, data, epochNumber } = (log ?? {}) as Record<string, unknown>;
   if (typeof address !== 'string' || checkCoreAddress(networkId)(address) !== null) return [];
   if (!Array.isArray(topics) || topics.length !== 4 || typeof data !== 'string') return [];
   const contract = canonicalCoreAddress(address);
   const epoch = typeof epochNumber === 'string' ? Number(epochNumber) || 0 : 0;
-  return idsOf(topics, data).map((id) => ({ contract, tokenId: `0x${id.toString(16)}`, epoch }));
+  return getIds(topics, data).map((id) => ({ contract, tokenId: toQuantity(id), epoch }));
 }
 
-function idsOf(topics: readonly unknown[], data: string): bigint[] {
+function getIds(topics: readonly unknown[], data: string): bigint[] {
   const [event, , , last] = topics;
   if (event === TRANSFER_TOPIC) {
     return typeof last === 'string' && /^0x[0-9a-f]{64}$/i.test(last) ? [BigInt(last)] : [];

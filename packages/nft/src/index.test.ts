@@ -6,8 +6,8 @@ it('exports these names and no others', () => {
     'JOB_TOKENS',
     'REFRESH_EVERY_MS',
     'createNftWorker',
-    'nftOptionsOf',
     'nftPolicy',
     'nftSettings',
+    'toNftOptions',
   ]);
 });

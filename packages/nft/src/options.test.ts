@@ -1,9 +1,9 @@
 import { loadSettings } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { nftOptionsOf, nftSettings } from './options.js';
+import { nftSettings, toNftOptions } from './options.js';
 
-const read = (env: Record<string, string>) => nftOptionsOf(loadSettings(z.object(nftSettings), env));
+const read = (env: Record<string, string>) => toNftOptions(loadSettings(z.object(nftSettings), env));
 
 it('asks public gateways and no http: unless it is told otherwise', () => {
   expect(read({})).toEqual({

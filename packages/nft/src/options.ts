@@ -40,13 +40,11 @@ export const nftSettings = {
     .enum(['true', 'false'])
     .default('false')
     .transform((text) => text === 'true')
-    .describe(
-      'whether documents of tokens are also fetched from http: addresses, true or false (default false)',
-    ),
+    .describe('whether token metadata is also fetched from http: addresses, true or false (default false)'),
 };
 
 /** The options from the settings. */
-export function nftOptionsOf(settings: {
+export function toNftOptions(settings: {
   NFT_ALLOW_HTTP: boolean;
   NFT_IPFS_GATEWAY: string[];
   NFT_ARWEAVE_GATEWAY: string[];
@@ -66,7 +64,7 @@ function gatewaysSetting(scheme: string, example: string): z.ZodType<string[], s
     .refine((all) => all.every(isGateway))
     .default([example])
     .describe(
-      `addresses that stand for ${scheme}, ending in a slash, ports 80 and 443, tried in turn and separated by commas (default ${example})`,
+      `comma-separated gateways for ${scheme}, tried in turn; each ends in a slash and uses port 80 or 443 (default ${example})`,
     );
 }
 

@@ -29,9 +29,9 @@ const GLOBAL_V6 = '2000::/3';
 /** Special ranges within it: IETF assignments with Teredo, documentation, 6to4, AS112. */
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
-const refusedV4 = listOf(NOT_PUBLIC_V4, 'ipv4');
-const globalV6 = listOf([GLOBAL_V6], 'ipv6');
-const refusedV6 = listOf(NOT_PUBLIC_V6, 'ipv6');
+const refusedV4 = toList(NOT_PUBLIC_V4, 'ipv4');
+const globalV6 = toList([GLOBAL_V6], 'ipv6');
+const refusedV6 = toList(NOT_PUBLIC_V6, 'ipv6');
 
 /** Whether an IP address is unicast on the public internet, so that a stranger may choose it. */
 export function isPublicAddress(address: string): boolean {
@@ -41,7 +41,7 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, 'ipv6') && !refusedV6.check(address, 'ipv6');
 }
 
-function listOf(subnets: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+function toList(subnets: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList();
   for (const subnet of subnets) {
     const [network = '', bits] = subnet.split('/');

@@ -1,6 +1,6 @@
 import type { LeasedNftJob, Nft, NftOutcome, NftTokenRef } from '@packhouse/database';
 import type { Context } from '@packhouse/runtime';
-import { standardOf, type TokenStandard, uriOf } from './ask-contract.js';
+import { createStandards, getUri, type TokenStandard } from './ask-contract.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
 import type { FetchDocument } from './fetch-document.js';
 import { findTokens } from './find-tokens.js';
@@ -56,7 +56,7 @@ export async function runJob(parts: JobParts, job: LeasedNftJob, signal: AbortSi
   } catch (error) {
     if (!(error instanceof NodeTroubleError) || signal.aborted) throw error;
     const { network, failures } = job;
-    context.logger.warn({ network, failures, err: error }, 'no node answers for a job of tokens');
+    context.logger.warn({ network, failures, err: error }, 'no node answers for a refresh job');
     if (failures + 1 >= MAX_FAILURES) await nft.end(job, 'unreachable');
     else await nft.release(job, { delayMs: TROUBLE_MS * 2 ** failures, failed: true });
   }
@@ -114,19 +114,6 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
   return busy;
 }
 
-/** Each contract is asked for its standard once. */
-function createStandards(
-  node: CoreNode,
-  signal: AbortSignal,
-): (contract: string) => Promise<TokenStandard | null> {
-  const known = new Map<string, Promise<TokenStandard | null>>();
-  return (contract) => {
-    const asked = known.get(contract) ?? standardOf(node, contract, signal);
-    known.set(contract, asked);
-    return asked;
-  };
-}
-
 interface RefreshedToken {
   outcome: NftOutcome;
   standard?: TokenStandard;
@@ -143,11 +130,11 @@ async function refreshToken(
 ): Promise<RefreshedToken> {
   const { standard } = token;
   if (standard === null) return { outcome: 'missing_token' };
-  const said = await uriOf(parts.node, { ...token, standard }, signal);
-  if ('outcome' in said) return { outcome: said.outcome, standard };
+  const found = await getUri(parts.node, { ...token, standard }, signal);
+  if ('outcome' in found) return { outcome: found.outcome, standard };
   // Postgres text cannot hold a zero character.
-  const known = { standard, uri: said.uri.slice(0, KEPT_URI).replaceAll('\0', '') };
-  const document = await documentOf(parts, said.uri, signal);
+  const known = { standard, uri: found.uri.slice(0, KEPT_URI).replaceAll('\0', '') };
+  const document = await getDocument(parts, found.uri, signal);
   if ('outcome' in document) return { ...known, outcome: document.outcome };
   const metadata = objectText(document.bytes);
   return metadata === null
@@ -155,7 +142,7 @@ async function refreshToken(
     : { ...known, outcome: 'indexed', metadata };
 }
 
-async function documentOf(
+async function getDocument(
   parts: JobParts,
   uri: string,
   signal: AbortSignal,

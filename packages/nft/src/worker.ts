@@ -57,7 +57,7 @@ export function createNftWorker(
   };
 
   /** Runs a job and renews its lease; a lost lease ends the work. */
-  const hold = async (job: LeasedNftJob): Promise<void> => {
+  const runLeased = async (job: LeasedNftJob): Promise<void> => {
     const stop = new AbortController();
     const leave = (): void => stop.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
@@ -68,7 +68,7 @@ export function createNftWorker(
       stop.abort(new Error('another gateway has the job'));
     };
     let keptAt = performance.now();
-    const beat = setInterval(() => {
+    const renewal = setInterval(() => {
       nft.renew(job, leaseMs).then(
         (kept) => {
           if (kept) keptAt = performance.now();
@@ -85,10 +85,10 @@ export function createNftWorker(
       if (signal.aborted) {
         await nft.release(job, { delayMs: 0, failed: false }).catch(() => undefined);
       } else if (!lost) {
-        logger.warn({ network, err: error }, 'a job of tokens stopped; it is taken up again');
+        logger.warn({ network, err: error }, 'a refresh job failed and will be resumed');
       }
     } finally {
-      clearInterval(beat);
+      clearInterval(renewal);
       signal.removeEventListener('abort', leave);
     }
   };
@@ -102,10 +102,10 @@ export function createNftWorker(
         }
         const job = await nft.claim({ networks: [network], lease: randomBytes(16), leaseMs });
         if (job === null) await rest();
-        else await hold(job);
+        else await runLeased(job);
       } catch (error) {
         if (signal.aborted) return;
-        logger.warn({ network, err: error }, 'jobs of tokens could not be looked for; it is tried again');
+        logger.warn({ network, err: error }, 'failed to look for refresh jobs; will retry');
         await rest();
       }
     }

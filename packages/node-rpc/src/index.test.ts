@@ -3,7 +3,6 @@ import * as door from './index.js';
 
 it('lets out no more than the source, the forwarder, and how nodes are named, asked and understood', () => {
   expect(Object.keys(door).sort()).toEqual([
-    'budgetStanding',
     'createBlockSource',
     'createForwarder',
     'createNodeLabel',
@@ -12,9 +11,10 @@ it('lets out no more than the source, the forwarder, and how nodes are named, as
     'createSpending',
     'createUpstreamClient',
     'forgetUpstreams',
-    'headQuestion',
-    'identityQuestion',
-    'quantity',
-    'refusedRange',
+    'getBudgetUsage',
+    'getHeadRequest',
+    'getIdentityRequest',
+    'parseQuantity',
+    'parseRefusedRange',
   ]);
 });

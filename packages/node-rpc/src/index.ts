@@ -1,24 +1,27 @@
 export type { BlockSource, FailedBlock, FetchedBlock, MethodAnswers } from './blocks/block-source.js';
-export { createBlockSource } from './blocks/create-block-source.js';
+export { type BlockSourceOptions, createBlockSource } from './blocks/create-block-source.js';
 export { type ClientAnswer, createUpstreamClient, type UpstreamClient } from './calls/client.js';
 export { createForwarder } from './forward/create-forwarder.js';
+export type { Forwarder } from './forward/forwarder.js';
 export type {
   Disproof,
-  FalseAnswer,
   ForwardAnswer,
-  Forwarder,
+  ForwardRequest,
+  InvalidResponse,
+  Lack,
   ResultBody,
-} from './forward/forwarder.js';
-export type { SharedTips } from './forward/told.js';
-export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
-export type { FetchWish } from './heads/choose-node.js';
+} from './forward/send/forward-request.js';
+export type { SharedTips } from './forward/tip/advertised-tip.js';
+export type { FetchRequest } from './heads/choose-node.js';
+export type { NodeFinding } from './heads/final-branches.js';
+export type { BlockAnchor, BlockHeader } from './heads/poll-head.js';
 export type { ChainHead } from './heads/pool-head.js';
 export { createSpending } from './spending/create-spending.js';
 export { createRedisLeases, type LeaseStore } from './spending/lease-store.js';
-export { budgetStanding } from './spending/open-budgets.js';
-export type { Account, Spending } from './spending/spending.js';
+export { getBudgetUsage } from './spending/open-budgets.js';
+export type { Spending } from './spending/spending.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';
 export { createNodeReports, type NodeReports } from './upstream/node-reports.js';
-export { headQuestion, identityQuestion, quantity } from './upstream/questions.js';
-export { type RefusedRange, refusedRange } from './upstream/refused-range.js';
+export { getHeadRequest, getIdentityRequest, parseQuantity } from './upstream/node-requests.js';
+export { parseRefusedRange, type RefusedRange } from './upstream/refused-range.js';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toQuantity } from '@packhouse/chain';
 import { type Handler, RpcError, type SeenCall } from './scripted-node.js';
 
 /** The shape of a made-up chain, and the methods that its node has. */
@@ -17,7 +18,6 @@ export interface SmallChain {
 }
 
 const hash = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
-const hex = (value: number): string => `0x${value.toString(16)}`;
 
 /** A chain of 1,000 blocks without transactions, before the merge, unless told otherwise. */
 export function smallChain(changes: Partial<SmallChain> = {}): SmallChain {
@@ -34,27 +34,31 @@ export function smallChain(changes: Partial<SmallChain> = {}): SmallChain {
   };
 }
 
-export function blockHashOf(number: number): string {
+export function getBlockHash(number: number): string {
   return hash(`block ${number}`);
 }
 
 /** The hash of a block on the branch that the chain follows. */
 export function hashOn({ branch }: Pick<SmallChain, 'branch'>, number: number): string {
-  return branch !== null && number >= branch.from ? hash(`${branch.name} ${number}`) : blockHashOf(number);
+  return branch !== null && number >= branch.from ? hash(`${branch.name} ${number}`) : getBlockHash(number);
 }
 
-export function transactionHashOf(number: number, index: number): string {
+export function getTransactionHash(number: number, index: number): string {
   return hash(`transaction ${number} ${index}`);
 }
 
-function blockOf(chain: SmallChain, number: number, full: boolean): Record<string, unknown> {
+function toBlock(chain: SmallChain, number: number, full: boolean): Record<string, unknown> {
   const transactions = Array.from({ length: chain.transactions(number) }, (_, index) =>
     full
-      ? { hash: transactionHashOf(number, index), blockNumber: hex(number), transactionIndex: hex(index) }
-      : transactionHashOf(number, index),
+      ? {
+          hash: getTransactionHash(number, index),
+          blockNumber: toQuantity(number),
+          transactionIndex: toQuantity(index),
+        }
+      : getTransactionHash(number, index),
   );
   return {
-    number: hex(number),
+    number: toQuantity(number),
     hash: hashOn(chain, number),
     parentHash: hashOn(chain, number - 1),
     difficulty: chain.difficulty,
@@ -63,28 +67,28 @@ function blockOf(chain: SmallChain, number: number, full: boolean): Record<strin
   };
 }
 
-export function receiptsOf(chain: SmallChain, number: number): Record<string, unknown>[] {
+export function toReceipts(chain: SmallChain, number: number): Record<string, unknown>[] {
   return Array.from({ length: chain.transactions(number) }, (_, index) => ({
-    blockHash: blockHashOf(number),
-    blockNumber: hex(number),
-    transactionHash: transactionHashOf(number, index),
-    transactionIndex: hex(index),
+    blockHash: getBlockHash(number),
+    blockNumber: toQuantity(number),
+    transactionHash: getTransactionHash(number, index),
+    transactionIndex: toQuantity(index),
     status: '0x1',
     logs: [],
   }));
 }
 
-export function tracesOf(chain: SmallChain, number: number): Record<string, unknown>[] {
+export function toTraces(chain: SmallChain, number: number): Record<string, unknown>[] {
   const traces: Record<string, unknown>[] = Array.from(
     { length: chain.transactions(number) },
     (_, index) => ({
       action: { callType: 'call', from: '0x01', to: '0x02', gas: '0x0', input: '0x', value: '0x1' },
-      blockHash: blockHashOf(number),
+      blockHash: getBlockHash(number),
       blockNumber: number,
       result: { gasUsed: '0x0', output: '0x' },
       subtraces: 0,
       traceAddress: [],
-      transactionHash: transactionHashOf(number, index),
+      transactionHash: getTransactionHash(number, index),
       transactionPosition: index,
       type: 'call',
     }),
@@ -92,7 +96,7 @@ export function tracesOf(chain: SmallChain, number: number): Record<string, unkn
   if (chain.difficulty !== '0x0') {
     traces.push({
       action: { author: '0x03', rewardType: 'block', value: '0x4563918244f40000' },
-      blockHash: blockHashOf(number),
+      blockHash: getBlockHash(number),
       blockNumber: number,
       result: null,
       subtraces: 0,
@@ -105,13 +109,13 @@ export function tracesOf(chain: SmallChain, number: number): Record<string, unkn
 
 /** A node of that chain; `chain` is read at every call, so tests may change it. */
 export function serveChain(chain: SmallChain): Handler {
-  const numberOf = (key: unknown): number | null => {
-    if (typeof key === 'object' && key !== null && 'blockHash' in key) return numberOf(key.blockHash);
+  const toNumber = (key: unknown): number | null => {
+    if (typeof key === 'object' && key !== null && 'blockHash' in key) return toNumber(key.blockHash);
     if (typeof key !== 'string') throw new RpcError(-32602, 'invalid argument 0');
     if (key === 'latest') return chain.head;
     if (key === 'finalized') return chain.finalized;
     if (key.length === 66) {
-      for (let number = 0; number <= chain.head; number += 1) if (blockHashOf(number) === key) return number;
+      for (let number = 0; number <= chain.head; number += 1) if (getBlockHash(number) === key) return number;
       return null;
     }
     const number = Number(key);
@@ -122,16 +126,16 @@ export function serveChain(chain: SmallChain): Handler {
       throw new RpcError(-32601, `the method ${call.method} does not exist/is not available`);
     }
     if (call.method === 'web3_clientVersion') return 'SmallChain/v1.0.0';
-    const number = call.method === 'eth_chainId' ? 0 : numberOf(call.params[0]);
+    const number = call.method === 'eth_chainId' ? 0 : toNumber(call.params[0]);
     switch (call.method) {
       case 'eth_chainId':
-        return hex(chain.chainId);
+        return toQuantity(chain.chainId);
       case 'eth_getBlockByNumber':
-        return number === null ? null : blockOf(chain, number, call.params[1] === true);
+        return number === null ? null : toBlock(chain, number, call.params[1] === true);
       case 'eth_getBlockReceipts':
-        return number === null ? null : receiptsOf(chain, number);
+        return number === null ? null : toReceipts(chain, number);
       case 'trace_block':
-        return number === null ? null : tracesOf(chain, number);
+        return number === null ? null : toTraces(chain, number);
       default:
         throw new RpcError(-32601, `the method ${call.method} does not exist/is not available`);
     }

@@ -1,12 +1,13 @@
 import type { Network, Upstream } from '@packhouse/networks';
 import { type Clock, systemClock } from '@packhouse/runtime';
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import { createForwarder } from '../src/forward/create-forwarder.js';
-import type { ForwardAnswer, Forwarder, ForwardRequest } from '../src/forward/forwarder.js';
+import type { Forwarder } from '../src/forward/forwarder.js';
+import type { ForwardAnswer, ForwardRequest } from '../src/forward/send/forward-request.js';
 import type { Spending } from '../src/spending/spending.js';
 import type { NodeReports } from '../src/upstream/node-reports.js';
 import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-node.js';
-import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
+import { type TestContext, testContext, testNetwork, testUpstream, useClosers } from './test-source.js';
 
 interface ForwarderOptions {
   /** Default: registry, whose heads are not watched. */
@@ -20,10 +21,7 @@ interface ForwarderOptions {
 
 /** Scripted nodes and forwarders to them; all close after the test. */
 export function forwarders() {
-  const closers: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
+  const closers = useClosers();
   return {
     async node(handler: Handler = () => '0x1'): Promise<ScriptedNode> {
       const started = await startScriptedNode(handler);
@@ -40,7 +38,10 @@ export function forwarders() {
       );
       const network = testNetwork(upstreams, { family: 'registry', pollIntervalMs: 100, ...options.network });
       const forwarder = createForwarder({
-        ...{ network, context, spending: options.spending, reports: options.reports },
+        network,
+        context,
+        spending: options.spending,
+        reports: options.reports,
       });
       closers.push(() => forwarder.close());
       return { forwarder, context };
@@ -68,7 +69,7 @@ export function call(forwarder: Forwarder, changes: Partial<ForwardRequest> = {}
 }
 
 /** All of a result. */
-export async function textOf(answer: ForwardAnswer): Promise<string> {
+export async function getText(answer: ForwardAnswer): Promise<string> {
   if (answer.kind !== 'result') throw new Error(`${answer.kind} instead of a result`);
   const pieces = [answer.body.bytes];
   for await (const piece of answer.body.rest ?? []) pieces.push(piece);

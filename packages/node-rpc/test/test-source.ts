@@ -1,7 +1,9 @@
 import type { Network, Upstream } from '@packhouse/networks';
 import { type CallSignal, type Clock, type Context, createLogger, createMetrics } from '@packhouse/runtime';
+import { afterEach } from 'vitest';
 import type { FailedBlock, FetchedBlock } from '../src/blocks/block-source.js';
 import { type BlockSourceOptions, createBlockSource } from '../src/blocks/create-block-source.js';
+import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 
 /** A clock on which sleeping takes no time: the clock jumps instead. */
 interface JumpingClock extends Clock {
@@ -107,4 +109,30 @@ export function isFetched(block: FetchedBlock | FailedBlock): block is FetchedBl
 
 function refuseAborted(signal: CallSignal | undefined): void {
   if (signal?.aborted === true) throw signal.reason;
+}
+
+/** The functions that close what a test opens: called after it, the last one first. */
+export function useClosers(): (() => Promise<unknown>)[] {
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  return closers;
+}
+
+/** Nodes and sources of one test, closed after it. */
+export function useNodes() {
+  const closers = useClosers();
+  return {
+    node: async (handler: Handler): Promise<ScriptedNode> => {
+      const node = await startScriptedNode(handler);
+      closers.push(() => node.close());
+      return node;
+    },
+    source: (...parts: Parameters<typeof testSource>): ReturnType<typeof testSource> => {
+      const made = testSource(...parts);
+      closers.push(() => made.source.close());
+      return made;
+    },
+  };
 }

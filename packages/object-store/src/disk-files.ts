@@ -45,7 +45,7 @@ async function makeOne(path: string): Promise<boolean> {
 
 /** Chunks that no file is read into now: a new one for each file would be a megabyte of garbage. */
 const spareChunks: Buffer[] = [];
-const MOST_SPARE = 2;
+const MAX_SPARE = 2;
 
 /**
  * The SHA-256 (hex) and the size of an open file, read from its start in chunks; `expected` is its size as far as that is
@@ -72,7 +72,7 @@ export async function hashFile(
     // A file that ends where it should may still go on there, unless less was read than there was room for.
     if (bytesRead === 0 || (bytesRead < chunk.length && size >= expected)) break;
   }
-  if (chunk.length === CHUNK_BYTES && spareChunks.length < MOST_SPARE) spareChunks.push(chunk);
+  if (chunk.length === CHUNK_BYTES && spareChunks.length < MAX_SPARE) spareChunks.push(chunk);
   return { sha256: hash.digest('hex'), size };
 }
 

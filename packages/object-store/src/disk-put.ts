@@ -27,32 +27,26 @@ interface DiskFacts {
 const VERSIONS = 4;
 
 /** The paths of a store in a folder; keys never start with a dot, so these names are free. */
-interface DiskLayout {
-  root: string;
-  /** Unfinished files; on the same file system as the objects. */
-  temporary: string;
-  /** The path of an object. */
-  object(key: string): string;
-  /** The path of its facts. */
-  facts(key: string): string;
-  /** Runs work one after another for the same key, concurrently for different keys. */
-  alone(key: string, work: () => Promise<void>): Promise<void>;
-}
+export type DiskLayout = ReturnType<typeof diskLayout>;
 
 /** The layout of a store in this folder. */
-export function diskLayout(root: string): DiskLayout {
+export function diskLayout(root: string) {
   return {
     root,
+    /** Unfinished files; on the same file system as the objects. */
     temporary: join(root, '.tmp'),
-    object: (key) => join(root, key),
-    facts: (key) => join(root, '.meta', `${key}.json`),
+    /** The path of an object. */
+    object: (key: string) => join(root, key),
+    /** The path of its facts. */
+    facts: (key: string) => join(root, '.meta', `${key}.json`),
     alone: oneAtATime(),
   };
 }
 
-function oneAtATime(): DiskLayout['alone'] {
+/** Runs work one after another for the same key, concurrently for different keys. */
+function oneAtATime() {
   const last = new Map<string, Promise<void>>();
-  return (key, work) => {
+  return (key: string, work: () => Promise<void>): Promise<void> => {
     const mine = (last.get(key) ?? Promise.resolve()).then(work);
     const settled = mine.then(
       () => {},
@@ -194,6 +188,6 @@ function isFacts(value: unknown): value is DiskFacts {
 }
 
 /** The facts in the list of the file with this size and time, if any. */
-export function factsOf(list: readonly DiskFacts[], stats: BigIntStats): DiskFacts | undefined {
+export function getFacts(list: readonly DiskFacts[], stats: BigIntStats): DiskFacts | undefined {
   return list.find(({ size, mtimeNs }) => BigInt(size) === stats.size && mtimeNs === String(stats.mtimeNs));
 }

@@ -15,17 +15,6 @@ export interface PutOptions {
   signal?: AbortSignal;
 }
 
-interface ObjectInfo {
-  key: string;
-  /** Bytes. */
-  size: number;
-  /** Hex SHA-256, if the store has one. */
-  sha256?: string;
-  metadata: Readonly<Record<string, string>>;
-  /** When it was last written, if the store says so. */
-  modifiedAt?: Date;
-}
-
 /** An object in a listing. */
 export interface ListedObject {
   key: string;
@@ -33,6 +22,12 @@ export interface ListedObject {
   size: number;
   /** When it was last written, if the store says so. */
   modifiedAt?: Date;
+}
+
+export interface ObjectInfo extends ListedObject {
+  /** Hex SHA-256, if the store has one. */
+  sha256?: string;
+  metadata: Readonly<Record<string, string>>;
 }
 
 /** Bytes under keys. Keys are relative paths of `[A-Za-z0-9._-]` segments joined by `/`. */

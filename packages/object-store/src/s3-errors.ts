@@ -45,7 +45,7 @@ const SETUP: Record<string, string> = {
 };
 
 /** The name of the error from S3, the SDK or the system. */
-function nameOf(error: { name?: unknown; code?: unknown; Code?: unknown; message?: unknown }): string {
+function toName(error: { name?: unknown; code?: unknown; Code?: unknown; message?: unknown }): string {
   if (error.message === 'Region is missing') return 'RegionMissing';
   for (const name of [error.Code, error.name, error.code]) {
     if (
@@ -68,7 +68,7 @@ function nameOf(error: { name?: unknown; code?: unknown; Code?: unknown; message
 export function s3Error(error: unknown, key: string, deed: S3Deed, where: string): PackhouseError {
   if (error instanceof PackhouseError) return error;
   const from = error as Error & { $metadata?: { httpStatusCode?: number; attempts?: number } };
-  const name = nameOf(from);
+  const name = toName(from);
   const status = from.$metadata?.httpStatusCode;
   const attempts = from.$metadata?.attempts ?? 1;
   const cause = new Error(redact(String(from.message)).slice(0, 300));

@@ -1,24 +1,22 @@
-import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
-import { flagField, networkField } from './fields.js';
-import { noteChange } from './note-change.js';
-import { operation } from './operation.js';
+import { fail } from './operation/fail.js';
+import { flagField, networkField } from './operation/fields.js';
+import { noteChange } from './operation/note-change.js';
+import { change, read } from './operation/operation.js';
 
-export const listAlarms = operation({
+export const listAlarms = read({
   name: 'alarms',
-  kind: 'read',
   role: 'viewer',
-  summary: 'The open alarms, newest first; with `cleared` also past ones.',
+  summary: 'The open alarms, newest first; with `cleared` also the cleared ones.',
   input: z.object({ network: networkField.optional(), cleared: flagField.optional() }),
   run: ({ database }, { network, cleared = false }) =>
     (network === undefined ? database : database.network(network)).alarms.list({ cleared }),
 });
 
-export const clearAlarm = operation({
+export const clearAlarm = change({
   name: 'alarms/clear',
-  kind: 'change',
   role: 'operator',
-  summary: 'Clears an alarm: what it stopped continues with the present state.',
+  summary: 'Clears an alarm: what it stopped resumes.',
   input: z.object({
     network: networkField,
     name: z.string().min(1).max(64).describe('its name, e.g. REORG_BELOW_FINALITY'),
@@ -31,10 +29,10 @@ export const clearAlarm = operation({
       return row;
     }
     const names = (await database.alarms.list()).map((each) => `${each.network} ${each.name}`);
-    throw new PackhouseError({
-      code: 'ALARM_UNKNOWN',
-      message: `No alarm "${name}" is open for network "${network}".`,
-      hint: names.length === 0 ? 'None is open at all.' : `Open are: ${names.join(', ')}.`,
-    });
+    fail(
+      'ALARM_UNKNOWN',
+      `No open alarm "${name}" of network "${network}".`,
+      names.length === 0 ? 'No alarm is open.' : `Open alarms: ${names.join(', ')}.`,
+    );
   },
 });

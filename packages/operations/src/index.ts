@@ -1,22 +1,34 @@
 export { clearAlarm, listAlarms } from './alarms.js';
-export { checkTerms, type Terms } from './backfill-terms.js';
+export { checkTerms, type Terms } from './backfills/backfill-terms.js';
 export {
   addBackfill,
   type BackfillReport,
   listBackfills,
   setBackfill,
+  setBackfillState,
   showBackfill,
-  steerBackfill,
-} from './backfills.js';
-export { type BudgetRow, listBudgets, removeBudget, setBudget } from './budgets.js';
-export { listNetworks, readCoverage } from './coverage.js';
-export { fileAt } from './files.js';
-export { findNetwork } from './find-network.js';
-export { keyUsage } from './key-usage.js';
-export { createKey, listKeys, type PublicKey, revokeKey } from './keys.js';
-export { listSigningKeys } from './manifest.js';
-export { cordonNode, listNodes, type NodeStanding, uncordonNode } from './nodes.js';
-export { type Operation, type OperationParts, ROLES, type Role } from './operation.js';
+} from './backfills/backfills.js';
+export { findQuotedNetwork, makeQuote } from './backfills/quote.js';
+export { type BudgetRow, listBudgets, removeBudget, setBudget } from './budgets/budgets.js';
+export { ownerSpending, type SpentRow, upstreamSpending } from './budgets/spending.js';
+export { listNetworks, readCoverage } from './coverage/coverage.js';
+export { findFile, listSigningKeys } from './coverage/files.js';
+export {
+  listQuarantine,
+  type QuarantineEntry,
+  retryQuarantine,
+  showQuarantined,
+} from './coverage/quarantine.js';
+export type { KindState } from './coverage/quarantine-advice.js';
+export { type AuditState, type FullStatus, readOverview, readStatus } from './coverage/status.js';
+export { keyUsage } from './keys/key-usage.js';
+export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';
+export { listPlans, type PublicPlan, setPlan } from './keys/plans.js';
+export { cordonNode, listNodes, type NodeState, uncordonNode } from './nodes/nodes.js';
+export { drainWorker, listWorkers } from './nodes/workers.js';
+export { findNetwork } from './operation/find-network.js';
+export { type Operation, type OperationParts, ROLES, type Role } from './operation/operation.js';
+export { readInput } from './operation/read-input.js';
 export { OPERATIONS } from './operations.js';
 export {
   addOperator,
@@ -26,21 +38,15 @@ export {
   makeToken,
   removeOperator,
   setOperator,
-} from './operators.js';
-export { isPassword } from './passwords.js';
-export { listPlans, type PublicPlan, setPlan } from './plans.js';
-export { listQuarantine, retryQuarantine, showQuarantined } from './quarantine.js';
-export type { KindStanding } from './quarantine-advice.js';
-export { makeQuote, quotedNetwork } from './quote.js';
-export { readInput } from './read-input.js';
+} from './operators/operators.js';
+export { isPassword } from './operators/passwords.js';
+export { getCsrf, getHash, isSame, makeSecret } from './operators/secrets.js';
 export {
   addSchedule,
   listSchedules,
   type PublicSchedule,
+  removeSchedule,
+  runSchedule,
   scheduleHistory,
-  steerSchedule,
-} from './schedules.js';
-export { csrfOf, hashOf, isSame, makeSecret } from './secrets.js';
-export { ownerSpending, type SpentRow, upstreamSpending } from './spending.js';
-export { type AuditStanding, type FullStatus, readOverview, readStatus } from './status.js';
-export { drainWorker, listWorkers } from './workers.js';
+  setScheduleState,
+} from './schedules/schedules.js';

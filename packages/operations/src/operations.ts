@@ -1,53 +1,80 @@
-import { clearAlarm, listAlarms } from './alarms.js';
-import {
-  addBackfill,
-  backfillProgress,
-  listBackfills,
-  setBackfill,
-  showBackfill,
-  steerBackfill,
-} from './backfills.js';
-import { listBudgets, removeBudget, setBudget } from './budgets.js';
-import { listChanges } from './changes.js';
-import { listNetworks, readCoverage, readCoverageMap, readHoles } from './coverage.js';
-import { listAudits, locateBlock, newestFiles, showFile } from './files.js';
-import { keyUsage } from './key-usage.js';
-import { createKey, listKeys, revokeKey } from './keys.js';
-import { listSigningKeys } from './manifest.js';
-import { cordonNode, listNodes, uncordonNode } from './nodes.js';
-import type { Operation } from './operation.js';
-import {
-  addOperator,
-  dropTokens,
-  listOperators,
-  makeLink,
-  makeToken,
-  removeOperator,
-  setOperator,
-} from './operators.js';
-import { ownLimits, ownNetworks, ownUsage } from './own.js';
-import { listPlans, setPlan } from './plans.js';
-import { listQuarantine, quarantineCauses, retryQuarantine, showQuarantined } from './quarantine.js';
-import { quoteBackfill } from './quote.js';
-import { addSchedule, listSchedules, scheduleHistory, steerSchedule } from './schedules.js';
-import { ownerSpending, upstreamSpending } from './spending.js';
-import { readOverview, readStatus } from './status.js';
-import { drainWorker, listWorkers } from './workers.js';
+import * as alarms from './alarms.js';
+import * as backfills from './backfills/backfills.js';
+import * as quote from './backfills/quote.js';
+import * as budgets from './budgets/budgets.js';
+import * as spending from './budgets/spending.js';
+import * as changes from './changes.js';
+import * as coverage from './coverage/coverage.js';
+import * as files from './coverage/files.js';
+import * as quarantine from './coverage/quarantine.js';
+import * as status from './coverage/status.js';
+import * as keyUsage from './keys/key-usage.js';
+import * as keys from './keys/keys.js';
+import * as own from './keys/own.js';
+import * as plans from './keys/plans.js';
+import * as nodes from './nodes/nodes.js';
+import * as workers from './nodes/workers.js';
+import type { Operation } from './operation/operation.js';
+import * as operators from './operators/operators.js';
+import * as schedules from './schedules/schedules.js';
 
-/** All operations. */
-export const OPERATIONS: readonly Operation[] = [
-  ...[readOverview, readStatus],
-  ...[listAlarms, clearAlarm],
-  ...[listNetworks, readCoverage, readCoverageMap, readHoles],
-  ...[listBackfills, backfillProgress, showBackfill, addBackfill, setBackfill, steerBackfill, quoteBackfill],
-  ...[listSchedules, scheduleHistory, addSchedule, steerSchedule],
-  ...[listBudgets, setBudget, removeBudget, upstreamSpending, ownerSpending],
-  ...[listWorkers, drainWorker],
-  ...[listNodes, cordonNode, uncordonNode],
-  ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
-  ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],
-  ...[ownUsage, ownLimits, ownNetworks],
-  ...[listChanges, listSigningKeys],
-  ...[newestFiles, locateBlock, showFile, listAudits],
-  ...[listOperators, addOperator, setOperator, removeOperator, makeLink, makeToken, dropTokens],
-];
+/** All operations; the console's pages take the types of its answers from this table. */
+export const OPERATIONS = [
+  status.readOverview,
+  status.readStatus,
+  alarms.listAlarms,
+  alarms.clearAlarm,
+  coverage.listNetworks,
+  coverage.readCoverage,
+  coverage.readCoverageMap,
+  coverage.readHoles,
+  backfills.listBackfills,
+  backfills.backfillProgress,
+  backfills.showBackfill,
+  backfills.addBackfill,
+  backfills.setBackfill,
+  backfills.setBackfillState,
+  quote.quoteBackfill,
+  schedules.listSchedules,
+  schedules.scheduleHistory,
+  schedules.addSchedule,
+  schedules.removeSchedule,
+  schedules.runSchedule,
+  schedules.setScheduleState,
+  budgets.listBudgets,
+  budgets.setBudget,
+  budgets.removeBudget,
+  spending.upstreamSpending,
+  spending.ownerSpending,
+  workers.listWorkers,
+  workers.drainWorker,
+  nodes.listNodes,
+  nodes.cordonNode,
+  nodes.uncordonNode,
+  quarantine.listQuarantine,
+  quarantine.quarantineCauses,
+  quarantine.showQuarantined,
+  quarantine.retryQuarantine,
+  keys.listKeys,
+  keys.createKey,
+  keyUsage.keyUsage,
+  keys.revokeKey,
+  plans.listPlans,
+  plans.setPlan,
+  own.ownUsage,
+  own.ownLimits,
+  own.ownNetworks,
+  changes.listChanges,
+  files.listSigningKeys,
+  files.newestFiles,
+  files.locateBlock,
+  files.showFile,
+  files.listAudits,
+  operators.listOperators,
+  operators.addOperator,
+  operators.setOperator,
+  operators.removeOperator,
+  operators.makeLink,
+  operators.makeToken,
+  operators.dropTokens,
+] as const satisfies readonly Operation[];

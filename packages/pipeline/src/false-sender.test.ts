@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { FaultRule, RecordedBlock } from '@packhouse/replay-node';
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import { auditAndRepair, auditWorld, recordsOf, republish, rowAt } from './testing/audited.js';
+import { auditAndRepair, auditWorld, getRecords, republish, rowAt } from './testing/audited.js';
 import { makeWorld, type World } from './testing/world.js';
 
 /** Twelve real blocks in a row: made ones have no signatures to recover a sender from. */
@@ -45,9 +45,9 @@ async function begin(nodes: readonly FaultRule[][]): Promise<void> {
 }
 
 const quarantined = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
-    number,
-    end,
+  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
+    firstBlock,
+    lastBlock,
     kinds.join(),
     cause,
   ]);
@@ -66,7 +66,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     for (const kind of KINDS) expect((await world.published(kind)).has(HURT)).toBe(false);
 
     world.nodes[0]?.faults.clear();
-    await world.database.network('main').quarantine.retry({ start: 0, end: HURT });
+    await world.database.network('main').quarantine.retry({ firstBlock: 0, lastBlock: HURT });
     await world.settle();
     expect(await quarantined()).toEqual([]);
     expect((await auditWorld(world)).findings).toEqual([]);
@@ -94,8 +94,8 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     await begin([[]]);
     const publish = async (kind: Kind, change: (record: never) => unknown): Promise<void> => {
       const row = await rowAt(world, kind, HURT);
-      const records = await recordsOf(world.objectStore, row);
-      const at = HURT - row.start;
+      const records = await getRecords(world.objectStore, row);
+      const at = HURT - row.firstBlock;
       records[at] = JSON.stringify(change(JSON.parse(records[at] as string) as never));
       await republish(world, row, records);
     };
@@ -139,7 +139,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     await begin([[]]);
     for (const kind of ['blocks', 'transactions'] as const) {
       const row = await rowAt(world, kind, HURT);
-      const records = await recordsOf(world.objectStore, row);
+      const records = await getRecords(world.objectStore, row);
       const record = JSON.parse(records[2] as string);
       (kind === 'blocks' ? record.transactions : record)[1].from = FALSE_SENDER;
       records[2] = JSON.stringify(record);
@@ -155,7 +155,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
   test('in the file of the transactions alone is named there', async () => {
     await begin([[]]);
     const row = await rowAt(world, 'transactions', HURT);
-    const records = await recordsOf(world.objectStore, row);
+    const records = await getRecords(world.objectStore, row);
     const txs = JSON.parse(records[2] as string);
     txs[1].from = FALSE_SENDER;
     records[2] = JSON.stringify(txs);

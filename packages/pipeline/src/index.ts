@@ -6,23 +6,28 @@ export { deleteOrphans, type Orphan } from './audit/orphans.js';
 export type { OpenRepair, Repair } from './audit/repair.js';
 export { type AuditOutcome, runAudit } from './audit/run-audit.js';
 export { scheduledAudit } from './audit/scheduled-audit.js';
-export { createBackPressure } from './ingest/back-pressure.js';
-export { fetchWish } from './ingest/extract.js';
-export { createFairShares } from './ingest/fair-shares.js';
+export { createFindingReport } from './head/node-findings.js';
+export { toFetchRequest } from './ingest/extract.js';
 export { follow } from './ingest/follow.js';
 export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
-export { plan } from './ingest/plan.js';
-export { createPlanTraces } from './ingest/plan-traces.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
-export { addFilters } from './publish/add-filters.js';
-export { keyFileWarning } from './publish/key-file-mode.js';
+export { createBackPressure } from './plan/back-pressure.js';
+export { createFairShares } from './plan/fair-shares.js';
+export { plan } from './plan/plan.js';
+export { createPlanTraces } from './plan/plan-traces.js';
 export { pack } from './publish/pack.js';
 export { publish } from './publish/publish.js';
-export { openSigners, rotateSigningKey, type SignerSource, sealPending } from './publish/sign.js';
+export {
+  keyFileWarning,
+  openSigners,
+  rotateSigningKey,
+  type SignerSource,
+  sealPending,
+} from './publish/sign.js';
 export type { Estimate } from './quote/estimate.js';
 export { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from './quote/quote.js';
-export { countBlocks, intersectRanges, subtractRanges, unionRanges } from './ranges.js';
+export { type BackfillProgress, getBackfillProgress, type WaitReason } from './report/backfill-progress.js';
 export {
   type CoveragePage,
   type CoverageParts,
@@ -41,9 +46,7 @@ export {
 } from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';
 export { createOverview, type NetworkOverview, type Overview } from './report/overview.js';
-export { type RangeReport, rangeReport, type WaitReason } from './report/range-report.js';
 export { createRates, type Rate, type Rates } from './report/rates.js';
-export type { DeadlineOutlook } from './schedule/outlook.js';
 export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';
-export { refuseOtherChains } from './workers/refuse-other-chains.js';
+export { connectDatabase, connectNodes, connectQueues, followNetworksFile } from './workers/connect.js';
 export { takeJobs } from './workers/take-jobs.js';

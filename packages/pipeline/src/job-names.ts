@@ -8,16 +8,16 @@ export interface IngestWindow extends BlockRange {
 /** The deterministic id of an ingest job: `<network>.<start>.<end>.<kind mask>`. */
 export function ingestJobId(network: string, window: IngestWindow): string {
   const mask = window.kinds.reduce((bits, kind) => bits | (1 << KINDS.indexOf(kind)), 0);
-  return `${network}.${window.start}.${window.end}.${mask}`;
+  return `${network}.${window.firstBlock}.${window.lastBlock}.${mask}`;
 }
 
 /** Reads an id back; null if it is another network's or no ingest id. */
 export function parseIngestJobId(network: string, id: string): IngestWindow | null {
   const parts = id.split('.');
   if (parts.length !== 4 || parts[0] !== network) return null;
-  const [start, end, mask] = parts.slice(1).map(Number) as [number, number, number];
-  if (![start, end, mask].every(Number.isSafeInteger)) return null;
-  return { start, end, kinds: KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0) };
+  const [firstBlock, lastBlock, mask] = parts.slice(1).map(Number) as [number, number, number];
+  if (![firstBlock, lastBlock, mask].every(Number.isSafeInteger)) return null;
+  return { firstBlock, lastBlock, kinds: KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0) };
 }
 
 /** The deterministic id of a pack job. */

@@ -6,7 +6,7 @@ import { type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { isPackhouseError, systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test, vi } from 'vitest';
 import { ingest } from './ingest/ingest.js';
-import { plan } from './ingest/plan.js';
+import { plan } from './plan/plan.js';
 import { pack } from './publish/pack.js';
 import { publish } from './publish/publish.js';
 import { chainFrom } from './testing/chains.js';
@@ -57,7 +57,7 @@ const packKind = (database: Database, kind: Kind): Promise<number> =>
 
 async function publishedBlocks(kind: Kind): Promise<number> {
   const { published } = await world.database.network('main').coverage(kind);
-  return published.reduce((sum, { start, end }) => sum + end - start + 1, 0);
+  return published.reduce((sum, { firstBlock, lastBlock }) => sum + lastBlock - firstBlock + 1, 0);
 }
 
 /** Checks that every block of every kind is in exactly one bundle, as the node sent it. */
@@ -65,9 +65,9 @@ async function expectExactlyOnce(): Promise<void> {
   for (const kind of KINDS) {
     const rows = await world.database.network('main').bundles.list(kind, 0, 10_000);
     let next = FIRST;
-    for (const { start, end } of rows) {
-      expect(start).toBe(next);
-      next = end + 1;
+    for (const { firstBlock, lastBlock } of rows) {
+      expect(firstBlock).toBe(next);
+      next = lastBlock + 1;
     }
     expect(next).toBe(FIRST + LENGTH);
     const records = await world.published(kind);
@@ -195,7 +195,7 @@ test.each([
   await begin(4);
   const { signal } = world.context;
   for (let at = 0; at < LENGTH; at += 40) {
-    const window = { start: FIRST + at, end: FIRST + at + 39, kinds: KINDS };
+    const window = { firstBlock: FIRST + at, lastBlock: FIRST + at + 39, kinds: KINDS };
     await ingest(world.parts, window, signal);
   }
   const lost = new AbortController().signal;

@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalRecord, KINDS, type Proof } from '@packhouse/chain';
 import type { ObjectStore } from '@packhouse/object-store';
 import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
 import { follow } from './ingest/follow.js';
-import { plan } from './ingest/plan.js';
+import { plan } from './plan/plan.js';
 import { emptyQueue, makeWorld, type World } from './testing/world.js';
 
 const FIRST = 1_000;
 let world: World;
 afterEach(() => world.close());
 
-async function chainOf(length: number, seed = 1): Promise<RecordedBlock[]> {
+async function getChain(length: number, seed = 1): Promise<RecordedBlock[]> {
   return [
     ...(await generateChain({
       length,
@@ -25,7 +25,7 @@ async function chainOf(length: number, seed = 1): Promise<RecordedBlock[]> {
 }
 
 test('invariants 1, 2 and 3: what was proved is published once, without overlap, and reads back as the node sent it', async () => {
-  const blocks = await chainOf(60);
+  const blocks = await getChain(60);
   world = await makeWorld(inject('postgresUrl'), [{ blocks }], { maxBlocks: 16 });
   await world.want(FIRST, FIRST + 59);
   await world.noteHead();
@@ -48,7 +48,7 @@ test('invariants 1, 2 and 3: what was proved is published once, without overlap,
 });
 
 test('only final blocks are published; the rest stays staged, and answers alone', async () => {
-  const blocks = await chainOf(20);
+  const blocks = await getChain(20);
   world = await makeWorld(inject('postgresUrl'), [{ blocks, finalized: { depth: 5 } }], { maxBlocks: 4 });
   await world.want(FIRST, null);
   const { staged } = await follow(world.parts, world.context.signal);
@@ -56,16 +56,16 @@ test('only final blocks are published; the rest stays staged, and answers alone'
   await world.settle();
   const coverage = await world.database.network('main').coverage('blocks');
   // 15 final blocks, cut at 4: the last three wait for the next one.
-  expect(coverage.published).toEqual([{ start: FIRST, end: FIRST + 11 }]);
-  expect(coverage.staged.at(-1)?.end).toBe(FIRST + 19);
+  expect(coverage.published).toEqual([{ firstBlock: FIRST, lastBlock: FIRST + 11 }]);
+  expect(coverage.staged.at(-1)?.lastBlock).toBe(FIRST + 19);
   expect(await world.database.network('main').locate('logs', FIRST + 19)).toMatchObject({
     state: 'staged',
-    fragment: { startBlock: FIRST + 19, endBlock: FIRST + 19 },
+    fragment: { firstBlock: FIRST + 19, lastBlock: FIRST + 19 },
   });
 });
 
 test('invariant 4: a block that fails a proof is quarantined by cause in the kinds that need it, their bundles end before it, and everything else is published', async () => {
-  const blocks = await chainOf(30);
+  const blocks = await getChain(30);
   world = await makeWorld(inject('postgresUrl'), [
     {
       blocks,
@@ -84,7 +84,12 @@ test('invariant 4: a block that fails a proof is quarantined by cause in the kin
   await world.settle();
   const [row, ...others] = await world.database.network('main').quarantine.list();
   expect(others).toEqual([]);
-  expect(row).toMatchObject({ number: FIRST + 10, cause: 'PROOF_FAILED', upstream: 'node-1', attempts: 1 });
+  expect(row).toMatchObject({
+    firstBlock: FIRST + 10,
+    cause: 'PROOF_FAILED',
+    upstream: 'node-1',
+    attempts: 1,
+  });
   expect(row?.message).toMatch(/1010/);
   expect(row?.kinds).toEqual(['receipts', 'logs']);
   expect(row?.payloadDigest).toMatch(/^[0-9a-f]{64}$/);
@@ -94,7 +99,7 @@ test('invariant 4: a block that fails a proof is quarantined by cause in the kin
   for (const kind of KINDS) {
     const rows = await world.database.network('main').bundles.list(kind, 0, 100);
     const held = row?.kinds.includes(kind);
-    expect(rows.map(({ start, end }) => [start, end])).toEqual(
+    expect(rows.map(({ firstBlock, lastBlock }) => [firstBlock, lastBlock])).toEqual(
       held
         ? [
             [FIRST, FIRST + 9],
@@ -106,7 +111,7 @@ test('invariant 4: a block that fails a proof is quarantined by cause in the kin
 });
 
 test('data that fails a proof on one upstream is taken from another, and the liar is named', async () => {
-  const blocks = await chainOf(12);
+  const blocks = await getChain(12);
   const lie = {
     when: { method: 'eth_getBlockByNumber', block: FIRST + 3 },
     do: 'tamper',
@@ -119,17 +124,19 @@ test('data that fails a proof on one upstream is taken from another, and the lia
   await world.settle();
   expect(await world.database.network('main').quarantine.list()).toEqual([]);
   expect((await world.published('receipts')).size).toBe(12);
-  expect(await world.context.metrics.render()).toMatch(/lies_total\{[^}]*upstream="node-1"[^}]*\} [1-9]/);
+  expect(await world.context.metrics.render()).toMatch(
+    /invalid_responses_total\{[^}]*upstream="node-1"[^}]*\} [1-9]/,
+  );
 });
 
 test('a reorganisation drops the abandoned blocks, stages the new ones, and A to B to A works', async () => {
-  const chainA = await chainOf(20, 1);
+  const chainA = await getChain(20, 1);
   const chainB = [...chainA.slice(0, 15), ...(await branch(chainA, 15, 22))];
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainA, finalized: { depth: 10 } }]);
   await world.want(FIRST, null);
   const signal = world.context.signal;
   const hashes = async (): Promise<string[]> =>
-    (await world.database.network('main').staging.blocks({ start: FIRST, end: FIRST + 30 })).map(
+    (await world.database.network('main').staging.blocks({ firstBlock: FIRST, lastBlock: FIRST + 30 })).map(
       (block) => block.hash,
     );
   await follow(world.parts, signal);
@@ -149,7 +156,7 @@ test('a reorganisation drops the abandoned blocks, stages the new ones, and A to
 });
 
 test('invariant 7: an object that reads back wrong publishes nothing and loses nothing', async () => {
-  const blocks = await chainOf(10);
+  const blocks = await getChain(10);
   world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
   await world.want(FIRST, FIRST + 9);
   await world.noteHead();
@@ -160,7 +167,7 @@ test('invariant 7: an object that reads back wrong publishes nothing and loses n
       damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1;
       await world.objectStore.put(key, damaged, {
         ...options,
-        sha256: createHash('sha256').update(damaged).digest('hex'),
+        sha256: hash('sha256', damaged),
       });
       return { verified: false };
     },
@@ -168,14 +175,14 @@ test('invariant 7: an object that reads back wrong publishes nothing and loses n
   await expect(world.settle(lying)).rejects.toMatchObject({ code: 'OBJECT_MISMATCH' });
   expect((await world.database.network('main').coverage('blocks')).published).toEqual([]);
   expect((await world.database.network('main').coverage('blocks')).staged).toEqual([
-    { start: FIRST, end: FIRST + 9 },
+    { firstBlock: FIRST, lastBlock: FIRST + 9 },
   ]);
   await world.settle();
   expect((await world.published('blocks')).size).toBe(10);
 });
 
 test('staging is reclaimed only when every kind of a segment is published', async () => {
-  const blocks = await chainOf(10);
+  const blocks = await getChain(10);
   world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
   await world.want(FIRST, FIRST + 9);
   await world.noteHead();
@@ -190,7 +197,7 @@ test('staging is reclaimed only when every kind of a segment is published', asyn
 });
 
 test('a wiped queue is filled again by the next plan, and planning twice adds nothing', async () => {
-  const blocks = await chainOf(100);
+  const blocks = await getChain(100);
   world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
   await world.want(FIRST, FIRST + 99);
   await world.noteHead();
@@ -204,13 +211,13 @@ test('a wiped queue is filled again by the next plan, and planning twice adds no
 });
 
 test('a node that is gone quarantines nothing: the job fails and is tried again', async () => {
-  const blocks = await chainOf(8);
+  const blocks = await getChain(8);
   world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
   await world.want(FIRST, FIRST + 7);
   await world.noteHead();
   await world.nodes[0]?.close();
   const { ingest } = await import('./ingest/ingest.js');
-  const window = { start: FIRST, end: FIRST + 7, kinds: KINDS };
+  const window = { firstBlock: FIRST, lastBlock: FIRST + 7, kinds: KINDS };
   await expect(ingest(world.parts, window, world.context.signal)).rejects.toMatchObject({
     code: 'NODE_UNREACHABLE',
   });

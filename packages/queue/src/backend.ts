@@ -1,6 +1,6 @@
 import { describeError, PackhouseError, redact } from '@packhouse/runtime';
 import type { Queue, Telemetry } from 'bullmq';
-import type { JobCounts, JobPayloads, QueueLook, QueueName, Recurring } from './queues.js';
+import type { Job, JobCounts, JobRequest, QueueName, QueueSnapshot, Recurring } from './queues.js';
 
 /** Options for storing, retrying and recovering jobs; the same for every store. */
 export interface BackendOptions {
@@ -21,22 +21,13 @@ export interface BackendOptions {
 }
 
 /** One job as the store returns it: the payload is unchecked. */
-export interface TakenJob {
-  id: string;
+export interface TakenJob extends Omit<Job<QueueName>, 'payload' | 'signal'> {
   payload: unknown;
-  /** When a repeated job was due, in milliseconds since 1970. */
-  due: number | undefined;
-  /** 1 on the first try. */
-  attempt: number;
   /** Most tries. */
   attempts: number;
 }
 
-export interface NewJob {
-  id: string;
-  payload: JobPayloads[QueueName];
-  priority: number;
-  trace?: string | undefined;
+export interface NewJob extends JobRequest<QueueName> {
   attempts: number;
   /** The first pause before a retry, in milliseconds; doubled each time, half of it random. */
   backoffMs: number;
@@ -49,7 +40,7 @@ export interface Producer {
   addAll(jobs: readonly NewJob[]): Promise<void>;
   pendingIds(): Promise<string[]>;
   counts(): Promise<JobCounts>;
-  look(limit: number): Promise<QueueLook>;
+  peek(limit: number): Promise<QueueSnapshot>;
   remove(ids: readonly string[]): Promise<void>;
   repeat(recurring: readonly Recurring[]): Promise<void>;
   close(): Promise<void>;
@@ -85,7 +76,7 @@ export interface Backend {
 }
 
 /** The host, port and database of a connection string: no user, no password, no query. */
-export function addressOf(url: string): string {
+export function toAddress(url: string): string {
   try {
     const { protocol, host, pathname } = new URL(url);
     return `${protocol}//${host}${pathname}`;

@@ -19,7 +19,7 @@ const OPTIONS: JobSchedulerTemplateOptions = {
 const ID = /^repeat:.*:(\d+)$/;
 
 /** When a job was due that BullMQ repeats. */
-export function dueOf({ id, repeatJobKey }: Pick<Job, 'id' | 'repeatJobKey'>): number | undefined {
+export function getDue({ id, repeatJobKey }: Pick<Job, 'id' | 'repeatJobKey'>): number | undefined {
   const due = repeatJobKey === undefined ? undefined : ID.exec(id ?? '')?.[1];
   return due === undefined ? undefined : Number(due);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BackendFactory,
   DelayedError,
@@ -8,7 +9,7 @@ import {
   Worker,
 } from 'bullmq';
 import type { BackendOptions, Consumer, ConsumerEvents, JobOutcome, NewJob, Producer } from './backend.js';
-import { dueOf, setRepeated } from './bull-repeat.js';
+import { getDue, setRepeated } from './bull-repeat.js';
 
 /** Jobs written by one command. */
 const BATCH = 1_000;
@@ -40,13 +41,14 @@ interface BullParts<C> {
 
 /** Opens a producer; throws what the connection throws. */
 export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
+  const { telemetry } = parts.options;
   const queue = new Queue<unknown, void, string, unknown, void, string, IQueueBackend, C>(
     parts.name,
     {
       connection: parts.connection,
       prefix: parts.options.prefix,
       streams: { events: { maxLen: MAX_EVENTS } },
-      ...telemetryOf(parts),
+      ...(telemetry && { telemetry }),
       skipMetasUpdate: parts.options.readOnly ?? false,
     },
     parts.factory,
@@ -79,14 +81,14 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       const ids = (await parts.pendingIds?.()) ?? (await queue.getRanges([...PENDING], 0, -1));
       return ids.map(unmark);
     },
-    look: async (limit) => {
+    peek: async (limit) => {
       // Running jobs first: a job that starts meanwhile is seen twice and not lost.
       const running = (await queue.getRanges(['active'], 0, limit - 1)).map(unmark);
       const waiting = await queue.getRanges([...WAITING], 0, limit - 1);
       return { running, waiting: waiting.slice(0, limit).map(unmark) };
     },
     remove: async (ids) => {
-      await eachOf(ids, (id) => queue.remove(MARK + id));
+      await forEachJob(ids, (id) => queue.remove(MARK + id));
     },
     repeat: (recurring) => setRepeated(queue, recurring),
     close: () => closeWithin(CLOSE_MS, queue.close(), parts.options.abandon),
@@ -97,7 +99,7 @@ function unmark(id: string): string {
   return id.startsWith(MARK) ? id.slice(MARK.length) : id;
 }
 
-async function eachOf<T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> {
+async function forEachJob<T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < all.length; from += REMOVALS) {
     await Promise.all(all.slice(from, from + REMOVALS).map(act));
   }
@@ -111,14 +113,10 @@ function forgetFinished(
   queue: Pick<Queue, 'getJobState' | 'remove'>,
   jobs: readonly NewJob[],
 ): Promise<void> {
-  return eachOf(jobs, async ({ id }) => {
+  return forEachJob(jobs, async ({ id }) => {
     const state = await queue.getJobState(MARK + id);
     if (state === 'completed' || state === 'failed') await queue.remove(MARK + id);
   });
-}
-
-function telemetryOf({ options: { telemetry } }: Pick<BullParts<never>, 'options'>) {
-  return telemetry === undefined ? {} : { telemetry };
 }
 
 function bulkJob({ name, options }: Pick<BullParts<never>, 'name' | 'options'>, job: NewJob) {
@@ -148,6 +146,7 @@ export async function bullConsumer<C>(
   concurrency: number,
   events: ConsumerEvents,
 ): Promise<Consumer> {
+  const { telemetry } = parts.options;
   const running = new Set<Promise<JobOutcome>>();
   const worker = new Worker<unknown, void, string, IQueueBackend, number, C>(
     parts.name,
@@ -155,7 +154,7 @@ export async function bullConsumer<C>(
       const run = events.run({
         id: unmark(job.id ?? ''),
         payload: job.data,
-        due: dueOf(job),
+        due: getDue(job),
         attempt: job.attemptsMade + 1,
         attempts: job.opts.attempts ?? 1,
       });
@@ -170,7 +169,7 @@ export async function bullConsumer<C>(
       connection: parts.connection,
       prefix: parts.options.prefix,
       concurrency,
-      ...telemetryOf(parts),
+      ...(telemetry && { telemetry }),
       autorun: false,
       lockDuration: parts.options.lockMs,
       stalledInterval: Math.ceil(parts.options.lockMs / 3),
@@ -230,17 +229,16 @@ export async function closeWithin(
   closing: Promise<unknown>,
   force: () => unknown,
 ): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms);
-  });
-  const settled = closing.then(
-    () => 'closed' as const,
-    () => 'failed' as const,
-  );
-  const outcome = await Promise.race([settled, late]);
-  clearTimeout(timer);
-  if (outcome === 'closed') return;
+  const done = new AbortController();
+  try {
+    const late = sleep(ms, 'late', { signal: done.signal });
+    late.catch(() => undefined);
+    if ((await Promise.race([closing, late])) !== 'late') return;
+  } catch {
+    // Forced, as what is late.
+  } finally {
+    done.abort();
+  }
   try {
     await force();
   } catch {

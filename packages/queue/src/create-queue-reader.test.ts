@@ -13,11 +13,11 @@ it('makes no tables where there are none, says that the queue is away, and finds
   const note = (warning: Error) => void warnings.push(warning);
   process.on('warning', note);
   const reader = createQueueReader({ databaseUrl: url, context: { ...context, clock }, timeoutMs: 60_000 });
-  await expect(reader.look('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+  await expect(reader.peek('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
   // Repeated looks leak nothing.
   for (let again = 0; again < 12; again++) {
     now += 2_000;
-    await expect(reader.look('pack', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+    await expect(reader.peek('pack', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
   }
   expect(warnings).toEqual([]);
   const client = new pg.Client({ connectionString: url });
@@ -28,13 +28,13 @@ it('makes no tables where there are none, says that the queue is away, and finds
 
   const queues = await createQueues({ databaseUrl: url, context });
   await queues.add('ingest', [ingest('there')]);
-  await expect(reader.look('ingest', 5), 'remembered for a moment').rejects.toMatchObject({
+  await expect(reader.peek('ingest', 5), 'remembered for a moment').rejects.toMatchObject({
     code: 'QUEUE_UNAVAILABLE',
   });
   now += 2_000;
-  expect(await reader.look('ingest', 5)).toEqual({ running: [], waiting: ['there'] });
+  expect(await reader.peek('ingest', 5)).toEqual({ running: [], waiting: ['there'] });
   await reader.close();
-  await expect(reader.look('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+  await expect(reader.peek('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
   await queues.close();
   await drop();
   process.off('warning', note);
@@ -47,7 +47,7 @@ it('waits for a server that does not answer no longer than it was told', async (
     { databaseUrl: `postgres://nobody:secret@127.0.0.1:${port}/none` },
   ]) {
     const reader = createQueueReader({ ...where, context, timeoutMs: 60_000 });
-    const refused = await reader.look('pack', 1).catch((error: Error) => error);
+    const refused = await reader.peek('pack', 1).catch((error: Error) => error);
     expect(refused).toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
     expect(String(refused)).not.toContain('secret');
     await reader.close();

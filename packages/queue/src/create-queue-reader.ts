@@ -1,24 +1,24 @@
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { createQueues, type QueuesOptions } from './create-queues.js';
-import type { QueueLook, QueueName, Queues } from './queues.js';
+import type { QueueName, QueueSnapshot, Queues } from './queues.js';
 
 /** Reads the queues and changes nothing, even if they do not exist. */
 export interface QueueReader {
   /** Ids of running and of waiting jobs, at most `limit` of each. Throws QUEUE_UNAVAILABLE, also on a timeout. */
-  look(queue: QueueName, limit: number): Promise<QueueLook>;
+  peek(queue: QueueName, limit: number): Promise<QueueSnapshot>;
   close(): Promise<void>;
 }
 
 interface QueueReaderOptions extends Pick<QueuesOptions, 'redisUrl' | 'databaseUrl' | 'prefix'> {
   context: Context;
-  /** Timeout of a look, connecting included, in milliseconds; default 500. */
+  /** Timeout of a read, connecting included, in milliseconds; default 500. */
   timeoutMs?: number;
 }
 
 /** How long no request is sent after a failure, in milliseconds. */
 const AWAY_MS = 2_000;
 
-/** Creates a reader; it connects at the first look, and again after a failure. */
+/** Creates a reader; it connects at the first read, and again after a failure. */
 export function createQueueReader(options: QueueReaderOptions): QueueReader {
   const { context, timeoutMs = 500, ...where } = options;
   let open: Promise<Queues> | undefined;
@@ -31,7 +31,7 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
     return open;
   };
 
-  /** Drops a failed reader: reusing it without a server would leak something at every look. */
+  /** Drops a failed reader: reusing it without a server would leak something at every read. */
   const drop = (): void => {
     const broken = open;
     open = undefined;
@@ -42,14 +42,14 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
   };
 
   return {
-    look: async (queue, limit) => {
+    peek: async (queue, limit) => {
       if (closed) throw unavailable(queue, 'the reader is closed');
       if (away !== undefined && context.clock.elapsed() < away.until) throw away.error;
-      const looking = connected().then((queues) => queues.look(queue, limit));
+      const peeking = connected().then((queues) => queues.peek(queue, limit));
       try {
-        const look = await within(timeoutMs, looking, queue);
+        const snapshot = await within(timeoutMs, peeking, queue);
         away = undefined;
-        return look;
+        return snapshot;
       } catch (error) {
         drop();
         away = { until: context.clock.elapsed() + AWAY_MS, error };

@@ -1,4 +1,11 @@
-import { type Context, describeError, isPackhouseError, PackhouseError, redact } from '@packhouse/runtime';
+import {
+  type Context,
+  describeError,
+  getOrAdd,
+  isPackhouseError,
+  PackhouseError,
+  redact,
+} from '@packhouse/runtime';
 import type { Backend, BackendOptions, Producer } from './backend.js';
 import { checkRequest } from './payloads.js';
 import { openPostgresBackend } from './postgres-backend.js';
@@ -42,23 +49,19 @@ export interface QueuesOptions {
  */
 export async function createQueues(options: QueuesOptions): Promise<Queues> {
   const { context } = options;
-  const attempts = options.attempts ?? ATTEMPTS;
-  const backoffMs = options.backoffMs ?? 1_000;
+  const { attempts = ATTEMPTS, backoffMs = 1_000 } = options;
   const logger = context.logger.child({ part: 'queue' });
   const backend = await openBackend(options);
   const producers = new Map<QueueName, Promise<Producer>>();
   const workers = new Set<Worker>();
   let closing: Promise<void> | undefined;
 
-  const producer = (queue: QueueName): Promise<Producer> => {
-    let open = producers.get(queue);
-    if (open === undefined) {
-      open = backend.producer(queue);
-      producers.set(queue, open);
-      open.catch(() => producers.delete(queue));
-    }
-    return open;
-  };
+  const producer = (queue: QueueName): Promise<Producer> =>
+    getOrAdd(producers, queue, () => {
+      const opening = backend.producer(queue);
+      opening.catch(() => producers.delete(queue));
+      return opening;
+    });
   const attempt = async <T>(what: string, queue: QueueName, action: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw unavailable(what, queue, backend, new Error('the queues are closed'));
     try {
@@ -90,7 +93,7 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
     pendingIds: (queue) =>
       attempt('Listing', queue, async () => new Set(await (await producer(queue)).pendingIds())),
     counts: (queue) => attempt('Counting', queue, async () => (await producer(queue)).counts()),
-    look: (queue, limit) => attempt('Looking at', queue, async () => (await producer(queue)).look(limit)),
+    peek: (queue, limit) => attempt('Reading', queue, async () => (await producer(queue)).peek(limit)),
     remove: (queue, ids) =>
       attempt('Removing jobs from', queue, async () => (await producer(queue)).remove(ids)),
     repeat: (recurring) =>

@@ -1,24 +1,24 @@
 import { expect, it } from 'vitest';
 import { type Cron, checkCron, lastDues, nextDue } from './cron.js';
 
-const cronOf = (pattern: string, zone = 'Europe/Berlin'): Cron => ({ pattern, zone });
+const getCron = (pattern: string, zone = 'Europe/Berlin'): Cron => ({ pattern, zone });
 const times = (cron: Cron, from: string, to: string): string[] =>
   lastDues(cron, Date.parse(from), Date.parse(to)).dues.map((due) =>
     new Date(due).toISOString().slice(11, 16),
   );
 
 it('a time of day in the gap of daylight saving is due an hour later, on that day alone', () => {
-  const night = (pattern: string) => times(cronOf(pattern), '2026-03-29T00:00:00Z', '2026-03-29T03:00:00Z');
+  const night = (pattern: string) => times(getCron(pattern), '2026-03-29T00:00:00Z', '2026-03-29T03:00:00Z');
   expect(night('30 2 * * *')).toEqual(['01:30']); // 03:30 of summer time
   expect(night('0 * * * *')).toEqual(['01:00', '02:00', '03:00']);
-  expect(times(cronOf('30 2 * * *'), '2026-03-29T12:00:00Z', '2026-03-30T12:00:00Z')).toEqual(['00:30']);
+  expect(times(getCron('30 2 * * *'), '2026-03-29T12:00:00Z', '2026-03-30T12:00:00Z')).toEqual(['00:30']);
 });
 
 it('a time of day that comes twice is due once, and every hour is due in both hours', () => {
-  expect(times(cronOf('30 2 * * *'), '2026-10-24T22:00:00Z', '2026-10-25T22:00:00Z')).toEqual(['00:30']);
+  expect(times(getCron('30 2 * * *'), '2026-10-24T22:00:00Z', '2026-10-25T22:00:00Z')).toEqual(['00:30']);
   const hours = ['00:00', '01:00', '02:00'].map((hour) => Date.parse(`2026-10-25T${hour}:00Z`));
-  expect(hours.map((hour) => nextDue(cronOf('0 * * * *'), hour - 1))).toEqual(hours);
-  expect(times(cronOf('*/30 * * * *'), '2026-10-25T00:45:00Z', '2026-10-25T01:40:00Z')).toEqual([
+  expect(hours.map((hour) => nextDue(getCron('0 * * * *'), hour - 1))).toEqual(hours);
+  expect(times(getCron('*/30 * * * *'), '2026-10-25T00:45:00Z', '2026-10-25T01:40:00Z')).toEqual([
     '01:00',
     '01:30',
   ]);
@@ -27,12 +27,12 @@ it('a time of day that comes twice is due once, and every hour is due in both ho
 it('finds the newest due times of a long absence without going through all of them', () => {
   const after = Date.parse('2020-01-01T00:00:00Z');
   const until = Date.parse('2026-01-01T00:00:30Z');
-  expect(lastDues(cronOf('* * * * *'), after, until)).toMatchObject({ dues: { length: 60 }, more: true });
-  expect(lastDues(cronOf('0 0 29 2 *', 'UTC'), after, until)).toEqual({
+  expect(lastDues(getCron('* * * * *'), after, until)).toMatchObject({ dues: { length: 60 }, more: true });
+  expect(lastDues(getCron('0 0 29 2 *', 'UTC'), after, until)).toEqual({
     dues: [Date.parse('2020-02-29T00:00:00Z'), Date.parse('2024-02-29T00:00:00Z')],
     more: false,
   });
-  expect(lastDues(cronOf('0 0 29 2 *'), until - 1, until)).toEqual({ dues: [], more: false });
+  expect(lastDues(getCron('0 0 29 2 *'), until - 1, until)).toEqual({ dues: [], more: false });
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { PackhouseError } from '@packhouse/runtime';
+import { DAY_MS, openZone, PackhouseError } from '@packhouse/runtime';
 import { CronExpressionParser } from 'cron-parser';
 
 /**
@@ -14,7 +14,6 @@ export interface Cron {
 }
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Where there are too many due times, those of the first of these spans that has any. */
 const SPANS_MS = [HOUR_MS, DAY_MS, 32 * DAY_MS, 400 * DAY_MS];
 /** Most due times that are looked for at once: some 50 ms of work. */
@@ -30,9 +29,7 @@ export function checkCron(cron: Cron): void {
       'It has minute, hour, day of the month, month and day of the week, e.g. "0 3 * * *"; there are no seconds and no @reboot.',
     );
   }
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-  } catch {
+  if (openZone(zone) === null) {
     throw invalid(`There is no time zone "${zone.slice(0, 64)}"`, 'For example UTC or Europe/Berlin.');
   }
   try {
@@ -51,7 +48,7 @@ export function checkCron(cron: Cron): void {
 
 /** The first due time after a time, in milliseconds since 1970. */
 export function nextDue(cron: Cron, after: number): number {
-  return timesOf(cron, after).next().getTime();
+  return toTimes(cron, after).next().getTime();
 }
 
 /**
@@ -69,7 +66,7 @@ export function lastDues(cron: Cron, after: number, until: number): { dues: numb
 }
 
 function duesBetween(cron: Cron, after: number, until: number): number[] {
-  const times = timesOf(cron, after);
+  const times = toTimes(cron, after);
   const dues: number[] = [];
   for (let due = times.next().getTime(); due <= until && dues.length < MOST; due = times.next().getTime()) {
     dues.push(due);
@@ -77,7 +74,7 @@ function duesBetween(cron: Cron, after: number, until: number): number[] {
   return dues;
 }
 
-function timesOf({ pattern, zone }: Cron, after: number) {
+function toTimes({ pattern, zone }: Cron, after: number) {
   return CronExpressionParser.parse(pattern.trim(), { tz: zone, currentDate: new Date(after) });
 }
 

@@ -14,14 +14,17 @@ const PAYLOADS = {
   ingest: z
     .object({
       network,
-      start: block,
-      end: block,
+      firstBlock: block,
+      lastBlock: block,
       kinds: z.array(z.enum(KINDS)).min(1),
-      range: block.optional(),
+      backfill: block.optional(),
       owner: z.string().max(64).optional(),
     })
-    .refine((payload) => payload.start <= payload.end, { error: 'start is beyond end', path: ['start'] }),
-  pack: z.object({ network, kind: z.enum(KINDS), start: block }),
+    .refine((payload) => payload.firstBlock <= payload.lastBlock, {
+      error: 'firstBlock is beyond lastBlock',
+      path: ['firstBlock'],
+    }),
+  pack: z.object({ network, kind: z.enum(KINDS), firstBlock: block }),
   schedule: z.object({ schedule: z.string().regex(/^[a-z0-9-]{1,64}$/), due: z.int().optional() }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PackhouseError } from '@packhouse/runtime';
 import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import pg from 'pg';
-import { addressOf, type Backend, type BackendOptions, queueUnavailable } from './backend.js';
+import { type Backend, type BackendOptions, queueUnavailable, toAddress } from './backend.js';
 import { bullConsumer, bullProducer, CLOSE_MS, closeWithin } from './bull.js';
 import { createTableKeeper, saysMissing, type TableKeeper } from './keep-tables.js';
 
@@ -31,7 +31,7 @@ const CONSUMER_PAUSE_MS = 400;
  * Postgres does not answer now, DATABASE_NEWER.
  */
 export async function openPostgresBackend(url: string, options: BackendOptions): Promise<Backend> {
-  const address = addressOf(url);
+  const address = toAddress(url);
   const pools = new Set<pg.Pool>();
   const open = (): pg.Pool => {
     const pool = openPool(url, options.onError, () => keeper);
@@ -193,11 +193,8 @@ const RESTARTING = new Set([
 function asConnectionError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = (error as Error & { code?: string }).code ?? '';
-  const dropped =
-    RESTARTING.has(code) ||
-    saysMissing(error) ||
-    code.startsWith('08') ||
-    /^Connection terminated|timeout/i.test(error.message);
+  const lost = code.startsWith('08') || /^Connection terminated|timeout/i.test(error.message);
+  const dropped = lost || RESTARTING.has(code) || saysMissing(error);
   return dropped
     ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNREFUSED' })
     : error;

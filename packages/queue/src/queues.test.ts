@@ -3,7 +3,7 @@ import { redisInstalled } from '@packhouse/local';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createQueueReader, type QueueReader } from './create-queue-reader.js';
 import { createQueues, type QueuesOptions } from './create-queues.js';
-import type { Job, JobRequest, QueueLook, Queues } from './queues.js';
+import type { Job, JobRequest, QueueSnapshot, Queues } from './queues.js';
 import { context, gate, ingest, killableWorker, lines, until } from './testing/fixtures.js';
 import { postgresServer, redisServer, type Server } from './testing/servers.js';
 
@@ -50,7 +50,7 @@ for (const { name, present, start } of SERVERS) {
       return open(more);
     };
 
-    const readerOf = (): QueueReader => {
+    const getReader = (): QueueReader => {
       const reader = createQueueReader({ ...server.url, prefix, context, timeoutMs: 60_000 });
       readers.push(reader);
       return reader;
@@ -65,7 +65,7 @@ for (const { name, present, start } of SERVERS) {
       expect(taken[0]).toMatchObject({
         id: 'window-0',
         attempt: 1,
-        payload: { network: 'demo', start: 100, end: 109, kinds: ['blocks', 'logs'] },
+        payload: { network: 'demo', firstBlock: 100, lastBlock: 109, kinds: ['blocks', 'logs'] },
       });
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
       await queues.add('ingest', [ingest('window-0', 100)]);
@@ -79,7 +79,9 @@ for (const { name, present, start } of SERVERS) {
       await other.add('ingest', [ingest('same', 3), ingest('else', 4)]);
       expect(await queues.pendingIds('ingest')).toEqual(new Set(['same', 'else']));
       const starts: number[] = [];
-      await queues.work('ingest', async (job) => void starts.push(job.payload.start), { concurrency: 1 });
+      const note = async (job: { payload: { firstBlock: number } }) =>
+        void starts.push(job.payload.firstBlock);
+      await queues.work('ingest', note, { concurrency: 1 });
       await until(() => expect(starts.sort()).toEqual([1, 4]));
     });
 
@@ -178,27 +180,24 @@ for (const { name, present, start } of SERVERS) {
       );
       await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs-1', 0, 2), ingest('runs-2', 0, 3)]);
       await queues.add('ingest', [ingest('waits', 0, 4)]);
-      const reader = readerOf();
-      const ids = (look: QueueLook) => [look.running.sort(), look.waiting.sort()];
+      const reader = getReader();
+      const ids = ({ running, waiting }: QueueSnapshot) => [running.sort(), waiting.sort()];
       await until(async () =>
-        expect(ids(await reader.look('ingest', 10))).toEqual([
+        expect(ids(await reader.peek('ingest', 10))).toEqual([
           ['runs-1', 'runs-2'],
           ['fails', 'waits'],
         ]),
       );
-      expect(ids(await queues.look('ingest', 10))).toEqual(ids(await reader.look('ingest', 10)));
-      const one = await queues.look('ingest', 1);
-      expect([one.running.length, one.waiting.length]).toEqual([1, 1]);
-      expect(await reader.look('pack', 10)).toEqual({ running: [], waiting: [] });
+      expect(ids(await queues.peek('ingest', 10))).toEqual(ids(await reader.peek('ingest', 10)));
+      expect(ids(await queues.peek('ingest', 1)).map((some) => some.length)).toEqual([1, 1]);
+      expect(await reader.peek('pack', 10)).toEqual({ running: [], waiting: [] });
       running.open();
     });
 
     it('leaves a paused queue as it is when it only looks', async () => {
-      const queues = await fresh();
-      await queues.add('ingest', [ingest('left')]);
+      await (await fresh()).add('ingest', [ingest('left')]);
       await server.pause(prefix);
-      const reader = readerOf();
-      expect(await reader.look('ingest', 5)).toEqual({ running: [], waiting: ['left'] });
+      expect(await getReader().peek('ingest', 5)).toEqual({ running: [], waiting: ['left'] });
       expect(await server.isPaused(prefix)).toBe(true);
     });
 
@@ -266,7 +265,8 @@ for (const { name, present, start } of SERVERS) {
       const queues = await fresh();
       await queues.add('ingest', []);
       await queues.pendingIds('ingest');
-      await server.smuggle(prefix, 'bad-range', { network: 'demo', start: 9, end: 1, kinds: ['blocks'] });
+      const reversed = { network: 'demo', firstBlock: 9, lastBlock: 1, kinds: ['blocks'] };
+      await server.smuggle(prefix, 'bad-range', reversed);
       await server.smuggle(prefix, 'bad-shape', ['not', 'an', 'object']);
       const ran: string[] = [];
       await queues.work('ingest', async (job) => void ran.push(job.id), { concurrency: 1 });
@@ -275,7 +275,7 @@ for (const { name, present, start } of SERVERS) {
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
       const said = lines.filter((line) => line.includes('malformed job removed'));
       expect(said).toHaveLength(2);
-      expect(said.join('')).toMatch(/bad-range.*start is beyond end.*QUEUE_PAYLOAD_INVALID/);
+      expect(said.join('')).toMatch(/bad-range.*firstBlock is beyond lastBlock.*QUEUE_PAYLOAD_INVALID/);
     });
 
     it('refuses malformed jobs when they are added, and adds none of that call', async () => {
@@ -284,8 +284,8 @@ for (const { name, present, start } of SERVERS) {
         { ...ingest('a:b') },
         { ...ingest('') },
         { ...ingest('x'), priority: 0 },
-        { ...ingest('x'), payload: { network: 'UPPER', start: 0, end: 1, kinds: ['blocks'] } },
-        { ...ingest('x'), payload: { network: 'demo', start: -1, end: 1, kinds: [] } },
+        { ...ingest('x'), payload: { network: 'UPPER', firstBlock: 0, lastBlock: 1, kinds: ['blocks'] } },
+        { ...ingest('x'), payload: { network: 'demo', firstBlock: -1, lastBlock: 1, kinds: [] } },
       ];
       for (const request of bad) {
         await expect(queues.add('ingest', [ingest('fine'), request])).rejects.toMatchObject({
@@ -445,7 +445,7 @@ for (const { name, present, start } of SERVERS) {
     it('ignores fields that it does not know, and leaves a job of kinds that it does not know to others', async () => {
       const queues = await fresh();
       await queues.pendingIds('ingest');
-      const window = { network: 'demo', start: 0, end: 9, kinds: ['blocks'] };
+      const window = { network: 'demo', firstBlock: 0, lastBlock: 9, kinds: ['blocks'] };
       await server.smuggle(prefix, 'more-fields', { ...window, hurry: true });
       await server.smuggle(prefix, 'new-kind', { ...window, kinds: ['blocks', 'blobs'] });
       const taken: Job<'ingest'>[] = [];
@@ -462,11 +462,11 @@ for (const { name, present, start } of SERVERS) {
       const queues = await fresh();
       await queues.add('ingest', [ingest('foreign', 7), ingest('own', 8)]);
       const taken: string[] = [];
-      const takes = ({ start }: { start: number }) => start === 8;
+      const takes = ({ firstBlock }: { firstBlock: number }) => firstBlock === 8;
       await queues.work('ingest', async ({ id }) => void taken.push(id), { concurrency: 1, takes });
       await until(async () => expect((await queues.counts('ingest')).delayed).toBe(1));
       await until(() => expect(taken).toEqual(['own']));
-      expect((await queues.look('ingest', 5)).waiting).toEqual(['foreign']);
+      expect((await queues.peek('ingest', 5)).waiting).toEqual(['foreign']);
     });
 
     it('counts jobs by where they stand', async () => {

@@ -3,17 +3,17 @@ import type { Cron } from './cron.js';
 
 /** Payloads by queue name. Block ranges are inclusive. */
 export interface JobPayloads {
-  /** Fetch, check and stage a window of blocks, for a wanted range (its id) of an owner. */
+  /** Fetch, check and stage a window of blocks, for a backfill (its id) of an owner. */
   ingest: {
     network: string;
-    start: number;
-    end: number;
+    firstBlock: number;
+    lastBlock: number;
     kinds: readonly Kind[];
-    range?: number | undefined;
+    backfill?: number | undefined;
     owner?: string | undefined;
   };
-  /** Pack and publish what can be packed of one kind, from `start` on. */
-  pack: { network: string; kind: Kind; start: number };
+  /** Pack and publish what can be packed of one kind, from `firstBlock` on. */
+  pack: { network: string; kind: Kind; firstBlock: number };
   /** Run a schedule; `due` is the time in milliseconds since 1970, absent in what BullMQ repeats. */
   schedule: { schedule: string; due?: number | undefined };
 }
@@ -60,7 +60,7 @@ export interface Worker {
 export type JobCounts = Record<'waiting' | 'delayed' | 'active', number>;
 
 /** Ids of running and waiting jobs, at most the requested number of each. */
-export interface QueueLook {
+export interface QueueSnapshot {
   running: string[];
   /** Waiting for a worker, or for the time of their next try. */
   waiting: string[];
@@ -89,7 +89,7 @@ export interface Queues {
   /** Numbers of jobs; the cost does not depend on them. */
   counts(queue: QueueName): Promise<JobCounts>;
   /** Ids of running and of waiting jobs, at most `limit` of each. Changes nothing. */
-  look(queue: QueueName, limit: number): Promise<QueueLook>;
+  peek(queue: QueueName, limit: number): Promise<QueueSnapshot>;
   /** Removes waiting and delayed jobs with these ids; running ones stay. */
   remove(queue: QueueName, ids: readonly string[]): Promise<void>;
   /** Makes what the queue `schedule` repeats exactly this; changes nothing that is so already. */

@@ -1,6 +1,6 @@
 import { createRedisBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import { addressOf, type Backend, type BackendOptions, queueUnavailable } from './backend.js';
+import { type Backend, type BackendOptions, queueUnavailable, toAddress } from './backend.js';
 import { bullConsumer, bullProducer } from './bull.js';
 
 const CONNECT_MS = 5_000;
@@ -8,7 +8,7 @@ const retryStrategy = (tries: number): number => Math.min(100 * 2 ** Math.min(tr
 
 /** Stores jobs in Redis 6.2 or later. Throws QUEUE_UNAVAILABLE if the server does not answer now. */
 export async function openRedisBackend(url: string, options: BackendOptions): Promise<Backend> {
-  const address = addressOf(url);
+  const address = toAddress(url);
   await probe(url, address);
   const clients = new Set<Redis>();
   const watch = (client: Redis): Redis => {

@@ -35,11 +35,12 @@ for (const { name, present, start } of SERVERS) {
     const often: Recurring = { schedule: 'often', everyMs: 200, from: 0 };
     /** Days away whenever the test runs. */
     const yearly: Recurring = {
-      ...{ schedule: 'yearly', zone: 'Europe/Berlin' },
+      schedule: 'yearly',
+      zone: 'Europe/Berlin',
       pattern: `30 2 ${new Date(Date.now() + 10 * 86_400_000).getUTCDate()} ${new Date(Date.now() + 10 * 86_400_000).getUTCMonth() + 1} *`,
     };
     const waiting = async (queues: Queues): Promise<string[]> =>
-      (await queues.look('schedule', 10)).waiting.sort();
+      (await queues.peek('schedule', 10)).waiting.sort();
 
     it('come at their times, each with the time it was due at, on one of several workers', async () => {
       const queues = await fresh();

@@ -17,10 +17,13 @@ it('leaves a job that a budget keeps back for later, which is no failed try', as
     message: 'Of provider p the day is used up.',
   });
   const worker = await startWorker({
-    ...{ backend, context, queue: 'ingest' as const, concurrency: 1 },
+    backend,
+    context,
+    queue: 'ingest' as const,
+    concurrency: 1,
     handler: () => Promise.reject(keptBack),
   });
-  const payload = { network: 'demo', start: 0, end: 9, kinds: ['blocks'] };
+  const payload = { network: 'demo', firstBlock: 0, lastBlock: 9, kinds: ['blocks'] };
   expect(await run?.({ id: 'poor', payload, attempt: 5, attempts: 5, due: undefined })).toBe('left');
   expect(lines.join('')).not.toContain('last try');
   await worker.close();

@@ -18,71 +18,40 @@ export async function startWorker<N extends QueueName>(
   },
 ): Promise<Worker> {
   const { context, queue, handler } = options;
-  const logger = context.logger.child({ part: 'queue', queue });
-  const jobs = context.metrics.counter('packhouse_queue_jobs_total', 'Tries of jobs by how they ended', [
-    'queue',
-    'outcome',
-  ]);
+  const { logger, ended, malformed, givenBack, failed, stalled } = createTries(context, queue);
   const running = new Map<string, AbortController>();
 
   const run = async (taken: TakenJob): Promise<JobOutcome> => {
+    const { id, due, attempt } = taken;
     let payload: Job<N>['payload'];
     try {
-      payload = parsePayload(queue, taken.id, taken.payload);
+      payload = parsePayload(queue, id, taken.payload);
     } catch (error) {
-      if (isOfNewerVersion(error)) {
-        logger.info({ job: taken.id, error: describeError(error) }, 'job of a newer version left for it');
-        jobs.inc({ queue, outcome: 'left' });
-        return 'left';
-      }
-      // Reported as done to remove it, as a retry could never succeed.
-      logger.error({ job: taken.id, error: describeError(error) }, 'malformed job removed');
-      jobs.inc({ queue, outcome: 'malformed' });
-      return 'done';
+      if (!isOfNewerVersion(error)) return malformed(id, error);
+      logger.info({ job: id, error: describeError(error) }, 'job of a newer version left for it');
+      return ended('left');
     }
-    if (context.signal.aborted) return giveBack(taken);
+    if (context.signal.aborted) return givenBack(id);
     if (options.takes?.(payload) === false) {
-      logger.debug({ job: taken.id }, 'job left for a worker that can run it');
-      jobs.inc({ queue, outcome: 'left' });
-      return 'left';
+      logger.debug({ job: id }, 'job left for a worker that can run it');
+      return ended('left');
     }
     const controller = new AbortController();
-    running.set(taken.id, controller);
+    running.set(id, controller);
     try {
-      await handler({
-        ...{ id: taken.id, payload, due: taken.due, attempt: taken.attempt },
-        signal: controller.signal,
-      });
-      jobs.inc({ queue, outcome: 'done' });
-      return 'done';
+      await handler({ id, payload, due, attempt, signal: controller.signal });
+      return ended('done');
     } catch (error) {
-      if (context.signal.aborted) return giveBack(taken);
+      if (context.signal.aborted) return givenBack(id);
       if (isBudgetError(error)) {
-        logger.debug({ job: taken.id, error: describeError(error) }, 'job waits for a budget');
-        jobs.inc({ queue, outcome: 'left' });
-        return 'left';
+        logger.debug({ job: id, error: describeError(error) }, 'job waits for a budget');
+        return ended('left');
       }
-      const last = taken.attempt >= taken.attempts;
-      jobs.inc({ queue, outcome: last ? 'given-up' : 'retried' });
-      logger.warn(
-        {
-          job: taken.id,
-          attempt: taken.attempt,
-          attempts: taken.attempts,
-          error: redact(describeError(error)),
-        },
-        last ? 'job failed on its last try' : 'job failed, will be tried again',
-      );
+      failed(taken, error);
       throw error;
     } finally {
-      if (running.get(taken.id) === controller) running.delete(taken.id);
+      if (running.get(id) === controller) running.delete(id);
     }
-  };
-
-  const giveBack = ({ id }: TakenJob): JobOutcome => {
-    logger.info({ job: id }, 'job given back');
-    jobs.inc({ queue, outcome: 'given-back' });
-    return 'given-back';
   };
 
   const consumer = await options.backend.consumer(queue, options.concurrency, {
@@ -93,10 +62,7 @@ export async function startWorker<N extends QueueName>(
         running.get(id)?.abort(new Error(`job ${id} was lost: its lock could not be renewed`));
       }
     },
-    stalled: (id) => {
-      jobs.inc({ queue, outcome: 'stalled' });
-      logger.warn({ job: id }, 'job of a dead worker runs again');
-    },
+    stalled,
   });
 
   let closing: Promise<void> | undefined;
@@ -114,6 +80,44 @@ export async function startWorker<N extends QueueName>(
         for (const controller of running.values()) controller.abort(new Error('the worker stops at once'));
       }
       return close();
+    },
+  };
+}
+
+/** Counts and logs how the tries of a queue's jobs end. */
+function createTries(context: Context, queue: QueueName) {
+  const logger = context.logger.child({ part: 'queue', queue });
+  const jobs = context.metrics.counter('packhouse_queue_jobs_total', 'Tries of jobs by how they ended', [
+    'queue',
+    'outcome',
+  ]);
+  const ended = (outcome: JobOutcome, counted: string = outcome): JobOutcome => {
+    jobs.inc({ queue, outcome: counted });
+    return outcome;
+  };
+  return {
+    logger,
+    ended,
+    /** Reported as done to remove it, as a retry could never succeed. */
+    malformed(job: string, error: unknown): JobOutcome {
+      logger.error({ job, error: describeError(error) }, 'malformed job removed');
+      return ended('done', 'malformed');
+    },
+    givenBack(job: string): JobOutcome {
+      logger.info({ job }, 'job given back');
+      return ended('given-back');
+    },
+    failed({ id, attempt, attempts }: TakenJob, error: unknown): void {
+      const last = attempt >= attempts;
+      jobs.inc({ queue, outcome: last ? 'given-up' : 'retried' });
+      logger.warn(
+        { job: id, attempt, attempts, error: redact(describeError(error)) },
+        last ? 'job failed on its last try' : 'job failed, will be tried again',
+      );
+    },
+    stalled(job: string): void {
+      jobs.inc({ queue, outcome: 'stalled' });
+      logger.warn({ job }, 'job of a dead worker runs again');
     },
   };
 }

@@ -109,7 +109,7 @@ it.skipIf(!installed)(`one trace leads from what wants a job to what the job doe
   );
   await until(() => expect(ran).toHaveLength(2));
   await queues.close();
-  const traceOf = (name: string): string | undefined => seen.find((span) => span.name === name)?.traceId;
-  expect(traceOf('publish a')).toBe(traceOf('plan'));
-  expect(traceOf('publish b')).not.toBe(traceOf('plan'));
+  const toTrace = (name: string): string | undefined => seen.find((span) => span.name === name)?.traceId;
+  expect(toTrace('publish a')).toBe(toTrace('plan'));
+  expect(toTrace('publish b')).not.toBe(toTrace('plan'));
 });

@@ -1,5 +1,5 @@
 import { format } from 'node:util';
-import { createOnceAWhile } from './once-a-while.js';
+import { createOnceAWhile } from './time/once-a-while.js';
 
 /** A message that Node or a library would have printed on stderr. */
 interface ForeignWarning {

@@ -1,7 +1,7 @@
-import type { Clock } from './clock.js';
-import type { Logger } from './logger.js';
-import type { Metrics } from './metrics.js';
-import type { Tracing } from './tracing.js';
+import type { Logger } from './observe/logger.js';
+import type { Metrics } from './observe/metrics.js';
+import type { Tracing } from './observe/tracing.js';
+import type { Clock } from './time/clock.js';
 
 /** The first argument of every part, in place of module-level clients and singletons. */
 export interface Context {

@@ -1,31 +1,36 @@
 export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
-export { type Clock, systemClock } from './clock.js';
 export type { Context } from './context.js';
 export { describeError, isBudgetError, isPackhouseError, PackhouseError } from './errors.js';
-export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './fair-turns.js';
-export { createLogger, type Logger } from './logger.js';
-export { createMetrics, type Metrics, renderTogether } from './metrics.js';
+export { getOrAdd } from './get-or-add.js';
+export { getWeight, heavier } from './heavier.js';
 export { startMetrics } from './metrics-server.js';
-export { createOnceAWhile } from './once-a-while.js';
+export { createLogger, type Logger } from './observe/logger.js';
+export { createMetrics, type Metrics, renderTogether } from './observe/metrics.js';
+export { API_KEY, isApiKey, redact } from './observe/redact.js';
+export type { TallyCount, TallyTimes } from './observe/tallies.js';
+export { openTracing, type Span } from './observe/tracing.js';
 export { isAlive, processStart } from './process-start.js';
-export { redact } from './redact.js';
+export { repeat } from './repeat.js';
 export { type ProcessMessage, runProcess } from './run-process.js';
 export {
   databaseUrlSetting,
-  drainLimitSetting,
-  jobLockSetting,
-  metricsHostSetting,
-  metricsPortSetting,
   networksFileSetting,
   objectStoreSetting,
+  processSettings,
   redisUrlSetting,
   s3EndpointSetting,
   signingKeyFileSetting,
   trustProxySetting,
+  workerSettings,
 } from './service-settings.js';
 export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
-export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './signals.js';
-export type { TallyCount, TallyTimes } from './tallies.js';
-export { openTracing, type Span } from './tracing.js';
+export { createThreadPool, type ThreadOptions } from './thread-pool.js';
+export { type Clock, DAY_MS, systemClock, toDay } from './time/clock.js';
+export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './time/fair-turns.js';
+export { createOnceAWhile } from './time/once-a-while.js';
+export { parseDate } from './time/parse-date.js';
+export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './time/signals.js';
+export { openZone, type Zone } from './time/time-zone.js';
+export { parseWeekHours, type WeekHours } from './time/week-hours.js';
 export { requireWebAssembly } from './web-assembly.js';

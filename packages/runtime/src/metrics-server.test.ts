@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { systemClock } from './clock.js';
-import { createLogger } from './logger.js';
-import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { startMetrics } from './metrics-server.js';
+import { createLogger } from './observe/logger.js';
+import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
 import type { ProcessMessage } from './run-process.js';
 import { createShutdown } from './shutdown.js';
+import { systemClock } from './time/clock.js';
 
 function parts() {
   const logger = createLogger({ name: 'test', level: 'silent' });

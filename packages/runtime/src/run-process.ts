@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { captureWarnings } from './capture-warnings.js';
-import { systemClock } from './clock.js';
 import type { Context } from './context.js';
 import { describeError, PackhouseError } from './errors.js';
-import { createLogger, type LogLevel } from './logger.js';
-import { collectProcessMetrics, createMetrics } from './metrics.js';
-import { redact } from './redact.js';
+import { createLogger, type LogLevel } from './observe/logger.js';
+import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
+import { redact } from './observe/redact.js';
+import { openTracing } from './observe/tracing.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
-import { openTracing } from './tracing.js';
+import { systemClock } from './time/clock.js';
 import { requireWebAssembly } from './web-assembly.js';
 
 /** From a supervised process to its supervisor, which ignores unknown types and fields. */
@@ -77,24 +77,14 @@ export async function runProcess<S extends SettingsSchema>(
       LOG_LEVEL?: LogLevel;
       DRAIN_LIMIT_MS?: number;
     };
-    const logger = createLogger({
-      name: options.name,
-      repeatMs: REPEAT_MS,
-      ...(level === undefined ? {} : { level }),
-    });
+    const logger = createLogger({ name: options.name, repeatMs: REPEAT_MS, level });
     captureWarnings(host, ({ message, ...fields }) => logger.warn(fields, message));
     const parts = createShutdown({ logger, limitMs });
     shutdown = parts;
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
     const tracing = await openTracing();
-    const context: Context = {
-      logger,
-      metrics,
-      clock: systemClock,
-      signal: parts.signal,
-      ...(tracing === undefined ? {} : { tracing }),
-    };
+    const context: Context = { logger, metrics, clock: systemClock, signal: parts.signal, tracing };
     const drain = async (reason: string): Promise<void> => {
       const { clean } = await parts.run(reason);
       host.exit(clean ? 0 : NOT_DRAINED);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { integerSetting } from './settings.js';
+import { integerSetting, logLevelSetting } from './settings.js';
 
 /** DATABASE_URL; `or` continues the description. */
 export const databaseUrlSetting = (or = ''): z.ZodString =>
@@ -32,38 +32,39 @@ export const s3EndpointSetting = (): z.ZodOptional<z.ZodURL> =>
     .optional()
     .describe("an S3 store's address other than Amazon's, e.g. http://localhost:9000");
 
-/** METRICS_PORT: a port, `any` for a free one (reported to the supervisor), 0 for none. */
-export const metricsPortSetting = (): z.ZodType<number | 'any', string | undefined> =>
-  z
+/** What every process of the database reads. */
+export const processSettings = z.object({
+  DATABASE_URL: databaseUrlSetting(),
+  // A port, `any` for a free one (reported to the supervisor), 0 for none.
+  METRICS_PORT: z
     .string()
     .regex(/^(any|\d+)$/)
     .transform((text) => (text === 'any' ? text : Number(text)))
     .refine((port) => port === 'any' || port <= 65_535)
     .default(0)
-    .describe('the port of /metrics and /healthz, any for one that is free, 0 for none (the default)');
-
-/** METRICS_HOST. */
-export const metricsHostSetting = (): z.ZodDefault<z.ZodString> =>
-  z
+    .describe('the port of /metrics and /healthz, any for one that is free, 0 for none (the default)'),
+  METRICS_HOST: z
     .string()
     .default('0.0.0.0')
-    .describe('the address that /metrics listens on, e.g. 127.0.0.1 (default 0.0.0.0)');
-
-/** DRAIN_LIMIT_MS. */
-export const drainLimitSetting = (): z.ZodType<number, string | undefined> =>
-  integerSetting(
+    .describe('the address that /metrics listens on, e.g. 127.0.0.1 (default 0.0.0.0)'),
+  DRAIN_LIMIT_MS: integerSetting(
     'milliseconds that draining may take, 100 to 600000 (default 25000); keep it below what the orchestrator waits',
     100,
     600_000,
-  ).default(25_000);
+  ).default(25_000),
+  LOG_LEVEL: logLevelSetting(),
+});
 
-/** JOB_LOCK_MS. */
-export const jobLockSetting = (): z.ZodType<number, string | undefined> =>
-  integerSetting(
+/** What every process that takes jobs reads. */
+export const workerSettings = processSettings.extend({
+  REDIS_URL: redisUrlSetting('for the queues; without it they live in Postgres'),
+  NETWORKS_FILE: networksFileSetting(),
+  JOB_LOCK_MS: integerSetting(
     'milliseconds that a job stays with a process that was killed, 1000 to 600000 (default 12000); a process that stands still for longer loses its jobs',
     1_000,
     600_000,
-  ).default(12_000);
+  ).default(12_000),
+});
 
 /** SIGNING_KEY_FILE. */
 export const signingKeyFileSetting = (): z.ZodDefault<z.ZodString> =>

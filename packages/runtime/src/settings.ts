@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { PackhouseError } from './errors.js';
-import { LOG_LEVELS, type LogLevel } from './logger.js';
-import { redact } from './redact.js';
+import { LOG_LEVELS, type LogLevel } from './observe/logger.js';
+import { redact } from './observe/redact.js';
+import { DAY_MS } from './time/clock.js';
 
 /** A schema of environment variables: one zod object, each field described by meaning, unit, default, example. */
 export type SettingsSchema = z.ZodObject<z.ZodRawShape>;
@@ -28,7 +29,7 @@ export function loadSettings<S extends SettingsSchema>(
     const field = schema.shape[name] as z.ZodType | undefined;
     const value = seen[name];
     if (field === undefined) return issue.message;
-    const expected = descriptionOf(field) ?? issue.message;
+    const expected = getDescription(field) ?? issue.message;
     return `${name}: ${seenValue(name, value)}, expected ${expected}`;
   });
   throw new PackhouseError({
@@ -40,10 +41,10 @@ export function loadSettings<S extends SettingsSchema>(
 }
 
 /** The description of a field, also inside a default or an optional. */
-function descriptionOf(field: z.core.$ZodType): string | undefined {
+function getDescription(field: z.core.$ZodType): string | undefined {
   const own = field instanceof z.ZodType ? field.description : undefined;
   const { innerType } = field._zod.def as { innerType?: z.core.$ZodType };
-  return own ?? (innerType === undefined ? undefined : descriptionOf(innerType));
+  return own ?? (innerType === undefined ? undefined : getDescription(innerType));
 }
 
 /** Values of these variables are never shown, even if invalid. */
@@ -86,7 +87,7 @@ const TIME_UNITS: Record<string, number> = {
   s: 1_000,
   min: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
+  d: DAY_MS,
 };
 
 /** A time with its unit (`90s`, `30min`, `1h`), as milliseconds, at least `min` of them. */

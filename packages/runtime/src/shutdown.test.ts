@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { createLogger } from './logger.js';
+import { createLogger } from './observe/logger.js';
 import { createShutdown } from './shutdown.js';
 
 const lines: string[] = [];

@@ -1,20 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import type { Logger } from './logger.js';
+import type { Logger } from './observe/logger.js';
 
 /** Closes registered parts, last in, first out. */
-export interface Shutdown {
-  /** Aborted when the shutdown begins: start no new work, and return jobs that can be returned. */
-  readonly signal: AbortSignal;
-  /** Aborted shortly before the limit: work that was allowed to finish (a download, a bundle) must stop now. */
-  readonly cut: AbortSignal;
-  /** Registers what to close; `name` is for the log. */
-  add(name: string, close: () => Promise<unknown> | unknown): void;
-  /**
-   * Closes everything, once; resolves when all is closed or the limit is over. `clean` is true if no work had to be
-   * cut off.
-   */
-  run(reason: string): Promise<{ clean: boolean }>;
-}
+export interface Shutdown extends ReturnType<typeof createShutdown> {}
 
 /** Orchestrators wait 30 s, and a supervisor that ends several parts in turn needs some of that time. */
 const DEFAULT_LIMIT_MS = 25_000;
@@ -22,14 +10,14 @@ const DEFAULT_LIMIT_MS = 25_000;
 const CUT_AT = 0.85;
 
 /** Creates a shutdown with a limit in milliseconds (default 25 s). */
-export function createShutdown(options: { logger: Logger; limitMs?: number | undefined }): Shutdown {
+export function createShutdown(options: { logger: Logger; limitMs?: number | undefined }) {
   const { logger } = options;
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
   const begun = new AbortController();
   const cut = new AbortController();
   // Every part of a process listens to these two; Node warns from eleven listeners on.
   setMaxListeners(0, begun.signal, cut.signal);
-  const parts: { name: string; close: () => Promise<unknown> | unknown }[] = [];
+  const parts: { name: string; close: () => unknown }[] = [];
   const open = new Set<string>();
   let running: Promise<{ clean: boolean }> | undefined;
   let closed = false;
@@ -78,14 +66,21 @@ export function createShutdown(options: { logger: Logger; limitMs?: number | und
   };
 
   return {
+    /** Aborted when the shutdown begins: start no new work, and return jobs that can be returned. */
     signal: begun.signal,
+    /** Aborted shortly before the limit: work that was allowed to finish (a download, a bundle) must stop now. */
     cut: cut.signal,
-    add: (name, close) => {
+    /** Registers what to close; `name` is for the log. */
+    add: (name: string, close: () => unknown): void => {
       parts.push({ name, close });
       // Added when the process was already ending: nothing else would close it.
       if (closed) void closeAll();
     },
-    run: (reason) => {
+    /**
+     * Closes everything, once; resolves when all is closed or the limit is over. `clean` is true if no work had to be
+     * cut off.
+     */
+    run: (reason: string): Promise<{ clean: boolean }> => {
       running ??= drain(reason);
       return running;
     },

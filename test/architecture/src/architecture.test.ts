@@ -12,14 +12,28 @@ import {
   checkPlaces,
   checkVariables,
 } from './check-documents.js';
+import { checkFolders, checkFunctions, checkSpreads } from './check-functions.js';
 import { checkImports } from './check-imports.js';
+import { checkBullets, checkLinks } from './check-markdown.js';
 import { checkReferences } from './check-references.js';
 import { checkShape } from './check-shape.js';
 import { checkExports, checkForTestsOnly, checkShortFiles } from './check-uses.js';
 import { filesUnder, foldersIn, ROOT, read, readRepository } from './repository.js';
-import { LONG_FILES, MAX_LINES, MAY_IMPORT, SHORT_FILES } from './rules.js';
+import { FUNCTION_LINES, LONG_FILES, MAX_FOLDER_FILES, MAX_LINES, MAY_IMPORT, SHORT_FILES } from './rules.js';
 
 const repository = readRepository();
+/** All sources, pages and scripts too. */
+const sourceTexts = ['apps', 'packages', 'infra', 'test']
+  .flatMap(filesUnder)
+  .filter((path) => /\.(tsx?|mjs)$/.test(path))
+  .map((path) => ({ path, text: read(path) }));
+const product = sourceTexts.filter(
+  ({ path }) =>
+    /^(apps|packages)\//.test(path) && !/\.test\.tsx?$|\/testing\/|^\w+\/[^/]+\/test\//.test(path),
+);
+const documents = filesUnder('')
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: read(path) }));
 const sources = repository.workspaces.flatMap((workspace) => workspace.files);
 
 describe('this repository', () => {
@@ -114,10 +128,30 @@ describe('this repository', () => {
     expect(texts.flatMap((path) => checkNpx(path, read(path)))).toEqual([]);
   });
 
+  it('has no function of the product that cannot be read in one go, and few that are long', () => {
+    expect(checkFunctions(product, FUNCTION_LINES)).toEqual([]);
+  });
+
+  it('has no folder of the product with so many files that it needs rooms', () => {
+    const paths = product.map(({ path }) => path);
+    expect(checkFolders(paths, MAX_FOLDER_FILES)).toEqual([]);
+  });
+
+  it('spreads no literal into a literal', () => {
+    expect(sourceTexts.flatMap(checkSpreads), 'Write the members out.').toEqual([]);
+  });
+
   it('shows no shell lines that cannot be pasted', () => {
-    const documents = filesUnder('').filter((path) => path.endsWith('.md'));
-    expect(documents).toContain('docs/gateway.md');
-    expect(documents.flatMap((path) => checkPasting(path, read(path)))).toEqual([]);
+    expect(documents.map(({ path }) => path)).toContain('docs/gateway.md');
+    expect(documents.flatMap(({ path, text }) => checkPasting(path, text))).toEqual([]);
+  });
+
+  it('has no bullet twice in its documents', () => {
+    expect(checkBullets(documents), 'Say it in one place, and link to it.').toEqual([]);
+  });
+
+  it('has no links and paths in its documents that lead nowhere', () => {
+    expect(checkLinks(documents, (path) => existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   it('explains every variable that it reads', () => {

@@ -8,7 +8,7 @@ type Graph = Map<string, Map<string, string>>;
 export function checkFileCircles(repository: Repository): string[] {
   return repository.workspaces.flatMap((workspace) => {
     const paths = new Set(workspace.files.map((file) => file.path));
-    const graph = graphOf(workspace.files, (path) => (paths.has(path) ? path : undefined));
+    const graph = getGraph(workspace.files, (path) => (paths.has(path) ? path : undefined));
     return arrowsOnCircles(graph).map(
       ({ from, to, back }) =>
         `${workspace.folder}: ${posix.basename(from)} imports ${posix.basename(to)}, which leads back to it` +
@@ -25,7 +25,7 @@ export function checkFolderCircles(repository: Repository): string[] {
   return repository.workspaces.flatMap((workspace) => {
     const files = workspace.files.filter((file) => !file.isTest && !isDoor(file.path));
     const folders = new Map(files.map(({ path }) => [path, posix.dirname(path)]));
-    const graph = graphOf(files, (path) => folders.get(path));
+    const graph = getGraph(files, (path) => folders.get(path));
     return arrowsOnCircles(graph).map(
       ({ from, to, back, example }) =>
         `${from} imports from ${to}, which leads back to it` +
@@ -34,13 +34,13 @@ export function checkFolderCircles(repository: Repository): string[] {
   });
 }
 
-function graphOf(files: readonly SourceFile[], nodeOf: (path: string) => string | undefined): Graph {
+function getGraph(files: readonly SourceFile[], getNode: (path: string) => string | undefined): Graph {
   const graph: Graph = new Map();
   for (const file of files) {
-    const from = nodeOf(file.path);
+    const from = getNode(file.path);
     for (const { specifier } of file.imports) {
       const target = importedPath(file, specifier);
-      const to = target === undefined ? undefined : nodeOf(target);
+      const to = target === undefined ? undefined : getNode(target);
       if (from === undefined || to === undefined || from === to) continue;
       const arrows = graph.get(from) ?? new Map<string, string>();
       if (!arrows.has(to)) arrows.set(to, `${file.path} imports ${specifier}`);

@@ -40,7 +40,7 @@ export function checkDependencies(document: string, dependencies: readonly strin
 }
 
 /** The numbered entries under the heading `Invariants`, each with all its lines. */
-export function invariantsOf(specification: string): Map<number, string> {
+export function getInvariants(specification: string): Map<number, string> {
   const section = /^## Invariants\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(specification)?.[1] ?? '';
   const entries = section.split(/^(?=\d+\. )/m).filter((entry) => /^\d+\. /.test(entry));
   return new Map(entries.map((entry) => [Number.parseInt(entry, 10), entry]));
@@ -56,7 +56,7 @@ export function checkInvariants(
   specification: string,
   readTest: (path: string) => string | undefined,
 ): string[] {
-  const invariants = invariantsOf(specification);
+  const invariants = getInvariants(specification);
   if (invariants.size === 0) return ['SPEC.md lists no invariants under "## Invariants"'];
   return [...invariants].flatMap(([number, entry]) => {
     const tests = [...entry.matchAll(/`([\w./-]+\.test\.ts)`(?:\s+\("([^"]+)"\))?/g)];
@@ -139,7 +139,9 @@ export function checkVariables(example: string, settings: string, sources: reado
 
 /** Codes of the catalogue that no source throws. */
 export function checkCodes(catalogue: string, sources: readonly string[]): string[] {
-  const codes = [...catalogue.matchAll(/^ {2}([A-Z][A-Z_]+): \{/gm)].map(([, code]) => code ?? '');
+  const codes = [...catalogue.matchAll(/^ {2}([A-Z][A-Z_]+): (?:final|retryable)\(/gm)].map(
+    ([, code]) => code ?? '',
+  );
   if (codes.length === 0) return ['the catalogue of error codes was not understood'];
   return codes
     .filter((code) => !sources.some((source) => source.includes(`'${code}'`)))

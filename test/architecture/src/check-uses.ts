@@ -17,7 +17,7 @@ interface Use {
 /** Test code may be there for tests alone; of everything else something that runs has to need it. */
 const isTestCode = (file: SourceFile): boolean => file.isTest || file.path.startsWith('test/');
 const takes = (use: Use, name: string): boolean => use.names.includes(name) || use.names.includes('*');
-const roomOf = ({ name }: Workspace): string => name.replace('@packhouse/', '');
+const getRoom = ({ name }: Workspace): string => name.replace('@packhouse/', '');
 const isIndex = (file: SourceFile): boolean => /^[^/]+\/[^/]+\/src\/index\.ts$/.test(file.path);
 
 /** Exports that nobody outside of their file uses, and names in an index that no other workspace imports. */
@@ -34,7 +34,7 @@ export function checkExports(repository: Repository): string[] {
 }
 
 function fileBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use[]): string[] {
-  const forTests = FOR_TESTS_ONLY[roomOf(workspace)] ?? [];
+  const forTests = FOR_TESTS_ONLY[getRoom(workspace)] ?? [];
   return file.exports
     .filter((name) => USED_BY_TOOLS[file.path]?.includes(name) !== true)
     .flatMap((name) => {
@@ -47,7 +47,7 @@ function fileBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use
 }
 
 function indexBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use[]): string[] {
-  const room = roomOf(workspace);
+  const room = getRoom(workspace);
   if (FOR_STRANGERS.includes(room)) return [];
   const forTests = workspace.folder.startsWith('test/') || TESTS_MAY_IMPORT.includes(room);
   return file.exports.flatMap((name) => {
@@ -63,7 +63,7 @@ function indexBreaches(workspace: Workspace, file: SourceFile, uses: readonly Us
 export function checkForTestsOnly(repository: Repository): string[] {
   const ofPackages = usesOfPackages(repository);
   return repository.workspaces.flatMap((workspace) => {
-    const room = roomOf(workspace);
+    const room = getRoom(workspace);
     const index = workspace.files.find(isIndex)?.exports ?? [];
     const ofFiles = usesOfFiles(workspace);
     return (FOR_TESTS_ONLY[room] ?? []).flatMap((name) => {

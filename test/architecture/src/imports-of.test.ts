@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOnly, exportsOf, importsOf } from './imports-of.js';
+import { codeOnly, getExports, getImports } from './imports-of.js';
 
 it('finds imports of every form, and which of them are erased', () => {
   const source = `import a from 'a';
@@ -17,7 +17,7 @@ const j = await import('j');
 const k = import.meta.resolve('k');
 `;
   expect(
-    importsOf(source).map(({ specifier, typeOnly }) => `${specifier}${typeOnly ? ' (type)' : ''}`),
+    getImports(source).map(({ specifier, typeOnly }) => `${specifier}${typeOnly ? ' (type)' : ''}`),
   ).toEqual([
     'a',
     'b',
@@ -42,7 +42,7 @@ const lines = \`
 import g from 'g';
 \`;
 `;
-  expect(importsOf(source)).toEqual([]);
+  expect(getImports(source)).toEqual([]);
 });
 
 it('blanks comments and strings, line by line', () => {
@@ -56,7 +56,7 @@ import 'x';
 export { f as g, type H } from 'x';
 const i = await import('x');
 `;
-  expect(importsOf(source).map(({ names }) => names)).toEqual([
+  expect(getImports(source).map(({ names }) => names)).toEqual([
     ['default', 'B', 'd'],
     ['*'],
     [],
@@ -77,5 +77,5 @@ export type { J } from './j.js';
 // export const k = 1;
 const l = 'export const m = 1';
 `;
-  expect(exportsOf(source)).toEqual(['a', 'b', 'c', 'D', 'E', 'F', 'h', 'I', 'J']);
+  expect(getExports(source)).toEqual(['a', 'b', 'c', 'D', 'E', 'F', 'h', 'I', 'J']);
 });

@@ -12,7 +12,7 @@ const FROM =
 const CALLED = /\b(?<keyword>import|import\.meta\.resolve|require)\s*\(\s*['"](?<specifier>[^'"\n]+)['"]/g;
 
 /** The imports of a TypeScript source, static and dynamic; comments and strings do not count. */
-export function importsOf(source: string): Import[] {
+export function getImports(source: string): Import[] {
   const text = withoutComments(source);
   const code = codeOnly(source);
   const found: Import[] = [];
@@ -36,12 +36,12 @@ function namesIn(clause: string): string[] {
     .replace(/\{[^}]*\}/, '')
     .replaceAll(',', '')
     .trim();
-  const names = entriesOf(listed).map(([name]) => name);
+  const names = toEntries(listed).map(([name]) => name);
   return standing === '' ? names : ['default', ...names];
 }
 
 /** `a, type B as C` as `[['a', 'a'], ['B', 'C']]`. */
-function entriesOf(list: string): [name: string, as: string][] {
+function toEntries(list: string): [name: string, as: string][] {
   return list
     .split(',')
     .map((entry) => entry.trim().replace(/^type\s+/, ''))
@@ -57,11 +57,11 @@ const DECLARED =
 const LISTED = /^export\s+(?:type\s+)?\{(?<list>[^}]*)\}/gm;
 
 /** The names that a TypeScript source exports, re-exports included. */
-export function exportsOf(source: string): string[] {
+export function getExports(source: string): string[] {
   const code = codeOnly(source);
   const declared = [...code.matchAll(DECLARED)].map(({ groups }) => groups?.name ?? '');
   const listed = [...code.matchAll(LISTED)].flatMap(({ groups }) =>
-    entriesOf(groups?.list ?? '').map(([, as]) => as),
+    toEntries(groups?.list ?? '').map(([, as]) => as),
   );
   return [...new Set([...declared, ...listed])];
 }

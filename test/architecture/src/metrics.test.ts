@@ -42,7 +42,7 @@ describe('the alert rules', () => {
   it('have the alerts that an operator cannot do without, each once', () => {
     const names = rules.map((rule) => rule.alert);
     expect(new Set(names).size).toBe(names.length);
-    for (const name of `NoNewBundle HeadStalled HeadLagging HolesGrowing QuarantineGrowing UpstreamLying UpstreamDown
+    for (const name of `NoNewBundle HeadStalled HeadLagging HolesGrowing QuarantineGrowing UpstreamInvalidResponses UpstreamDown
       ProofsFailing ReorgBelowFinality BundleDamaged StagingNearLimit QueueStuck GatewayErrors ProcessRestarting
       DiskNearlyFull`.split(/\s+/))
       expect(names).toContain(name);

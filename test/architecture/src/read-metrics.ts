@@ -6,22 +6,22 @@ export interface MetricRow {
   labels: string[];
 }
 
-/** The metrics that sources register: calls of counter, gauge, histogram and their tallies with a name and labels that can be read. */
+/** The metrics that sources register: calls of counter, count, gauge, histogram and their tallies with a name and labels that can be read. */
 export function metricsInSources(sources: readonly string[]): MetricRow[] {
   const found = new Map<string, MetricRow>();
   for (const source of sources) {
     for (const { index, 1: type = '' } of source.matchAll(
-      /\.(counter|gauge|histogram|tallyCounter|tallyHistogram)\(/g,
+      /\.(counter|count|gauge|histogram|tallyCounter|tallyHistogram)\(/g,
     )) {
       const [name = '', , labels = '[]'] = argumentsAt(source, source.indexOf('(', index));
-      const text = textOf(name, source);
+      const text = toText(name, source);
       if (text === undefined || !text.startsWith('packhouse_')) continue;
       // A histogram that is written out by hand is told as one.
       const series = /^(.*)_(bucket|sum|count)$/.exec(text);
-      const plain = type.replace('tally', '').toLowerCase();
+      const plain = type === 'count' ? 'counter' : type.replace('tally', '').toLowerCase();
       const row =
         series === null ? { name: text, type: plain } : { name: series[1] as string, type: 'histogram' };
-      const names = labelsOf(labels, source).filter((label) => label !== 'le');
+      const names = getLabels(labels, source).filter((label) => label !== 'le');
       found.set(row.name, { ...row, labels: [...new Set(names)].sort() });
     }
   }
@@ -64,21 +64,24 @@ function argumentsAt(source: string, open: number): string[] {
 }
 
 /** What a string is: a literal, a template of constants, or a constant of the same file. */
-function textOf(expression: string, source: string): string | undefined {
+function toText(expression: string, source: string): string | undefined {
   const literal = /^(['"`])([^'"`]*)\1$/.exec(expression);
   if (literal === null) {
     return /^\w+$/.test(expression)
       ? new RegExp(`\\bconst ${expression} = '([^']*)'`).exec(source)?.[1]
       : undefined;
   }
-  return (literal[2] as string).replace(/\$\{(\w+)\}/g, (_, name: string) => textOf(name, source) ?? '?');
+  return (literal[2] as string).replace(/\$\{(\w+)\}/g, (_, name: string) => toText(name, source) ?? '?');
 }
 
-/** The labels of an array literal, of one that is spread into it, or of a constant of the same file. */
-function labelsOf(expression: string, source: string): string[] {
+/** The labels of an object's members, of an array literal, of one that is spread into it, or of a constant of the same file. */
+function getLabels(expression: string, source: string): string[] {
+  if (expression.startsWith('{')) {
+    return argumentsAt(expression, 0).flatMap((member) => /^\w+/.exec(member)?.[0] ?? []);
+  }
   const spread = [...expression.matchAll(/(?:\.\.\.|^)([a-z]\w*)/g)].flatMap(([, name = '']) => {
     const constant = new RegExp(`\\bconst ${name} = (\\[[^\\]]*\\])`).exec(source)?.[1];
-    return constant === undefined ? [] : labelsOf(constant, source);
+    return constant === undefined ? [] : getLabels(constant, source);
   });
   return [...spread, ...[...expression.matchAll(/'(\w+)'/g)].map(([, label = '']) => label)];
 }

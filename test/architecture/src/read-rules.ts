@@ -20,12 +20,12 @@ export function checkExpression(expression: string, metrics: readonly MetricRow[
     .replace(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
   for (const [name] of names.matchAll(/[a-zA-Z_:][\w:]*/g)) {
     if (WORDS.has(name)) continue;
-    const row = metricOf(name, metrics);
+    const row = getMetric(name, metrics);
     if (row === undefined) breaches.push(`there is no metric ${name}`);
     else used.push(row);
   }
   for (const [, name = '', inside = ''] of bare.matchAll(/([a-zA-Z_:][\w:]*)\s*\{([^}]*)\}/g)) {
-    const row = metricOf(name, metrics);
+    const row = getMetric(name, metrics);
     for (const [, label = ''] of inside.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)) {
       if (row !== undefined && !hasLabel(row, label)) breaches.push(`${name} has no label ${label}`);
     }
@@ -48,7 +48,7 @@ function hasLabel(row: MetricRow, label: string): boolean {
   );
 }
 
-function metricOf(name: string, metrics: readonly MetricRow[]): MetricRow | undefined {
+function getMetric(name: string, metrics: readonly MetricRow[]): MetricRow | undefined {
   const whole = metrics.find((row) => row.name === name && row.type !== 'histogram');
   const series = name.replace(/_(bucket|sum|count)$/, '');
   return whole ?? metrics.find((row) => row.type === 'histogram' && series !== name && row.name === series);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exportsOf, type Import, importsOf } from './imports-of.js';
+import { getExports, getImports, type Import } from './imports-of.js';
 
 /** A source file of a workspace. */
 export interface SourceFile {
@@ -108,7 +108,7 @@ const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^t
 
 /** A source file from its path and text. */
 export function sourceFile(path: string, text: string): SourceFile {
-  return { path, text, isTest: TEST.test(path), imports: importsOf(text), exports: exportsOf(text) };
+  return { path, text, isTest: TEST.test(path), imports: getImports(text), exports: getExports(text) };
 }
 
 /** The path from the root that a relative import leads to; undefined for packages. */

@@ -352,7 +352,7 @@ describe('the rules catch', () => {
   });
 
   it('codes that nobody throws', () => {
-    const catalogue = '  USED: {\n    retryable: false,\n  },\n  NEVER_USED: { retryable: false },\n';
+    const catalogue = "  USED: final(\n    64,\n    'Used.',\n  ),\n  NEVER_USED: retryable(69, 'Never.'),\n";
     expect(checkCodes(catalogue, ["code: 'USED'"])).toEqual(['the error code NEVER_USED is used nowhere']);
   });
 });

@@ -1,3 +1,4 @@
+import { attackBackfills } from './cases/backfills.js';
 import { attackBatches } from './cases/batches.js';
 import { attackBodies } from './cases/bodies.js';
 import { attackBombs } from './cases/bombs.js';
@@ -11,7 +12,6 @@ import { attackPipes } from './cases/pipes.js';
 import { attackPostgres } from './cases/postgres.js';
 import { attackReaders } from './cases/readers.js';
 import { attackRepair } from './cases/repair.js';
-import { attackWanted } from './cases/wanted.js';
 import type { AttackCase } from './ground/case.js';
 
 /** Every case by its name on the command line, in the order in which they are run. */
@@ -21,7 +21,7 @@ export const CASES: Readonly<Record<string, AttackCase>> = {
   fairness: attackFairness,
   batches: attackBatches,
   readers: attackReaders,
-  wanted: attackWanted,
+  backfills: attackBackfills,
   pipes: attackPipes,
   objects: attackObjects,
   nodes: attackNodes,

@@ -1,7 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
-import { closeOpenScopes, createScope } from '@packhouse/local';
+import { createCommandLine, createScope } from '@packhouse/local';
 import { CASES } from './cases.js';
 import { type Failure, type Finding, renderTable } from './ground/finding.js';
 import { openPostgres } from './ground/ground.js';
@@ -19,49 +16,16 @@ Exit code 0: every bound is held; 1: those that are not stand in the table.
 Example: npm run attack -- bodies pipes
 `;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
-function usage(message: string): never {
-  say(`${message}\nRun with --help for what there is.`);
-  process.exit(64);
-}
-
-function read(): { names: string[]; seconds: number } {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { seconds: { type: 'string', default: '8' }, help: { type: 'boolean', short: 'h' } },
-    });
-    if (values.help) {
-      process.stdout.write(HELP);
-      process.exit(0);
-    }
-    const unknown = positionals.find((name) => CASES[name] === undefined);
-    if (unknown !== undefined)
-      usage(`There is no case "${unknown}"; there are ${Object.keys(CASES).join(', ')}.`);
-    const seconds = Number(values.seconds);
-    if (!Number.isSafeInteger(seconds) || seconds < 1)
-      usage(`--seconds takes a whole number above 0, got "${values.seconds}".`);
-    const names = Object.keys(CASES).filter((name) => positionals.length === 0 || positionals.includes(name));
-    return { names, seconds };
-  } catch (error) {
-    return usage((error as Error).message);
-  }
-}
-
-const { names, seconds } = read();
+const { say, usage, read, pick, wholeNumber, endOnSignals, writeResults } = createCommandLine(process, HELP);
+const { values, positionals } = read({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '8' }, help: { type: 'boolean', short: 'h' } },
+});
+const names = pick(positionals, Object.keys(CASES), 'case');
+const seconds = wholeNumber(values.seconds, 'seconds');
 if (process.platform !== 'linux')
   usage('The attacks read memory and CPU time from /proc, which only Linux has.');
-let stopping = false;
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
-  process.once(signal, () => {
-    stopping = true;
-    void closeOpenScopes().finally(() => process.exit(code));
-  });
-}
+const isStopping = endOnSignals();
 const findings: (Finding | Failure)[] = [];
 const whole = createScope();
 try {
@@ -75,7 +39,7 @@ try {
       findings.push(...((await CASES[name]?.(options)) ?? []));
     } catch (error) {
       // Its processes were ended: so is the run.
-      if (stopping) await new Promise(() => undefined);
+      if (isStopping()) await new Promise(() => undefined);
       say(`${name} failed: ${(error as Error).stack}`);
       findings.push({ case: name, failed: (error as Error).message });
     } finally {
@@ -87,14 +51,5 @@ try {
   await whole.close();
 }
 process.stdout.write(`${renderTable(findings)}\n`);
-await mkdir('attack-results', { recursive: true });
-const file = `attack-results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`;
-const machine = {
-  cores: cpus().length,
-  cpu: cpus()[0]?.model,
-  memoryBytes: totalmem(),
-  node: process.version,
-};
-await writeFile(file, `${JSON.stringify({ at: new Date(), machine, findings }, null, 2)}\n`);
-process.stdout.write(`\nwritten to ${file}\n`);
+await writeResults('attack-results', { findings });
 if (findings.some((finding) => 'failed' in finding || !finding.held)) process.exitCode = 1;

@@ -56,7 +56,11 @@ export async function benchBudgets({ say }: BenchOptions): Promise<BenchOutcome[
             ['used of a day', percent(day.length / PER_DAY), '100 %', day.length === PER_DAY],
           ] as const
         ).map(([what, value, target, met]) => ({
-          ...{ name: `budgets: ${what}, ${name}`, value, unit: '%', target, met },
+          name: `budgets: ${what}, ${name}`,
+          value,
+          unit: '%',
+          target,
+          met,
         })),
       );
     }

@@ -57,7 +57,7 @@ export async function firstLine(child: ChildProcess, name: string): Promise<stri
 }
 
 /** The whole output of a process. Throws if its exit code is not 0. */
-export async function outputOf(child: ChildProcess, name: string): Promise<string> {
+export async function getOutput(child: ChildProcess, name: string): Promise<string> {
   let text = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;

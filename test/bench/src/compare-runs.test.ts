@@ -11,7 +11,9 @@ function run(seconds: number, cpu: Record<string, number>): LocalRun {
 }
 
 const dump = (seconds: number, cpuSeconds: number | undefined, blocks = 100) => ({
-  ...{ seconds, cpuSeconds, blocks },
+  seconds,
+  cpuSeconds,
+  blocks,
   bytes: 1,
 });
 

@@ -20,7 +20,7 @@ const CHECKS: Readonly<Record<DumpChecks, { name: string; times?: number }>> = {
 };
 
 /** CPU of each program for a block, in milliseconds; empty without /proc. */
-export function cpuOf(run: LocalRun, blocks: number): Record<string, number> {
+export function getCpu(run: LocalRun, blocks: number): Record<string, number> {
   return Object.fromEntries(
     Object.entries(run.used).map(([name, { cpuSeconds }]) => [name, (cpuSeconds * 1000) / blocks]),
   );
@@ -54,7 +54,7 @@ const SUM = 'all but the node';
 
 /** The replay node stands for a machine of somebody else. */
 function withSum(run: LocalRun, blocks: number): Record<string, number> {
-  const cpu = cpuOf(run, blocks);
+  const cpu = getCpu(run, blocks);
   const ours = Object.entries(cpu).filter(([name]) => name !== 'node');
   return { ...cpu, [SUM]: ours.reduce((sum, [, ms]) => sum + ms, 0) };
 }

@@ -30,9 +30,13 @@ export async function benchCompression(options: BenchOptions): Promise<BenchOutc
     const put = async (coding: string): Promise<Measured> => {
       const before = cpuSeconds();
       const report = await load(scope, directory, {
-        ...{ url: gateway.url, paths: [`/ethereum/v1/${gateway.apiKey}`], below: NUMBERS, body: BLOCK },
+        url: gateway.url,
+        paths: [`/ethereum/v1/${gateway.apiKey}`],
+        below: NUMBERS,
+        body: BLOCK,
         headers: { 'accept-encoding': coding },
-        ...{ connections: CONNECTIONS, seconds },
+        connections: CONNECTIONS,
+        seconds,
       });
       if (report.errors > 0) throw new Error(`${report.errors} requests were not answered with 200`);
       const answers = report.requestsPerSecond * seconds;
@@ -52,7 +56,8 @@ export async function benchCompression(options: BenchOptions): Promise<BenchOutc
     const generator = await loadGenerator();
     return (['gzip', 'br'] as const).map((coding) => ({
       name: `a block of 200 KB as ${coding}, ${CONNECTIONS} connections: requests`,
-      ...{ value: of(coding, 'requestsPerSecond'), unit: 'requests/s' },
+      value: of(coding, 'requestsPerSecond'),
+      unit: 'requests/s',
       yardstick: { name: 'as it is', value: of('identity', 'requestsPerSecond'), unit: 'requests/s' },
       note: `${figure(of(coding, 'bytesEach'))} bytes an answer instead of ${figure(of('identity', 'bytesEach'))}, ${figure(of(coding, 'cpuMsEach'))} ms of the gateway's CPU instead of ${figure(of('identity', 'cpuMsEach'))}; median of ${ROUNDS} rounds, requests from ${generator}`,
       data: { rounds },

@@ -33,7 +33,7 @@ export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome
     say(`  filled in ${index.seconds.toFixed(0)} s, ${(index.diskBytes / 1e9).toFixed(1)} GB`);
     const head = { number: index.lastBlock, finalized: index.lastBlock, hash: `0x${'0'.repeat(64)}` };
     await database.network(network.id).head.set({ ...head });
-    await database.network(network.id).wanted.add({ kinds: [...KINDS], start: 0, end: null, priority: 1 });
+    await database.network(network.id).backfills.add({ kinds: [...KINDS], from: 0, to: null, priority: 1 });
     const map = await benchMap(database, network.id, index.lastBlock);
     const objects = path.join(place.directory, 'objects');
     await mkdir(objects);

@@ -15,7 +15,8 @@ export function cpuOutcomes(
   return [
     {
       name: `${name}: CPU of a request`,
-      ...{ value: median(all), unit: 'us' },
+      value: median(all),
+      unit: 'us',
       yardstick: { name: yardstick.name, value: median(others), unit: 'us' },
       note: `user and system time of all processes of each side; the least of ${reports.length} rounds: ${Math.min(...all).toFixed(1)} us`,
     },

@@ -10,8 +10,8 @@ import type { BenchOutcome } from './result.js';
 
 const RECORDING = 'mainnet-17686110-17686121';
 const ROUNDS = 15;
-const MOST_CPU = 1 / 3;
-const MOST_INFLATING = 1.1;
+const MAX_CPU = 1 / 3;
+const MAX_INFLATING = 1.1;
 
 /** What is proved makes no difference to the texts. */
 const POLICY = {
@@ -40,7 +40,7 @@ interface Measured {
 export async function benchDeflate({ say }: BenchOptions): Promise<BenchOutcome[]> {
   const directory = chainDataDirectory();
   if (directory === null) return [{ name: 'deflate', skipped: 'needs ../shared/chain-data' }];
-  const blocks = await textsOf(`${directory}/${RECORDING}.jsonl.gz`);
+  const blocks = await getTexts(`${directory}/${RECORDING}.jsonl.gz`);
   const raw = blocks.flat().reduce((sum, text) => sum + text.length, 0);
   const context = { logger: createLogger({ name: 'bench', level: 'warn' }), metrics: createMetrics() };
   const deflater = createDeflater({ context });
@@ -61,11 +61,11 @@ export async function benchDeflate({ say }: BenchOptions): Promise<BenchOutcome[
 /** Deflates and inflates everything; the first round is not counted. */
 async function measureRound(measured: Measured, blocks: readonly Buffer[][]): Promise<void> {
   const pieces: { body: Buffer; rawLength: number }[] = [];
-  const deflateMs = await cpuOf(async () => {
+  const deflateMs = await getCpu(async () => {
     for (const texts of blocks)
       pieces.push(...(await Promise.all(texts.map((text) => measured.deflate(text)))));
   });
-  const inflateMs = await cpuOf(async () => {
+  const inflateMs = await getCpu(async () => {
     for (const { body, rawLength } of pieces) {
       inflateRawSync(body, { finishFlush: zlib.Z_SYNC_FLUSH, chunkSize: Math.max(64, rawLength + 1) });
     }
@@ -77,14 +77,14 @@ async function measureRound(measured: Measured, blocks: readonly Buffer[][]): Pr
   measured.bytes = pieces.reduce((sum, { body }) => sum + body.length, 0);
 }
 
-async function cpuOf(work: () => Promise<void>): Promise<number> {
+async function getCpu(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
 }
 
-async function textsOf(path: string): Promise<Buffer[][]> {
+async function getTexts(path: string): Promise<Buffer[][]> {
   const lines = gunzipSync(readFileSync(path)).toString('latin1').trim().split('\n');
   const prover = await createProver(POLICY);
   return lines.map((line) => {
@@ -110,25 +110,28 @@ function describe(raw: number, kernel: Measured, today: Measured): BenchOutcome[
   return [
     {
       name: 'deflate: ratio',
-      ...{ value: raw / kernel.bytes, unit: ': 1' },
+      value: raw / kernel.bytes,
+      unit: ': 1',
       yardstick: { name: 'zlib', value: raw / today.bytes, unit: ': 1' },
       target: 'no larger files',
       met: kernel.bytes <= today.bytes,
     },
     {
       name: 'deflate: CPU of a block',
-      ...{ value: median(kernel.deflateMs), unit: 'ms' },
+      value: median(kernel.deflateMs),
+      unit: 'ms',
       yardstick: { name: 'zlib', value: median(today.deflateMs), unit: 'ms' },
       target: 'at most a third',
-      met: cpu <= MOST_CPU,
+      met: cpu <= MAX_CPU,
       note: `all threads; medians of ${ROUNDS} rounds in turns; least ${least(kernel.deflateMs)} and ${least(today.deflateMs)} ms`,
     },
     {
       name: 'deflate: CPU of inflating a block',
-      ...{ value: median(kernel.inflateMs), unit: 'ms' },
+      value: median(kernel.inflateMs),
+      unit: 'ms',
       yardstick: { name: 'what zlib deflated', value: median(today.inflateMs), unit: 'ms' },
       target: 'at most 10 % more',
-      met: inflating <= MOST_INFLATING,
+      met: inflating <= MAX_INFLATING,
       note: `least ${least(kernel.inflateMs)} and ${least(today.inflateMs)} ms`,
     },
   ];

@@ -45,8 +45,12 @@ export async function benchDownloads(options: BenchOptions): Promise<BenchOutcom
         scope,
         directory,
         {
-          ...{ url, paths: [target], below: 1, headers },
-          ...{ connections: CONNECTIONS, seconds: options.seconds },
+          url,
+          paths: [target],
+          below: 1,
+          headers,
+          connections: CONNECTIONS,
+          seconds: options.seconds,
         },
         child,
       );
@@ -125,7 +129,9 @@ async function benchRedirects(
   const share = median(rounds.map((each) => each.redirect.requestsPerSecond / each.empty.requestsPerSecond));
   return [
     {
-      ...{ name, value, unit: 'requests/s' },
+      name,
+      value,
+      unit: 'requests/s',
       yardstick: { name: 'an empty route of node:http', value: value / share, unit: 'requests/s' },
       note: `presigned addresses; ${CONNECTIONS} connections, ${workers} workers on either side; median share of ${rounds.length} rounds`,
       data: { rounds },
@@ -148,7 +154,7 @@ async function publishedBundle(scope: Scope, workers: number) {
   const place = await openPlace(scope);
   const node = await startReplay(scope, ['--generate', '12', '--extend', String(BLOCKS)]);
   const { network, file: networksFile } = oneNetwork(node.url);
-  await stageChain(place, network, { start: node.first, end: node.last });
+  await stageChain(place, network, { from: node.first, to: node.last });
   const objects = path.join(place.directory, 'objects');
   const objectStore = await createDiskStore({ directory: objects });
   const parts = { ...place, network, objectStore };
@@ -170,10 +176,15 @@ async function publishedBundle(scope: Scope, workers: number) {
     checksum: undefined,
   });
   const redirecting = await startGateway(scope, place, {
-    ...{ networksFile, workers, objects: `s3://${s3.bucket}` },
+    networksFile,
+    workers,
+    objects: `s3://${s3.bucket}`,
     env: {
-      ...{ DOWNLOADS: 'redirect', S3_ENDPOINT: s3.endpoint, AWS_REGION: 'us-east-1' },
-      ...{ AWS_ACCESS_KEY_ID: s3.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret' },
+      DOWNLOADS: 'redirect',
+      S3_ENDPOINT: s3.endpoint,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: s3.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: 'secret',
     },
   });
   await leadsTo(redirecting, name, body.length);

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { mkdtemp, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { plainEnvironment, type Scope } from '@packhouse/local';
+import { plainEnvironment, type Scope, temporaryDirectory } from '@packhouse/local';
 import { startNode } from './child.js';
 import { endedChildrenSeconds } from './process-tree.js';
 import type { ReplayProcess } from './replay.js';
-import { temporaryDirectory } from './temporary-directory.js';
 
 /** What evm-dump proves of a block: nothing; hash, roots and bloom; these and the sender of each transaction. */
 export const DUMP_CHECKS = ['none', 'roots', 'all'] as const;
@@ -49,13 +48,13 @@ export async function runEvmDump(
   { program, node, checks, limitMs }: DumpOptions,
 ): Promise<DumpRun> {
   const file = await realpath(program);
-  const folder = await mkdtemp(path.join(await temporaryDirectory(scope), 'dump-'));
+  const folder = await mkdtemp(path.join(await temporaryDirectory(scope, 'bench'), 'dump-'));
   const start = await measured(scope, file, ['--help'], limitMs);
   const range = ['--first-block', String(node.first), '--last-block', String(node.last)];
   const run = await measured(
     scope,
     file,
-    ['--endpoint', node.url, '--dest', folder, ...range, ...FETCHED, ...checksOf(start.text, checks)],
+    ['--endpoint', node.url, '--dest', folder, ...range, ...FETCHED, ...getChecks(start.text, checks)],
     limitMs,
   );
   const written = await writtenIn(folder);
@@ -74,7 +73,7 @@ export async function runEvmDump(
 }
 
 /** The options for `checks`, of those that a help names. Throws if what is fetched is not among them. */
-function checksOf(help: string, checks: DumpChecks): string[] {
+function getChecks(help: string, checks: DumpChecks): string[] {
   const known = new Set(help.match(/--[a-z][a-z-]+/g));
   const missing = FETCHED.filter((option) => !known.has(option));
   if (missing.length > 0) throw new Error(`evm-dump's --help does not name ${missing.join(', ')}: ${help}`);

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { createScope, type Scope } from '@packhouse/local';
-import { compareCpu, compareDumps, cpuOf, type SideRuns } from './compare-runs.js';
+import { compareCpu, compareDumps, getCpu, type SideRuns } from './compare-runs.js';
 import { DUMP_CHECKS, runEvmDump } from './evm-dump.js';
 import { type Floor, measureFloor } from './floor.js';
 import { type LocalRun, runLocal } from './local-run.js';
@@ -102,7 +102,7 @@ function describe(parts: {
   const steady = blocks / run.steadySeconds;
   const yardstick = { name: 'floor', value: floor.blocksPerSecond, unit: 'blocks/s' };
   const target = `at least ${SHARE_OF_FLOOR * 100} % of the floor`;
-  const cpu = Object.entries(cpuOf(run, blocks)).map(([name, ms]) => `${name} ${ms.toFixed(1)}`);
+  const cpu = Object.entries(getCpu(run, blocks)).map(([name, ms]) => `${name} ${ms.toFixed(1)}`);
   return [
     {
       name: `extract to published, ${sample.name}`,

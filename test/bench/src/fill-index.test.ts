@@ -1,19 +1,13 @@
 import { KINDS } from '@packhouse/chain';
 import { createDatabase } from '@packhouse/database';
-import { freshDatabase } from '@packhouse/local';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { freshDatabase, silentContext } from '@packhouse/local';
 import { expect, inject, it } from 'vitest';
 import { fillIndex } from './fill-index.js';
 
 it('fills the index as publishing would have done, as far as readers can tell', async () => {
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const stop = new AbortController();
-  const context = {
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: createMetrics(),
-    clock: systemClock,
-    signal: stop.signal,
-  };
+  const context = silentContext({ signal: stop.signal });
   const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   try {
     await database.networks.register({ id: 'ethereum', chainId: 1 });
@@ -22,18 +16,20 @@ it('fills the index as publishing would have done, as far as readers can tell', 
     for (const kind of KINDS) {
       const bundle = await database.network('ethereum').bundles.covering(kind, 1_000);
       expect(bundle).toMatchObject({
-        ...{ kind, start: 996, end: 1_007 },
+        kind,
+        firstBlock: 996,
+        lastBlock: 1_007,
         objectKey: `ethereum/${kind}/996-1007.json.gz`,
       });
-      expect(bundle?.fragments.at(-1)?.endBlock).toBe(1_007);
+      expect(bundle?.fragments.at(-1)?.lastBlock).toBe(1_007);
       expect((await database.network('ethereum').coverage(kind)).published).toEqual([
-        { start: 0, end: 1_199 },
+        { firstBlock: 0, lastBlock: 1_199 },
       ]);
       const totals = await database.network('ethereum').bundles.totals(kind);
       expect(totals).toMatchObject({ bundles: 100, blocks: 1_200 });
       expect(await database.network('ethereum').locate(kind, 1_200)).toEqual({ state: 'absent' });
     }
-    const range = { start: 0, end: 1_199 };
+    const range = { firstBlock: 0, lastBlock: 1_199 };
     const whole = await database.network('ethereum').holes.page({ kinds: KINDS, range, limit: 1 });
     expect(whole.kinds.map(({ published, holes }) => ({ published, holes }))).toEqual(
       KINDS.map(() => ({ published: [range], holes: [] })),
@@ -42,11 +38,13 @@ it('fills the index as publishing would have done, as far as readers can tell', 
     const gapped = await fillIndex(fresh.url, 'ethereum', 500, { gapEvery: 10 });
     expect(gapped).toMatchObject({ rows: 500, lastBlock: 1_307 });
     const { kinds } = await database.network('ethereum').holes.page({
-      ...{ kinds: KINDS, range: { start: 0, end: 1_307 }, limit: 20 },
+      kinds: KINDS,
+      range: { firstBlock: 0, lastBlock: 1_307 },
+      limit: 20,
     });
     for (const { published, holes } of kinds) {
       expect([published.length, holes.length]).toEqual([10, 9]);
-      expect(holes[0]).toMatchObject({ start: 120, end: 131 });
+      expect(holes[0]).toMatchObject({ firstBlock: 120, lastBlock: 131 });
     }
     expect((await database.network('ethereum').coverage('logs')).published).toHaveLength(10);
   } finally {

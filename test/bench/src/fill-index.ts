@@ -60,7 +60,7 @@ export async function fillIndex(
     ]);
     for (const { definition } of constraints.rows) await client.query(definition);
     await client.query('ALTER TABLE packhouse.bundle ENABLE TRIGGER USER');
-    await client.query(gapEvery === 0 ? INSERT_TOTALS : INSERT_GAPPED_TOTALS);
+    await client.query(INSERT_TOTALS);
     await client.query(INSERT_RUNS);
     await client.query(INSERT_CHUNKS);
     await client.query('COMMIT');
@@ -91,7 +91,7 @@ function gaps(bundles: number, gapEvery: number): number {
  * between two gaps or 0.
  */
 const INSERT_BUNDLES = `
-  INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+  INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length, proofs,
                                 format_version, sha256, first_hash, first_parent_hash, last_hash, object_key,
                                 fragments)
   SELECT $1::smallint, (kind.at - 1)::smallint, n * $5::int8, (n + 1) * $5::int8 - 1, 1000000, 5000000, 31, 1,
@@ -103,25 +103,23 @@ const INSERT_BUNDLES = `
        LATERAL (SELECT sha256(int8send(n * 8 + kind.at)) AS hash) AS hashed`;
 
 const INSERT_TOTALS = `
-  INSERT INTO packhouse.published (network_id, kind, ranges, bundles, blocks, bytes, newest_at)
-  SELECT network_id, kind, int8multirange(int8range(min(start_block), max(end_block), '[]')), count(*),
-         sum(end_block - start_block + 1), sum(byte_length), max(published_at)
+  INSERT INTO packhouse.published (network_id, kind, bundles, blocks, bytes, newest_at)
+  SELECT network_id, kind, count(*), sum(last_block - first_block + 1), sum(byte_length), max(published_at)
   FROM packhouse.bundle
   GROUP BY network_id, kind`;
 
-const INSERT_GAPPED_TOTALS = INSERT_TOTALS.replace(
-  "int8multirange(int8range(min(start_block), max(end_block), '[]'))",
-  "range_agg(int8range(start_block, end_block, '[]'))",
-);
-
 const INSERT_RUNS = `
-  INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
-  SELECT network_id, kind, lower(run), upper(run) - 1 FROM packhouse.published, unnest(ranges) AS run`;
+  INSERT INTO packhouse.published_run (network_id, kind, first_block, last_block)
+  SELECT network_id, kind, lower(run), upper(run) - 1
+  FROM (
+    SELECT network_id, kind, range_agg(int8range(first_block, last_block, '[]')) AS ranges
+    FROM packhouse.bundle GROUP BY network_id, kind
+  ) AS g, unnest(ranges) AS run`;
 
 const INSERT_CHUNKS = `
   INSERT INTO packhouse.published_chunk (network_id, kind, chunk, blocks, version)
-  SELECT network_id, kind, n, sum(least(end_block, n * 16384 + 16383) - greatest(start_block, n * 16384) + 1), 1
-  FROM packhouse.published_run, generate_series(start_block / 16384, end_block / 16384) AS n
+  SELECT network_id, kind, n, sum(least(last_block, n * 16384 + 16383) - greatest(first_block, n * 16384) + 1), 1
+  FROM packhouse.published_run, generate_series(first_block / 16384, last_block / 16384) AS n
   GROUP BY network_id, kind, n
   ON CONFLICT (network_id, kind, chunk)
   DO UPDATE SET blocks = excluded.blocks, version = published_chunk.version + 1`;
@@ -130,8 +128,8 @@ const INSERT_CHUNKS = `
 function sampleTable(): Buffer {
   return encodeFragmentTable(
     Array.from({ length: BLOCKS_A_BUNDLE }, (_, at) => ({
-      startBlock: at,
-      endBlock: at,
+      firstBlock: at,
+      lastBlock: at,
       byteLength: 83_000 + at * 17,
       rawLength: 400_000 + at * 91,
       crc32: createHash('sha256').update(String(at)).digest().readUInt32LE(0),

@@ -1,5 +1,5 @@
 import { createScope, type Scope } from '@packhouse/local';
-import { firstLine, outputOf, startNode } from './child.js';
+import { firstLine, getOutput, startNode } from './child.js';
 import { cpuOutcomes } from './cpu-outcomes.js';
 import { findProgram } from './find-program.js';
 import type { GatewayProcess } from './gateway-process.js';
@@ -88,7 +88,12 @@ export async function benchForwarding(options: BenchOptions): Promise<BenchOutco
         scope,
         directory,
         {
-          ...{ url, paths: [target], below, headers: {}, connections, seconds },
+          url,
+          paths: [target],
+          below,
+          headers: {},
+          connections,
+          seconds,
           ...(body === undefined ? {} : { body }),
         },
         servers.get(url),
@@ -151,7 +156,9 @@ function describe(name: CallName, connections: number, rounds: readonly Sides[])
         : undefined;
     return {
       name: `${at}: added ${which === 'p50Ms' ? 'p50' : 'p99'}`,
-      ...{ value, unit: 'ms', ...target },
+      value,
+      unit: 'ms',
+      ...target,
       ...(hasNginx
         ? { yardstick: { name: 'nginx adds', value: added('nginx', which), unit: 'ms' } as const }
         : {}),
@@ -169,7 +176,8 @@ function describe(name: CallName, connections: number, rounds: readonly Sides[])
   );
   const toBare: BenchOutcome = {
     name: `${at}: requests`,
-    ...{ value, unit: 'requests/s' },
+    value,
+    unit: 'requests/s',
     yardstick: { name: 'a bare proxy in Node', value: value / shareOfBare, unit: 'requests/s' },
   };
   const gatewaySide = rounds.map(({ gateway }) => gateway);
@@ -186,7 +194,8 @@ function describe(name: CallName, connections: number, rounds: readonly Sides[])
     latency('p99Ms'),
     {
       name: `${at}: requests`,
-      ...{ value, unit: 'requests/s' },
+      value,
+      unit: 'requests/s',
       yardstick: { name: 'nginx', value: value / share, unit: 'requests/s' },
       ...(connections === 1
         ? {}
@@ -223,7 +232,8 @@ async function cached(put: {
     );
     return {
       name: 'answers about final blocks, from memory',
-      ...{ value, unit: 'requests/s' },
+      value,
+      unit: 'requests/s',
       yardstick: { name, value: value / share, unit: 'requests/s' },
       target: `at least ${SHARE_OF_EMPTY * 100} %`,
       met: share >= SHARE_OF_EMPTY,
@@ -247,10 +257,14 @@ async function memory(
   const bound = MEMORY * (1 + (workers > 1 ? workers + 1 : 1));
   const slow = async (body: string): Promise<SlowReport> => {
     const wanted: SlowReaders = {
-      ...{ url: gateway.url, path: rpc, body, connections: READERS, pauseSeconds: PAUSE_SECONDS },
+      url: gateway.url,
+      path: rpc,
+      body,
+      connections: READERS,
+      pauseSeconds: PAUSE_SECONDS,
     };
     const child = startNode(scope, 'test/bench/dist/slow-readers.js', [JSON.stringify(wanted)]);
-    return JSON.parse(await outputOf(child, 'the slow readers')) as SlowReport;
+    return JSON.parse(await getOutput(child, 'the slow readers')) as SlowReport;
   };
   const peak = (): number =>
     processTree(gateway.child.pid as number).reduce((sum, { peakBytes }) => sum + peakBytes, 0);
@@ -263,7 +277,8 @@ async function memory(
     `${answered} answered, ${refused} refused with 503, ${errors} failed`;
   return {
     name: `peak memory under ${READERS} answers of 2 MB to slow readers`,
-    ...{ value: value / 1e6, unit: 'MB' },
+    value: value / 1e6,
+    unit: 'MB',
     target: `under ${Math.round(bound / 1e6)} MB`,
     met: value < bound && streamed.errors + whole.errors === 0,
     note: `before ${figure(before / 1e6)} MB; blocks, which are streamed: ${figure(afterStreamed / 1e6)} MB, ${said(streamed)}; eth_getLogs, which are held whole: ${said(whole)}; nobody read for ${PAUSE_SECONDS} s`,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createScope } from '@packhouse/local';
 import { expect, it } from 'vitest';
-import { outputOf, startNode } from './child.js';
+import { getOutput, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import { type LoadReport, type LoadRequest, load, luaScript } from './load.js';
 
@@ -34,8 +34,12 @@ async function serve(): Promise<{ url: string; seen: Set<string>; close(): Promi
 }
 
 const requestTo = (url: string, target: string): LoadRequest => ({
-  ...{ url, paths: [target], below: 10, headers: { 'x-key': 'k' } },
-  ...{ connections: 4, seconds: 1 },
+  url,
+  paths: [target],
+  below: 10,
+  headers: { 'x-key': 'k' },
+  connections: 4,
+  seconds: 1,
 });
 
 function expectGood(report: LoadReport): void {
@@ -53,7 +57,7 @@ it('the own generator sends random numbers and headers, and counts what came bac
     const run = async (target: string): Promise<LoadReport> => {
       const args = [JSON.stringify(requestTo(server.url, target))];
       const child = startNode(scope, 'test/bench/dist/send-requests.js', args);
-      return JSON.parse(await outputOf(child, 'the generator')) as LoadReport;
+      return JSON.parse(await getOutput(child, 'the generator')) as LoadReport;
     };
     expectGood(await run('/n/{n}'));
     expect(server.seen.size).toBeGreaterThan(5);

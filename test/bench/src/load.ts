@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Scope } from '@packhouse/local';
-import { outputOf, startChild, startNode } from './child.js';
+import { getOutput, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import { processTree } from './process-tree.js';
 
@@ -66,19 +66,25 @@ async function putLoad(scope: Scope, directory: string, request: LoadRequest): P
   const wrk = await findProgram('wrk');
   if (wrk === null) {
     const child = startNode(scope, 'test/bench/dist/send-requests.js', [JSON.stringify(request)]);
-    return JSON.parse(await outputOf(child, 'the load generator')) as LoadReport;
+    return JSON.parse(await getOutput(child, 'the load generator')) as LoadReport;
   }
   const script = path.join(directory, 'load.lua');
   await writeFile(script, luaScript(request));
   const child = startChild(scope, wrk, [
-    ...['-t1', `-c${request.connections}`, `-d${request.seconds}s`, '--timeout', '30s'],
-    ...['-s', script, request.url],
+    '-t1',
+    `-c${request.connections}`,
+    `-d${request.seconds}s`,
+    '--timeout',
+    '30s',
+    '-s',
+    script,
+    request.url,
   ]);
-  return reportOf(await outputOf(child, 'wrk'));
+  return toReport(await getOutput(child, 'wrk'));
 }
 
 /** The last line is what the script's `done` prints. */
-function reportOf(output: string): LoadReport {
+function toReport(output: string): LoadReport {
   const line = output.trim().split('\n').at(-1) ?? '';
   return JSON.parse(line) as LoadReport;
 }
@@ -92,11 +98,11 @@ export function luaScript({ paths, below, headers, body, pauseMs }: LoadRequest)
   const head = Object.entries(typed).map(
     ([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`,
   );
-  const partsOf = (text: string): string => `{${text.split('{n}').map(quoted).join(', ')}}`;
+  const getParts = (text: string): string => `{${text.split('{n}').map(quoted).join(', ')}}`;
   return `
 ${head.join('\n')}
-local paths = {${paths.map(partsOf).join(', ')}}
-local body = ${body === undefined ? 'nil' : partsOf(body)}
+local paths = {${paths.map(getParts).join(', ')}}
+local body = ${body === undefined ? 'nil' : getParts(body)}
 local made = {}
 function init(args)
   math.randomseed(os.time())

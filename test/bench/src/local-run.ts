@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { plainEnvironment, type Scope, startPostgres } from '@packhouse/local';
+import { plainEnvironment, type Scope, startPostgres, temporaryDirectory } from '@packhouse/local';
 import pg from 'pg';
 import { startNode } from './child.js';
 import { processTree } from './process-tree.js';
-import { temporaryDirectory } from './temporary-directory.js';
 
 /** Measurements of a run from outside. */
 export interface LocalRun {
@@ -40,7 +39,7 @@ export async function runLocal(
   args: readonly string[],
   { env = {}, root = '' }: LocalRunOptions = {},
 ): Promise<LocalRun> {
-  const directory = await temporaryDirectory(scope);
+  const directory = await temporaryDirectory(scope, 'bench');
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   scope.defer(() => postgres.stop());
   const child = startNode(
@@ -137,7 +136,7 @@ function watchUses(): { begin(): void; end(): void; read(): LocalRun['used'] } {
   const sample = (): void => {
     const now: Record<string, number> = {};
     for (const { command, cpuSeconds, endedSeconds, peakBytes } of processTree(process.pid)) {
-      const name = programOf(command);
+      const name = getProgram(command);
       if (name === undefined) continue;
       // Postgres works in short-lived child processes.
       now[name] = (now[name] ?? 0) + cpuSeconds + (name === 'postgres' ? endedSeconds : 0);
@@ -169,7 +168,7 @@ function watchUses(): { begin(): void; end(): void; read(): LocalRun['used'] } {
 }
 
 /** The name of a program of Packhouse by its command line. */
-function programOf(command: string): string | undefined {
+function getProgram(command: string): string | undefined {
   if (/\bpostgres\b/.test(command) && !command.includes('node ')) return 'postgres';
   if (/(replay-node\/dist\/main|bench\/dist\/tiny-node)\.js/.test(command)) return 'node';
   return /\/apps\/(\w+)\//.exec(command)?.[1];

@@ -1,9 +1,6 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { closeOpenScopes } from '@packhouse/local';
+import { createCommandLine } from '@packhouse/local';
 import { benchBudgets } from './budgets.js';
 import { benchCompression } from './compression.js';
 import { benchCoverage } from './coverage.js';
@@ -64,80 +61,43 @@ Examples: npm run bench -- --rows 1000000 pointers downloads
           npm run bench -- --blocks 300 --before ../old --evm-dump ../evm-dump/bin/run.js extract
 `;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
-function wholeNumber(text: string, name: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
-  return usage(`--${name} takes a whole number above 0, got "${text}".`);
-}
+const { say, usage, read, pick, wholeNumber, endOnSignals, writeResults } = createCommandLine(process, HELP);
 
 /** An absolute path in which `file` is. */
-function existing(text: string, file: string): string {
+function existing(text: string | undefined, file: string): string | undefined {
+  if (text === undefined) return undefined;
   const absolute = path.resolve(text);
   if (existsSync(path.join(absolute, file))) return absolute;
   return usage(`There is no ${path.join(absolute, file)}.`);
 }
 
-function usage(message: string): never {
-  say(`${message}\nRun with --help for what there is.`);
-  process.exit(64);
-}
-
-function read(): { names: string[]; options: BenchOptions } {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        rows: { type: 'string', default: '10000000' },
-        blocks: { type: 'string', default: '960' },
-        seconds: { type: 'string', default: '8' },
-        workers: { type: 'string', default: '1' },
-        rounds: { type: 'string', default: '3' },
-        'evm-dump': { type: 'string' },
-        before: { type: 'string' },
-        profile: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-    if (values.help) {
-      process.stdout.write(HELP);
-      process.exit(0);
-    }
-    const unknown = positionals.find((name) => BENCHMARKS[name] === undefined);
-    if (unknown !== undefined) {
-      usage(`There is no benchmark "${unknown}"; there are ${Object.keys(BENCHMARKS).join(', ')}.`);
-    }
-    return {
-      names: Object.keys(BENCHMARKS).filter((name) => positionals.length === 0 || positionals.includes(name)),
-      options: {
-        rows: wholeNumber(values.rows, 'rows'),
-        blocks: wholeNumber(values.blocks, 'blocks'),
-        seconds: wholeNumber(values.seconds, 'seconds'),
-        workers: wholeNumber(values.workers, 'workers'),
-        rounds: wholeNumber(values.rounds, 'rounds'),
-        ...(values['evm-dump'] === undefined ? {} : { evmDump: existing(values['evm-dump'], '') }),
-        ...(values.before === undefined ? {} : { before: existing(values.before, 'apps/cli/dist/main.js') }),
-        profile: values.profile,
-        say,
-      },
-    };
-  } catch (error) {
-    return usage((error as Error).message);
-  }
-}
-
-const { names, options } = read();
-let stopping = false;
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
-  process.once(signal, () => {
-    stopping = true;
-    void closeOpenScopes().finally(() => process.exit(code));
-  });
-}
+const { values, positionals } = read({
+  allowPositionals: true,
+  options: {
+    rows: { type: 'string', default: '10000000' },
+    blocks: { type: 'string', default: '960' },
+    seconds: { type: 'string', default: '8' },
+    workers: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '3' },
+    'evm-dump': { type: 'string' },
+    before: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+const names = pick(positionals, Object.keys(BENCHMARKS), 'benchmark');
+const options: BenchOptions = {
+  rows: wholeNumber(values.rows, 'rows'),
+  blocks: wholeNumber(values.blocks, 'blocks'),
+  seconds: wholeNumber(values.seconds, 'seconds'),
+  workers: wholeNumber(values.workers, 'workers'),
+  rounds: wholeNumber(values.rounds, 'rounds'),
+  evmDump: existing(values['evm-dump'], ''),
+  before: existing(values.before, 'apps/cli/dist/main.js'),
+  profile: values.profile,
+  say,
+};
+const isStopping = endOnSignals();
 const outcomes: BenchOutcome[] = [];
 for (const name of names) {
   say(`${name} …`);
@@ -145,7 +105,7 @@ for (const name of names) {
     outcomes.push(...((await BENCHMARKS[name]?.(options)) ?? []));
   } catch (error) {
     // Its servers were stopped: the benchmark is ending.
-    if (stopping) await new Promise(() => undefined);
+    if (isStopping()) await new Promise(() => undefined);
     say(`${name} failed: ${(error as Error).stack}`);
     outcomes.push({ name, failed: (error as Error).message });
     process.exitCode = 1;
@@ -157,13 +117,4 @@ for (const outcome of outcomes) {
   else if ('note' in outcome && outcome.note !== undefined)
     process.stdout.write(`${outcome.name}: ${outcome.note}\n`);
 }
-await mkdir('bench-results', { recursive: true });
-const file = `bench-results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`;
-const machine = {
-  cores: cpus().length,
-  cpu: cpus()[0]?.model,
-  memoryBytes: totalmem(),
-  node: process.version,
-};
-await writeFile(file, `${JSON.stringify({ at: new Date(), machine, outcomes }, null, 2)}\n`);
-process.stdout.write(`\nwritten to ${file}\n`);
+await writeResults('bench-results', { outcomes });

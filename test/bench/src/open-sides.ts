@@ -17,7 +17,9 @@ export async function openSides(scope: Scope, workers = 1) {
   }
   const objects = path.join(place.directory, 'objects');
   const gateway = await startGateway(scope, place, {
-    ...{ networksFile, objects, workers },
+    networksFile,
+    objects,
+    workers,
     // Connections of one load may still be counted when the next begins.
     env: { CONNECTIONS_PER_ADDRESS: '2000' },
   });

@@ -11,9 +11,9 @@ export interface BenchOptions {
   /** Runs of each side where `extract` compares, in turns. */
   rounds: number;
   /** The program of an evm-dump that `extract` is held against. */
-  evmDump?: string;
+  evmDump?: string | undefined;
   /** The root of another built clone of Packhouse that `extract` is held against. */
-  before?: string;
+  before?: string | undefined;
   /** Whether `extract` writes CPU profiles instead of measuring. */
   profile: boolean;
   /** Reports progress to stderr. */

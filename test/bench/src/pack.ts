@@ -38,7 +38,7 @@ export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> 
       const place = await openPlace(scope);
       const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(BLOCKS)]);
       const { network } = oneNetwork(node.url);
-      await stageChain(place, network, { start: node.first, end: node.last });
+      await stageChain(place, network, { from: node.first, to: node.last });
       say(`  ${sample.name}: ${BLOCKS} blocks staged`);
       const rounds: { packMs: number; regzipMs: number; levelFourMs: number }[] = [];
       let bundles: Buffer[] = [];

@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
-import { type Scope, startPostgres } from '@packhouse/local';
+import { type Scope, silentContext, startPostgres, temporaryDirectory } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { openSigners, type SignerSource } from '@packhouse/pipeline';
-import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import { temporaryDirectory } from './temporary-directory.js';
+import type { Context } from '@packhouse/runtime';
 
 /** A separate migrated Postgres and a folder, both removed with the scope. */
 export interface Place {
@@ -22,15 +21,10 @@ export async function openPlace(
   scope: Scope,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Place> {
-  const directory = await temporaryDirectory(scope);
+  const directory = await temporaryDirectory(scope, 'bench');
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
-  const context: Context = {
-    logger: createLogger({ name: 'bench', level: 'silent' }),
-    metrics: createMetrics(),
-    clock: systemClock,
-    signal: stop.signal,
-  };
+  const context: Context = silentContext({ signal: stop.signal });
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres'), settings });
   scope.defer(() => postgres.stop());
   await migrate({ connectionString: postgres.url });

@@ -38,13 +38,13 @@ export async function benchPlanning({ say }: BenchOptions): Promise<BenchOutcome
     say('  the first page of one order of everything …');
     await place.database
       .network(network.id)
-      .wanted.add({ kinds: [...KINDS], start: 0, end: null, priority: 1 });
+      .backfills.add({ kinds: [...KINDS], from: 0, to: null, priority: 1 });
     const page = await often(() => firstPage(place.database, network.id));
-    await runSql(place.url, 'DELETE FROM packhouse.wanted_range', []);
+    await runSql(place.url, 'DELETE FROM packhouse.backfill', []);
     const width = Math.floor(lastBlock / RANGES);
     await runSql(
       place.url,
-      `INSERT INTO packhouse.wanted_range (network_id, kinds, start_block, end_block, priority)
+      `INSERT INTO packhouse.backfill (network_id, kinds, first_block, last_block, priority)
        SELECT n.id, 31, i * $1::int8, i * $1::int8 + $1::int8 - 11, 1
        FROM packhouse.network AS n, generate_series(0, $2::int8 - 1) AS i`,
       [width, RANGES],
@@ -153,11 +153,11 @@ async function runSql(url: string, text: string, values: unknown[]): Promise<voi
 
 /** $1: fills the hole that begins there, of logs. */
 const PUBLISH = `
-  INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+  INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length, proofs,
     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
   SELECT network_id, kind, $1::int8, $1::int8 + 11, byte_length, raw_length, proofs, format_version,
     sha256(int8send($1::int8)), first_hash, first_parent_hash, last_hash, 'made ' || $1::int8, fragments
-  FROM packhouse.bundle WHERE kind = 3 AND start_block = 0`;
+  FROM packhouse.bundle WHERE kind = 3 AND first_block = 0`;
 
 /** $1 segments: creates partitions in which every other hole is staged, a block a fragment. */
 const STAGE = `
@@ -172,7 +172,7 @@ const STAGE = `
       EXECUTE format('ALTER TABLE packhouse.fragment ATTACH PARTITION packhouse.fragment_%s_%s
         FOR VALUES FROM (%s, %s) TO (%s, %s)', network, s, network, s * 1024, network, (s + 1) * 1024);
     END LOOP;
-    INSERT INTO packhouse.fragment (network_id, kind, block, end_block, raw_length, crc32, body)
+    INSERT INTO packhouse.fragment (network_id, kind, first_block, last_block, raw_length, crc32, body)
     SELECT network, kind, block, block, 400000, 0, '\\x00'
     FROM generate_series(0, 4) AS kind,
       generate_series(0, current_setting('bench.segments')::int8 * 1024 - 1) AS block
@@ -181,6 +181,6 @@ const STAGE = `
 
 /** $1 rows: blocks in holes far behind those that are staged. */
 const QUARANTINE = `
-  INSERT INTO packhouse.quarantine (network_id, block, kinds, cause, message, attempts, first_seen, next_try)
-  SELECT n.id, 2400012 + i * 24, 31, 'PROOF_FAILED', 'made', 1, now(), now() + interval '1 day'
+  INSERT INTO packhouse.quarantine (network_id, first_block, last_block, kinds, cause, message, attempts, first_seen, next_try)
+  SELECT n.id, 2400012 + i * 24, 2400012 + i * 24, 31, 'PROOF_FAILED', 'made', 1, now(), now() + interval '1 day'
   FROM packhouse.network AS n, generate_series(0, $1::int8 - 1) AS i`;

@@ -51,8 +51,13 @@ export async function benchPointers(options: BenchOptions): Promise<BenchOutcome
         scope,
         place.directory,
         {
-          ...{ url, paths, below: index.lastBlock + 1, headers: {} },
-          ...{ connections: CONNECTIONS, seconds, ...pause },
+          url,
+          paths,
+          below: index.lastBlock + 1,
+          headers: {},
+          connections: CONNECTIONS,
+          seconds,
+          ...pause,
         },
         url === emptyUrl ? empty : gateway.child,
       );

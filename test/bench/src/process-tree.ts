@@ -33,12 +33,12 @@ export function processTree(root: number): ProcessUse[] {
     }
     return false;
   };
-  return [...parents.keys()].filter(belongs).flatMap(useOf);
+  return [...parents.keys()].filter(belongs).flatMap(readProcessUse);
 }
 
 /** CPU seconds of all children of this process that have ended, and of theirs; undefined without /proc. */
 export function endedChildrenSeconds(): number | undefined {
-  return useOf(process.pid)[0]?.endedSeconds;
+  return readProcessUse(process.pid)[0]?.endedSeconds;
 }
 
 /** Seconds that all cores together were busy since the machine started; undefined without /proc. */
@@ -82,7 +82,7 @@ function fieldsOfStat(pid: number): string[] {
   }
 }
 
-function useOf(pid: number): ProcessUse[] {
+function readProcessUse(pid: number): ProcessUse[] {
   try {
     const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fieldsOfStat(pid)
       .slice(11, 15)

@@ -4,7 +4,7 @@ import { createScope } from '@packhouse/local';
 import { flameGraph } from './flame-graph.js';
 import { runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
-import { type CpuProfile, type Shares, sharesOf } from './profile.js';
+import { type CpuProfile, type Shares, toShares } from './profile.js';
 import type { ReplayProcess } from './replay.js';
 import { type BenchOutcome, figure } from './result.js';
 import type { Sample } from './sample.js';
@@ -45,7 +45,7 @@ export async function profileExtract(
   say(`  ${sample.name}: profiles are in ${folder}`);
   const outcomes: BenchOutcome[] = [];
   for (const [kind, profiles] of await readProfiles(folder)) {
-    const shares = sharesOf(profiles);
+    const shares = toShares(profiles);
     const title = `${kind}, ${sample.name}: ${figure(shares.ms / blocks)} ms of a block`;
     const file = path.join(folder, kind.replaceAll(' ', '-'));
     await writeFile(`${file}.txt`, describe(title, shares, blocks));

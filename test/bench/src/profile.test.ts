@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { flameGraph } from './flame-graph.js';
-import { type CpuProfile, sharesOf } from './profile.js';
+import { type CpuProfile, toShares } from './profile.js';
 
 /** A profile in which each stack, the outermost call first, was seen for some milliseconds. */
 function profile(stacks: { calls: [name: string, url: string][]; ms: number }[]): CpuProfile {
@@ -27,7 +27,7 @@ function profile(stacks: { calls: [name: string, url: string][]; ms: number }[])
 const prove: [string, string] = ['prove', 'file:///a/packages/chain/dist/prove/roots.js'];
 
 it('counts what Node and V8 do for the room that called it, and garbage for nobody', () => {
-  const { ms, rooms, functions } = sharesOf([
+  const { ms, rooms, functions } = toShares([
     profile([
       { calls: [prove, ['parse', '']], ms: 5 },
       { calls: [prove, ['from', 'node:buffer']], ms: 3 },
@@ -57,11 +57,11 @@ it('counts what Node and V8 do for the room that called it, and garbage for nobo
 it('takes a long time without a sample for waiting', () => {
   const waited = profile([{ calls: [prove], ms: 2 }]);
   waited.timeDeltas[1] = 60_000;
-  expect(sharesOf([waited]).ms).toBe(3);
+  expect(toShares([waited]).ms).toBe(3);
 });
 
 it('draws each function as wide as its time, above its callers', () => {
-  const { root } = sharesOf([
+  const { root } = toShares([
     profile([
       { calls: [prove, ['a<b', '']], ms: 30 },
       { calls: [prove], ms: 10 },

@@ -34,13 +34,13 @@ export interface Shares {
 }
 
 /** A longer time between two samples, of which there is one in half a millisecond, was spent waiting for a core. */
-const MOST_MS = 2;
+const MAX_MS = 2;
 const IDLE = '(idle)';
 /** What V8 does on its own is nobody's: a caller stands over it only by chance. */
 const V8 = new Set(['(garbage collector)', '(program)']);
 
 /** Adds up where the time of some profiles went. */
-export function sharesOf(profiles: readonly CpuProfile[]): Shares {
+export function toShares(profiles: readonly CpuProfile[]): Shares {
   const shares: Shares = { ms: 0, rooms: new Map(), functions: new Map(), root: frame('all') };
   for (const profile of profiles) addProfile(shares, profile);
   return shares;
@@ -51,7 +51,7 @@ function addProfile(shares: Shares, { nodes, samples, timeDeltas }: CpuProfile):
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
   const self = new Map<number, number>();
   for (const [at, id] of samples.entries()) {
-    self.set(id, (self.get(id) ?? 0) + Math.min(MOST_MS, (timeDeltas[at] ?? 0) / 1000));
+    self.set(id, (self.get(id) ?? 0) + Math.min(MAX_MS, (timeDeltas[at] ?? 0) / 1000));
   }
   for (const [id, ms] of self) {
     const stack: CallFrame[] = [];
@@ -65,11 +65,11 @@ function addProfile(shares: Shares, { nodes, samples, timeDeltas }: CpuProfile):
     if (room === undefined) continue;
     shares.ms += ms;
     add(shares.rooms, room, ms);
-    add(shares.functions, nameOf(top), ms);
+    add(shares.functions, toName(top), ms);
     shares.root.ms += ms;
     let at = shares.root;
     for (const call of stack.reverse()) {
-      const name = nameOf(call);
+      const name = toName(call);
       const child = at.children.get(name) ?? frame(name);
       at.children.set(name, child);
       child.ms += ms;
@@ -83,8 +83,8 @@ function roomOfStack(stack: readonly CallFrame[]): string | undefined {
   const own = (stack[0] as CallFrame).functionName;
   if (V8.has(own)) return own;
   if (stack.some(({ url }) => url.includes('/profile-hook.js'))) return undefined;
-  const caller = stack.find(({ url }) => roomOf(url) !== undefined);
-  if (caller !== undefined) return roomOf(caller.url);
+  const caller = stack.find(({ url }) => getRoom(url) !== undefined);
+  if (caller !== undefined) return getRoom(caller.url);
   return stack.some(({ url }) => url.startsWith('node:internal/modules/'))
     ? 'loading modules'
     : 'Node itself';
@@ -99,15 +99,15 @@ function add(sums: Map<string, number>, name: string, ms: number): void {
 }
 
 /** packages/chain, apps/packer, node_modules/pg; undefined for Node and V8. */
-function roomOf(url: string): string | undefined {
+function getRoom(url: string): string | undefined {
   const [dependency] = /node_modules\/(?:@[^/]+\/)?[^/]+(?!.*node_modules\/)/.exec(url) ?? [];
   return dependency ?? /(?:packages|apps|infra|test)\/[^/]+(?=\/dist\/)/.exec(url)?.[0];
 }
 
-function nameOf({ functionName, url, lineNumber }: CallFrame): string {
+function toName({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '') return name;
-  const room = roomOf(url);
+  const room = getRoom(url);
   const file = room === undefined ? url : url.slice(url.lastIndexOf(room)).replace('/dist/', '/');
   return `${name} ${file}:${lineNumber + 1}`;
 }

@@ -4,7 +4,7 @@ import { type CheckTask, checkFiles, compileAbi, createClient } from '@packhouse
 import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
 import { createDiskStore } from '@packhouse/object-store';
 import { pack, publish } from '@packhouse/pipeline';
-import { outputOf, startChild, startNode } from './child.js';
+import { getOutput, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import { type GatewayProcess, startGateway } from './gateway-process.js';
 import { median } from './median.js';
@@ -56,7 +56,7 @@ async function published(scope: Scope, sample: Sample, blocks: number): Promise<
   const place = await openPlace(scope);
   const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(blocks)]);
   const { network, file: networksFile } = oneNetwork(node.url);
-  await stageChain(place, network, { start: node.first, end: node.last });
+  await stageChain(place, network, { from: node.first, to: node.last });
   const objects = path.join(place.directory, 'objects');
   const parts = { ...place, network, objectStore: await createDiskStore({ directory: objects }) };
   for (const kind of [KIND, 'logs'] as const) {
@@ -86,7 +86,7 @@ async function mirrors(
   await writeFile(list, links.map((link) => `${link}\n`).join(''));
   await writeFile(`${list}.curl`, links.map((link) => `url = ${link}\n`).join(''));
   const child = async (program: string, args: string[], cwd: string): Promise<void> => {
-    await outputOf(startChild(scope, program, args, { cwd }), program);
+    await getOutput(startChild(scope, program, args, { cwd }), program);
   };
   const curl = ['-sS', '--fail', '-H', header];
   const parallel = ['-Z', '--parallel-max', '8', '--no-progress-meter', '--remote-name-all'];
@@ -129,7 +129,7 @@ async function mirrors(
         cwd,
         stdio: ['ignore', 'pipe', 'ignore'],
       });
-      await outputOf(started, 'packhouse pull');
+      await getOutput(started, 'packhouse pull');
     },
   };
   const missing: BenchOutcome[] = [];
@@ -159,7 +159,7 @@ async function mirrors(
       again.push((performance.now() - againAt) / 1_000);
     }
   }
-  const bytes = await sizeOf(links, apiKey);
+  const bytes = await getSize(links, apiKey);
   const speed = (way: Way): number => bytes / 1e6 / median(seconds.get(way.name) as number[]);
   const note = `${links.length} files of ${sample.name}, ${(bytes / 1e6).toFixed(0)} MB, gateway and client on this machine; median of ${ROUNDS} rounds, starts of the programs included; pull also hashes, checks the signed manifest and syncs each file to the disk`;
   return [
@@ -185,7 +185,7 @@ async function mirrors(
   ];
 }
 
-async function sizeOf(links: readonly string[], apiKey: string): Promise<number> {
+async function getSize(links: readonly string[], apiKey: string): Promise<number> {
   let bytes = 0;
   for (const link of links) {
     const { headers } = await fetch(link, { method: 'HEAD', headers: { authorization: `Bearer ${apiKey}` } });
@@ -273,7 +273,7 @@ async function table(
   more: string[],
 ): Promise<Table> {
   const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
-  const to = ['--to', 'parquet', '--out', path.join(directory, name)];
+  const to = ['--format', 'parquet', '--out', path.join(directory, name)];
   const args = ['pull', `${url}/ethereum`, '--kind', 'logs', '--json', ...to, ...more];
   const startedAt = performance.now();
   const child = startNode(scope, 'apps/cli/dist/main.js', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -284,7 +284,7 @@ async function table(
     if (own !== undefined && own.peakBytes > 0) ({ cpuSeconds, peakBytes } = own);
   }, SAMPLE_MS);
   try {
-    const lines = (await outputOf(child, 'packhouse pull')).trim().split('\n');
+    const lines = (await getOutput(child, 'packhouse pull')).trim().split('\n');
     const end = JSON.parse(lines.at(-1) as string) as { rows: number; downloaded: number };
     const seconds = (performance.now() - startedAt) / 1_000;
     return { rows: end.rows, files: end.downloaded, seconds, cpuSeconds, peakBytes };

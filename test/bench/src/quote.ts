@@ -29,8 +29,8 @@ const LIMIT_S = 10;
 const MANY_SMALL = 2_000;
 
 interface Order {
-  start: number;
-  end: number;
+  from: number;
+  to: number;
   kinds: readonly Kind[];
 }
 
@@ -93,8 +93,8 @@ async function compare(scope: Scope, { name, blocks, kinds, length }: Chain): Pr
   const node = await createReplayNode({ blocks: extendChain(blocks, { length }) });
   scope.defer(() => node.close());
   const { network } = oneNetwork(node.url);
-  const start = blocks[0]?.number ?? 0;
-  const range = { start, end: start + length - 1, kinds };
+  const firstBlock = blocks[0]?.number ?? 0;
+  const range = { from: firstBlock, to: firstBlock + length - 1, kinds };
   const { cost } = await makeQuote(place, network, range);
   if (cost === null) throw new Error('nothing is missing');
   const before = node.stats().callsByMethod;
@@ -145,7 +145,7 @@ async function run(
   const { signal } = context;
   await all.networks.register({ id: network.id, chainId: network.chainId });
   const database = all.network(network.id);
-  await database.wanted.add({ ...range, priority: 1 }, 'bench');
+  await database.backfills.add({ ...range, priority: 1 }, 'bench');
   const source = createBlockSource({ network, context });
   scope.defer(() => source.close());
   const queues = await createQueues({ databaseUrl: url, context });
@@ -174,7 +174,7 @@ async function run(
       );
     }
     await context.clock.sleep(100, signal);
-  } while ((await published(database)).blocks < range.kinds.length * (range.end - range.start + 1));
+  } while ((await published(database)).blocks < range.kinds.length * (range.to - range.from + 1));
   await worker.close();
   const counter = context.metrics.registry.getSingleMetric('packhouse_ingested_bytes_total');
   const bytesIn = ((await counter?.get())?.values ?? []).reduce((sum, { value }) => sum + value, 0);
@@ -209,7 +209,7 @@ async function quoteLong(scope: Scope): Promise<BenchResult> {
   ).text();
   const startedAt = performance.now();
   const cpu = process.cpuUsage();
-  const { asked } = await makeQuote(place, network, { start: node.first, end: node.last, kinds: KINDS });
+  const { asked } = await makeQuote(place, network, { from: node.first, to: node.last, kinds: KINDS });
   const spent = process.cpuUsage(cpu);
   const seconds = (performance.now() - startedAt) / 1_000;
   return {

@@ -13,21 +13,21 @@ const HEAD = '0xfffffff';
 const HASH = `0x${'ab'.repeat(32)}`;
 const END = Buffer.from('\r\n\r\n');
 
-const headOf = (length: number): string =>
+const getHead = (length: number): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
 const answer = (result: string): Buffer => {
   const body = `{"jsonrpc":"2.0","id":1,"result":${result}}`;
-  return Buffer.from(headOf(body.length) + body, 'latin1');
+  return Buffer.from(getHead(body.length) + body, 'latin1');
 };
 
 /** 32 bytes that no other number has, as hex. */
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const getHash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** What follows the number in a block that compresses about as well as one of mainnet. */
 function blockRest(transactions: number): Buffer {
   const transactionAt = (_: unknown, at: number): object => {
-    const [hash, from, to] = [hashOf(`hash ${at}`), hashOf(`from ${at}`), hashOf(`to ${at % 50}`)];
+    const [hash, from, to] = [getHash(`hash ${at}`), getHash(`from ${at}`), getHash(`to ${at % 50}`)];
     return {
       blockHash: HASH,
       blockNumber: HEAD,
@@ -42,8 +42,8 @@ function blockRest(transactions: number): Buffer {
       value: '0xde0b6b3a7640000',
       type: '0x0',
       v: '0x25',
-      r: `0x${hashOf(`r ${at}`)}`,
-      s: `0x${hashOf(`s ${at}`)}`,
+      r: `0x${getHash(`r ${at}`)}`,
+      s: `0x${getHash(`s ${at}`)}`,
     };
   };
   const members = {
@@ -58,7 +58,7 @@ function blockRest(transactions: number): Buffer {
 function sendBlock(socket: Socket, number: string, rest: Buffer): void {
   const begin = `{"jsonrpc":"2.0","id":1,"result":{"number":"${number}"`;
   socket.cork();
-  socket.write(headOf(begin.length + rest.length) + begin, 'latin1');
+  socket.write(getHead(begin.length + rest.length) + begin, 'latin1');
   socket.write(rest);
   socket.uncork();
 }

@@ -19,7 +19,12 @@ export async function benchSlowNode({ say }: BenchOptions): Promise<BenchOutcome
     try {
       const { node, name, kinds } = await slowNode(scope, last);
       const run = await runLocal(scope, [
-        ...['--rpc', node.url, '--from', '1', '--to', String(last)],
+        '--rpc',
+        node.url,
+        '--from',
+        '1',
+        '--to',
+        String(last),
         ...(kinds === undefined ? [] : ['--kinds', kinds]),
       ]);
       const value = last / run.seconds;

@@ -13,10 +13,10 @@ const WINDOW = 12;
 export async function stageChain(
   { context, database }: Place,
   network: Network,
-  { start, end }: { start: number; end: number },
+  { from, to }: { from: number; to: number },
 ): Promise<void> {
   await database.networks.register({ id: network.id, chainId: network.chainId });
-  await database.network(network.id).wanted.add({ kinds: [...KINDS], start, end, priority: 1 });
+  await database.network(network.id).backfills.add({ kinds: [...KINDS], from, to, priority: 1 });
   const source = createBlockSource({ network, context });
   const deflater = createDeflater({ context });
   try {
@@ -36,13 +36,12 @@ export async function stageChain(
       deflate: deflater.deflate,
     };
     let last: number;
-    for (let from = start; from <= end; from = last + 1) {
-      const border = from - (from % SEGMENT_BLOCKS) + SEGMENT_BLOCKS;
-      last = Math.min(end, from + WINDOW - 1, border - 1);
-      const window = { start: from, end: last, kinds: KINDS };
+    for (let first = from; first <= to; first = last + 1) {
+      const border = first - (first % SEGMENT_BLOCKS) + SEGMENT_BLOCKS;
+      last = Math.min(to, first + WINDOW - 1, border - 1);
+      const window = { firstBlock: first, lastBlock: last, kinds: KINDS };
       const { staged } = await ingest(parts, window, context.signal);
-      if (staged < window.end - window.start + 1)
-        throw new Error(`not all of blocks ${from} to ${window.end} were staged`);
+      if (staged < last - first + 1) throw new Error(`not all of blocks ${first} to ${last} were staged`);
     }
   } finally {
     await Promise.all([source.close(), deflater.close()]);

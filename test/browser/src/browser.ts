@@ -63,7 +63,7 @@ export async function openPage(browser: Browser, origin: string): Promise<Watche
 }
 
 /** The serious and critical findings of axe on what the page shows, each with its first element. */
-export async function findingsOf(page: Page): Promise<string[]> {
+export async function getFindings(page: Page): Promise<string[]> {
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
   );

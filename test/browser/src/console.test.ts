@@ -7,9 +7,9 @@ import type { Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, findingsOf, openPage, startChromium, type WatchedPage } from './browser.js';
+import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
 import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, fillQueue, HOSTILE, linkOf, openDatabase, PASSWORD } from './fixture.js';
+import { fillDatabase, fillQueue, getLink, HOSTILE, openDatabase, PASSWORD } from './fixture.js';
 
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
@@ -62,7 +62,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
   };
 
   test('a link signs in, once, and does not stay in the history', async () => {
-    const link = await linkOf(database, 'ada');
+    const link = await getLink(database, 'ada');
     await page.goto(link);
     await page.getByText('ada (admin)').waitFor();
     expect(page.url()).not.toContain('link');
@@ -70,7 +70,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await other.page.goto(link);
     await other.page.getByRole('alert').getByText('SIGN_IN_REFUSED').waitFor();
     await other.page.screenshot({ path: `${SCREENSHOTS}sign-in.png` });
-    expect(await findingsOf(other.page)).toEqual([]);
+    expect(await getFindings(other.page)).toEqual([]);
     await other.page.context().close();
     expect(ada.faults).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     const findings: string[] = [];
     await eachScreen(async (name) => {
       await page.screenshot({ path: `${SCREENSHOTS}${name}-${colorScheme}.png` });
-      findings.push(...(await findingsOf(page)).map((finding) => `${name}: ${finding}`));
+      findings.push(...(await getFindings(page)).map((finding) => `${name}: ${finding}`));
       for (const problem of await page.getByRole('alert').all()) {
         findings.push(`${name}: ${await problem.textContent()}`);
       }
@@ -121,7 +121,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await settled();
     const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('To the content');
+    expect(await focused()).toBe('Skip to content');
     const titles = await menu().allInnerTexts();
     expect(titles.length).toBeGreaterThan(1);
     for (const title of titles) {
@@ -142,14 +142,14 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await page.getByLabel('Block').fill('1_500');
     await page.keyboard.press('Enter');
     await page.getByRole('row', { name: 'logs published' }).getByRole('link', { name: '1000-1999' }).click();
-    await page.getByRole('button', { name: 'Open and verify here' }).click();
+    await page.getByRole('button', { name: 'Open and verify' }).click();
     const checks = page.getByRole('region', { name: 'Checks' }).locator('tbody tr');
     await page.getByText('block 1,004').waitFor();
     const results = await checks.locator('td:nth-child(2)').allTextContents();
-    expect(results).toEqual(Array(6).fill('fits'));
+    expect(results).toEqual(Array(6).fill('passed'));
     await page.getByText(HOSTILE.html).first().waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}file.png` });
-    expect(await findingsOf(page)).toEqual([]);
+    expect(await getFindings(page)).toEqual([]);
     expect(ada.faults).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await page.goto('/#/alarms');
     await settled();
     await server.kill();
-    await page.getByText(/The figures below are of \d{4}-\d\d-\d\d/).waitFor();
+    await page.getByText(/Last updated \d{4}-\d\d-\d\d/).waitFor();
     await page.getByText(HOSTILE.emoji).first().waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}away.png` });
     await server.start();

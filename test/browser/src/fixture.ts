@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createDatabase, type Database } from '@packhouse/database';
+import { silentContext } from '@packhouse/local';
 import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { addOperator, makeLink, type OperationParts } from '@packhouse/operations';
 import { createQueues } from '@packhouse/queue';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 
 /** Names that would do harm or break a page if they were taken for anything but text. */
 export const HOSTILE = {
@@ -20,12 +20,7 @@ export const HOSTILE = {
 export const PASSWORD = 'correct horse battery';
 const HASH = `0x${'0'.repeat(64)}`;
 const HEAD = 20_000;
-const context = {
-  logger: createLogger({ name: 'test', level: 'silent' }),
-  metrics: createMetrics(),
-  clock: systemClock,
-  signal: new AbortController().signal,
-};
+const context = silentContext();
 
 /** Opens a test's database. */
 export function openDatabase(connectionString: string): Database {
@@ -33,13 +28,13 @@ export function openDatabase(connectionString: string): Database {
 }
 
 /** A link that signs the operator in once: the path and hash of its address. */
-export async function linkOf(database: Database, name: string): Promise<string> {
-  return (await makeLink.run(partsOf(database), { name })).path;
+export async function getLink(database: Database, name: string): Promise<string> {
+  return (await makeLink.run(getParts(database), { name })).path;
 }
 
 /** Writes operators (ada, an admin, has PASSWORD) and an installation of which every screen has something to show. */
 export async function fillDatabase(database: Database, objects: string): Promise<void> {
-  const parts = partsOf(database);
+  const parts = getParts(database);
   await addOperator.run(parts, { name: 'ada', role: 'admin', password: PASSWORD });
   await addOperator.run(parts, { name: HOSTILE.html, role: 'viewer' });
   await addOperator.run(parts, { name: HOSTILE.rtl, role: 'viewer' });
@@ -58,9 +53,16 @@ export async function fillDatabase(database: Database, objects: string): Promise
   for (const application of [HOSTILE.html, HOSTILE.rtl, HOSTILE.emoji, HOSTILE.long, 'shop']) {
     await database.keys.create({ application, network: null, plan: 'free' });
   }
-  await database.workers.beat({
-    ...{ id: randomUUID(), role: 'ingester', host: HOSTILE.html, pid: 1, networks: ['main'] },
-    ...{ networksDigest: 'aa', networksProblem: HOSTILE.long, slots: 4, doing: [{ job: 'j', seconds: 3 }] },
+  await database.workers.heartbeat({
+    id: randomUUID(),
+    role: 'ingester',
+    host: HOSTILE.html,
+    pid: 1,
+    networks: ['main'],
+    networksDigest: 'aa',
+    networksProblem: HOSTILE.long,
+    slots: 4,
+    jobs: [{ job: 'j', seconds: 3 }],
   });
 }
 
@@ -74,8 +76,8 @@ export async function fillQueue(databaseUrl: string): Promise<void> {
   const queues = await createQueues({ databaseUrl, context });
   const payload = {
     network: 'main',
-    start: 1_000,
-    end: 1_999,
+    firstBlock: 1_000,
+    lastBlock: 1_999,
     kinds: ['logs'],
     owner: '<b>ada</b>',
   } as const;
@@ -83,23 +85,26 @@ export async function fillQueue(databaseUrl: string): Promise<void> {
   await queues.close();
 }
 
-/** Blocks 1,000 to 20,000 are wanted: quarantined, paused and waiting ones; some are published below. */
+/** Blocks 1,000 to 20,000 are requested: quarantined, paused and waiting ones; some are published below. */
 async function fillMain(database: Database): Promise<void> {
   const main = database.network('main');
   await main.head.set({ number: HEAD, hash: HASH, finalized: HEAD - 64 });
-  await main.wanted.add({ kinds: ['blocks', 'logs', 'receipts'], start: 1_000, end: null, priority: 1 });
-  const { id } = await main.wanted.add({ kinds: ['logs'], start: 500, end: 999, priority: 1 });
-  await database.wanted.change(id, { state: 'paused' });
+  await main.backfills.add({ kinds: ['blocks', 'logs', 'receipts'], from: 1_000, to: null, priority: 1 });
+  const { id } = await main.backfills.add({ kinds: ['logs'], from: 500, to: 999, priority: 1 });
+  await database.backfills.change(id, { state: 'paused' });
   const upstreams = ['https://a.example', HOSTILE.html, HOSTILE.rtl];
   await main.quarantine.put({
-    ...{ number: 15_500, end: 15_503, kinds: ['logs'], cause: 'PROOF_FAILED' },
-    ...{ message: HOSTILE.html, upstream: HOSTILE.html, payloadDigest: 'ab'.repeat(32) },
+    firstBlock: 15_500,
+    lastBlock: 15_503,
+    kinds: ['logs'],
+    cause: 'PROOF_FAILED',
+    message: HOSTILE.html,
+    upstream: HOSTILE.html,
+    payloadDigest: 'ab'.repeat(32),
     tried: upstreams.map((upstream, i) => ({
-      ...{
-        upstream,
-        cause: 'PROOF_FAILED',
-        message: i === 2 ? HOSTILE.long : 'The root of the logs differs.',
-      },
+      upstream,
+      cause: 'PROOF_FAILED',
+      message: i === 2 ? HOSTILE.long : 'The root of the logs differs.',
       payloadDigest: `${i}a`.repeat(32),
     })),
   });
@@ -114,14 +119,23 @@ async function publishFiles(database: Database, objects: string): Promise<void> 
   await mkdir(objects, { recursive: true });
   await writeFile(path.join(objects, 'logs-1000'), bytes);
   for (const kind of ['blocks', 'logs'] as const) {
-    for (let start = 1_000; start < 15_000; start += 1_000) {
-      const [end, byteLength, rawLength] = [start + 999, bytes.length, LOGS.length];
+    for (let firstBlock = 1_000; firstBlock < 15_000; firstBlock += 1_000) {
+      const [lastBlock, byteLength, rawLength] = [firstBlock + 999, bytes.length, LOGS.length];
       await bundles.publish(
         {
-          ...{ kind, start, end, objectKey: `${kind}-${start}`, byteLength, rawLength },
-          ...{ sha256: createHash('sha256').update(bytes).digest('hex'), firstHash: HASH },
-          ...{ firstParentHash: HASH, lastHash: HASH, proofs: [], formatVersion: 1 },
-          fragments: [{ startBlock: start, endBlock: end, byteLength, rawLength, crc32: 1 }],
+          kind,
+          firstBlock,
+          lastBlock,
+          objectKey: `${kind}-${firstBlock}`,
+          byteLength,
+          rawLength,
+          sha256: createHash('sha256').update(bytes).digest('hex'),
+          firstHash: HASH,
+          firstParentHash: HASH,
+          lastHash: HASH,
+          proofs: [],
+          formatVersion: 1,
+          fragments: [{ firstBlock: firstBlock, lastBlock: lastBlock, byteLength, rawLength, crc32: 1 }],
         },
         { signer, clients: [] },
       );
@@ -129,4 +143,4 @@ async function publishFiles(database: Database, objects: string): Promise<void> 
   }
 }
 
-const partsOf = (database: Database): OperationParts => ({ context, database, who: 'test' });
+const getParts = (database: Database): OperationParts => ({ context, database, actor: 'test' });

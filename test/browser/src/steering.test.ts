@@ -5,9 +5,9 @@ import type { Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, findingsOf, openPage, startChromium, type WatchedPage } from './browser.js';
+import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
 import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, linkOf, openDatabase, PASSWORD } from './fixture.js';
+import { fillDatabase, getLink, openDatabase, PASSWORD } from './fixture.js';
 
 const executable = chromiumPath();
 
@@ -29,7 +29,7 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     browser = await startChromium(executable as string);
     ada = await openPage(browser, server.origin);
     page = ada.page;
-    await page.goto(await linkOf(database, 'ada'));
+    await page.goto(await getLink(database, 'ada'));
     await page.getByText('ada (admin)').waitFor();
     ada.faults.length = 0;
   });
@@ -42,16 +42,16 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
   });
 
   /** Faults of what is shown now: findings of axe, problems, and lines that do not fit. */
-  const faultsOf = async (shown: Page): Promise<string[]> => {
+  const getFaults = async (shown: Page): Promise<string[]> => {
     await shown.locator('h1').first().waitFor();
     await expect.poll(() => shown.locator('p.waiting').count()).toBe(0);
     const problems = await shown.getByRole('alert').allTextContents();
-    return [...(await findingsOf(shown)), ...problems];
+    return [...(await getFindings(shown)), ...problems];
   };
 
   test('the screens of one thing are without faults', async () => {
     const [key] = await database.keys.list({ search: 'shop' });
-    const [first] = await database.wanted.list();
+    const [first] = await database.backfills.list();
     const hashes = [
       `backfills/${first?.id}`,
       'backfills/new',
@@ -63,13 +63,13 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     const faults: string[] = [];
     for (const hash of hashes) {
       await page.goto(`/#/${hash}`);
-      faults.push(...(await faultsOf(page)).map((fault) => `${hash}: ${fault}`));
+      faults.push(...(await getFaults(page)).map((fault) => `${hash}: ${fault}`));
     }
     expect(faults).toEqual([]);
     expect(ada.faults).toEqual([]);
   });
 
-  test('a range is ordered with hours from the grid, and changed; who was quicker is told', async () => {
+  test('a backfill is created with hours from the grid, and changed; a quicker change is shown', async () => {
     await page.goto('/#/backfills/new');
     await page.getByLabel('First block').fill('16,000');
     await page.getByLabel('Last block').fill('16_999');
@@ -78,32 +78,35 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Space');
     expect(await page.getByLabel('As text').inputValue()).toBe('Sat 09:00-11:00 Europe/Berlin');
-    await page.getByRole('button', { name: 'Order', exact: true }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { name: /^Backfill \d+$/ }).waitFor();
     const id = Number(page.url().split('/').at(-1));
-    expect(await database.wanted.find(id)).toMatchObject({
-      ...{ network: 'main', start: 16_000, end: 16_999, windows: ['Sat 09:00-11:00 Europe/Berlin'] },
+    expect(await database.backfills.find(id)).toMatchObject({
+      network: 'main',
+      from: 16_000,
+      to: 16_999,
+      windows: ['Sat 09:00-11:00 Europe/Berlin'],
     });
-    await page.getByRole('button', { name: 'Change terms' }).click();
-    await page.getByLabel('Priority, 1 is first').fill('7');
-    await database.wanted.change(id, { weight: 3 }, { who: 'bob' });
-    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit terms' }).click();
+    await page.getByLabel('Priority (1 is first)').fill('7');
+    await database.backfills.change(id, { weight: 3 }, { actor: 'bob' });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     const alert = page.getByRole('alert');
     await alert.getByText('CHANGED_MEANWHILE').waitFor();
     await alert.getByText('Now: weight 3 by bob').waitFor();
-    expect(await database.wanted.find(id)).toMatchObject({ priority: 100, weight: 3 });
+    expect(await database.backfills.find(id)).toMatchObject({ priority: 100, weight: 3 });
     expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 409'))).toEqual([]);
   });
 
   test('what was entered stays when the session ends meanwhile', async () => {
     await page.goto('/#/schedules');
-    await page.getByText('Add a schedule').click();
-    await page.getByLabel('Command, without packhouse').fill('audit --sample 0.01');
+    await page.getByText('New schedule').click();
+    await page.getByLabel('Command (without packhouse)').fill('audit --sample 0.01');
     await database.operators.set('ada', { role: 'admin' });
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByLabel('Name', { exact: true }).and(page.locator('.sign-in input')).fill('ada');
     await page.keyboard.press('Enter');
-    const command = page.getByLabel('Command, without packhouse');
+    const command = page.getByLabel('Command (without packhouse)');
     await command.waitFor();
     expect(await command.inputValue()).toBe('audit --sample 0.01');
     expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
@@ -111,7 +114,7 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
 
   test('a new key is shown once', async () => {
     await page.goto('/#/keys');
-    await page.getByText('Create a key').click();
+    await page.getByText('New key').click();
     await page.getByLabel('Application', { exact: true }).fill('a new one');
     await page.getByRole('button', { name: 'Create' }).click();
     expect(await page.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
@@ -129,7 +132,7 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await holder.page.keyboard.press('Enter');
     await holder.page.getByText(`${row.prefix} (owner)`).waitFor();
     await holder.page.getByText('eth_blockNumber').waitFor();
-    expect(await faultsOf(holder.page)).toEqual([]);
+    expect(await getFaults(holder.page)).toEqual([]);
     const menu = holder.page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
     expect(await menu.allTextContents()).toEqual(['Your key']);
     await holder.page.context().close();

@@ -3,12 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { type FreshDatabase, freshDatabase, type Program, startProgram } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { chromiumPath, openPage, startChromium } from './browser.js';
-import { type LocalProcess, startLocal } from './local-process.js';
 
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
@@ -16,8 +15,12 @@ const FIRST = 1_000;
 const LENGTH = 24;
 const LIE = FIRST + 12;
 const chain = generateChain({
-  ...{ length: LENGTH, startNumber: FIRST, seed: 5 },
-  ...{ txsPerBlock: 2, logsPerTx: 2, tracesPerTx: 2 },
+  length: LENGTH,
+  startNumber: FIRST,
+  seed: 5,
+  txsPerBlock: 2,
+  logsPerTx: 2,
+  tracesPerTx: 2,
 });
 
 describe.skipIf(executable === null)('an operator with a browser', () => {
@@ -25,7 +28,7 @@ describe.skipIf(executable === null)('an operator with a browser', () => {
   let fresh: FreshDatabase;
   let liar: ReplayNode;
   let honest: ReplayNode;
-  let local: LocalProcess;
+  let local: Program;
   let browser: Browser;
 
   // Bundles of one block: none waits for its neighbours.
@@ -48,14 +51,20 @@ describe.skipIf(executable === null)('an operator with a browser', () => {
     honest = await createReplayNode({ blocks: chain });
     await writeNetworks(liar);
     const range = ['--from', String(FIRST), '--to', String(FIRST + LENGTH - 1)];
-    local = startLocal(['--data-dir', folder, ...range], {
-      ...{ DATABASE_URL: fresh.url, NETWORKS_FILE: networksFile(), CONSOLE_PORT: '0' },
+    local = startProgram('apps/cli/dist/main.js', ['local', '--json', '--data-dir', folder, ...range], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        DATABASE_URL: fresh.url,
+        NETWORKS_FILE: networksFile(),
+        CONSOLE_PORT: '0',
+      },
     });
     browser = await startChromium(executable as string);
   });
   afterAll(async () => {
     await browser?.close();
-    await local?.end();
+    await local?.stop();
     await Promise.all([liar?.close(), honest?.close()]);
     await fresh?.drop();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -90,8 +99,8 @@ describe.skipIf(executable === null)('an operator with a browser', () => {
     await writeNetworks(liar, honest);
     await expect.poll(() => honest.stats().calls).toBeGreaterThan(0);
     await page.goto('/#/coverage?network=main');
-    await hole.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('Everything of these blocks is published.').waitFor();
+    await hole.getByRole('button', { name: 'Retry now' }).click();
+    await page.getByText('All of these blocks are published.').waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}story-green.png` });
     expect(faults).toEqual([]);
   });

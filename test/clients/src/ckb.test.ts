@@ -79,7 +79,7 @@ describe.skipIf(!isInstalled('@ckb-ccc/core'))(`libraries of CKB ${UNLESS_INSTAL
 
   it('@ckb-ccc/core signs and sends a transaction, and @ckb-lumos/base finds it unaltered', async () => {
     const { ccc } = library<{ ccc: Ccc }>('@ckb-ccc/core');
-    const client = new ccc.ClientPublicMainnet({ url: gateway.urlOf('cell'), fallbacks: [] });
+    const client = new ccc.ClientPublicMainnet({ url: gateway.getUrl('cell'), fallbacks: [] });
     const signer = new ccc.SignerCkbPrivateKey(client, `0x${'11'.repeat(32)}`);
     const { script } = await signer.getRecommendedAddressObj();
     const transaction = ccc.Transaction.from({
@@ -109,12 +109,15 @@ describe.skipIf(!isInstalled('@ckb-ccc/core'))(`libraries of CKB ${UNLESS_INSTAL
 
   it('@ckb-lumos/rpc sends a transaction, and reads what the network parameters are', async () => {
     const { RPC } = library<{ RPC: new (url: string) => LumosRpc }>('@ckb-lumos/rpc');
-    const rpc = new RPC(gateway.urlOf('cell'));
+    const rpc = new RPC(gateway.getUrl('cell'));
     const transaction = {
-      ...{ version: '0x0', cellDeps: [CELL_DEP], headerDeps: [] },
+      version: '0x0',
+      cellDeps: [CELL_DEP],
+      headerDeps: [],
       inputs: [{ previousOutput: OUT_POINT, since: '0x0' }],
       outputs: [{ capacity: '0x2540be400', lock: LOCK }],
-      ...{ outputsData: ['0x'], witnesses: ['0x'] },
+      outputsData: ['0x'],
+      witnesses: ['0x'],
     };
     expect(await rpc.sendTransaction(transaction)).toBe(SENT);
     expect(await rpc.sendTransaction(transaction, 'passthrough')).toBe(SENT);
@@ -132,9 +135,9 @@ describe.skipIf(!isInstalled('@ckb-ccc/core'))(`libraries of CKB ${UNLESS_INSTAL
   it('are told that other methods are not offered, until the networks file allows them', async () => {
     const { ccc } = library<{ ccc: Ccc }>('@ckb-ccc/core');
     const { RPC } = library<{ RPC: new (url: string) => LumosRpc }>('@ckb-lumos/rpc');
-    await expect(new RPC(gateway.urlOf('cell')).getTipBlockNumber()).rejects.toThrow('-32601');
-    expect(await new RPC(gateway.urlOf('reading')).getTipBlockNumber()).toBe('0xf4240');
-    const client = new ccc.ClientPublicMainnet({ url: gateway.urlOf('reading'), fallbacks: [] });
+    await expect(new RPC(gateway.getUrl('cell')).getTipBlockNumber()).rejects.toThrow('-32601');
+    expect(await new RPC(gateway.getUrl('reading')).getTipBlockNumber()).toBe('0xf4240');
+    const client = new ccc.ClientPublicMainnet({ url: gateway.getUrl('reading'), fallbacks: [] });
     expect(await client.getTip()).toBe(1_000_000n);
   });
 });

@@ -24,7 +24,7 @@ describe.skipIf(!isInstalled('js-conflux-sdk'))(`js-conflux-sdk ${UNLESS_INSTALL
   const asked: unknown[] = [];
   const connect = (network: string): Conflux => {
     const { Conflux } = library<Library>('js-conflux-sdk');
-    return new Conflux({ url: gateway.urlOf(network), networkId: 1029 });
+    return new Conflux({ url: gateway.getUrl(network), networkId: 1029 });
   };
 
   beforeAll(async () => {
@@ -51,8 +51,10 @@ describe.skipIf(!isInstalled('js-conflux-sdk'))(`js-conflux-sdk ${UNLESS_INSTALL
   it('reads logs by epochs, by tags and by block hashes', async () => {
     const conflux = connect('core');
     const logs = await conflux.getLogs({
-      ...{ fromEpoch: 0x7b2f3c0, toEpoch: 'latest_state' },
-      ...{ address: TOKEN, topics: [TRANSFER, null] },
+      fromEpoch: 0x7b2f3c0,
+      toEpoch: 'latest_state',
+      address: TOKEN,
+      topics: [TRANSFER, null],
     });
     expect(logs).toHaveLength(10);
     expect(logs[0]).toMatchObject({

@@ -15,7 +15,7 @@ async function send(data: string, to?: string): Promise<string> {
   return hash;
 }
 const ping = (id: number): Promise<string> => send(abi.encodeFunctionData('ping', [id]), address);
-const idOf = (log: Log): number => Number(log.topics[1]);
+const getId = (log: Log): number => Number(log.topics[1]);
 
 beforeAll(async () => {
   chain = await startChainGateway(inject('postgresUrl'));
@@ -46,7 +46,7 @@ describe('ethers', () => {
     expect(network.chainId).toBe(31_337n);
     expect(receipt).toMatchObject({ status: 1, hash });
     expect(transaction).toMatchObject({ hash, blockNumber: receipt?.blockNumber });
-    expect(logs.map(idOf).at(-1)).toBe(1);
+    expect(logs.map(getId).at(-1)).toBe(1);
     expect(storage).toBe(`0x${'0'.repeat(64)}`);
     expect(none).toBeNull();
     const block = await provider.getBlock(receipt?.blockNumber as number, true);
@@ -127,10 +127,10 @@ describe('ethers', () => {
       const logs = (told.result ?? []).flatMap(({ result }) =>
         Array.isArray(result) ? (result as Log[]) : [],
       );
-      removed.push(...logs.filter((log) => log.removed).map(idOf));
+      removed.push(...logs.filter((log) => log.removed).map(getId));
     };
     const filter = { address, topics: [abi.getEvent('Ping')?.topicHash as string] };
-    const listen = (log: Log): void => void seen.push(`${log.removed ? '-' : '+'}${idOf(log)}`);
+    const listen = (log: Log): void => void seen.push(`${log.removed ? '-' : '+'}${getId(log)}`);
     await provider.on('debug', look);
     await provider.on(filter, listen);
     try {

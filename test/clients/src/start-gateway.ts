@@ -1,16 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@packhouse/database';
-import { freshDatabase, startAnvil } from '@packhouse/local';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { freshDatabase, silentContext, startAnvil, startProgram } from '@packhouse/local';
 
 /** A gateway process from the build, with a key to it. */
 export interface Gateway {
   /** What a client library is given: `{base_url}<KEY>`. */
-  urlOf(network: string): string;
+  getUrl(network: string): string;
   close(): Promise<void>;
 }
 
@@ -21,15 +18,22 @@ export async function startGateway(postgresUrl: string, networks: string): Promi
   const networksFile = path.join(directory, 'networks.yaml');
   await writeFile(networksFile, networks);
   const key = await makeKey(database.url);
-  const { port, stop } = await startProcess({
-    DATABASE_URL: database.url,
-    NETWORKS_FILE: networksFile,
-    OBJECT_STORE: directory,
+  const gateway = startProgram('apps/gateway/dist/main.js', [], {
+    messages: true,
+    env: {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      NETWORKS_FILE: networksFile,
+      OBJECT_STORE: directory,
+    },
   });
+  const { port } = await gateway.message('listening');
   return {
-    urlOf: (network) => `http://127.0.0.1:${port}/${network}/v1/${key}`,
+    getUrl: (network) => `http://127.0.0.1:${port}/${network}/v1/${key}`,
     async close() {
-      await stop();
+      await gateway.stop();
       await database.drop();
       await rm(directory, { recursive: true, force: true });
     },
@@ -61,7 +65,7 @@ export async function startChainGateway(postgresUrl: string): Promise<ChainGatew
 `,
   );
   return {
-    url: gateway.urlOf('chain'),
+    url: gateway.getUrl('chain'),
     node: <T>(method: string, params: readonly unknown[] = []) => ask<T>(anvil.url, method, params),
     async close() {
       await gateway.close();
@@ -71,12 +75,7 @@ export async function startChainGateway(postgresUrl: string): Promise<ChainGatew
 }
 
 async function makeKey(databaseUrl: string): Promise<string> {
-  const context = {
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: createMetrics(),
-    clock: systemClock,
-    signal: new AbortController().signal,
-  };
+  const context = silentContext();
   const database = createDatabase({ connectionString: databaseUrl, context, applicationName: 'test' });
   const made = await database.keys.create({
     application: 'test',
@@ -86,36 +85,6 @@ async function makeKey(databaseUrl: string): Promise<string> {
   });
   await database.close();
   return made.key;
-}
-
-async function startProcess(env: Record<string, string>): Promise<{ port: number; stop(): Promise<void> }> {
-  const main = fileURLToPath(new URL('../../../apps/gateway/dist/main.js', import.meta.url));
-  const child: ChildProcess = fork(main, {
-    // Not the test runner's own: the build resolves to the build.
-    execArgv: [],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
-  });
-  let log = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      log += text;
-    });
-  }
-  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const port = await new Promise<number>((resolve, reject) => {
-    child.on('message', (message: { type: string; port: number }) => {
-      if (message.type === 'listening') resolve(message.port);
-    });
-    void exit.then(() => reject(new Error(`the gateway ended before it listened: ${log}`)));
-  });
-  return {
-    port,
-    async stop() {
-      child.kill('SIGTERM');
-      await exit;
-    },
-  };
 }
 
 async function ask<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {

@@ -93,7 +93,11 @@ describe('viem', () => {
     expect(await client.getBlobBaseFee()).toBeGreaterThan(0n);
     expect(await client.getBlockTransactionCount({ blockNumber: head })).toBe(1);
     const gas = await client.estimateContractGas({
-      ...{ abi, account, address: contract, functionName: 'ping', args: [1n] },
+      abi,
+      account,
+      address: contract,
+      functionName: 'ping',
+      args: [1n],
     });
     expect(gas).toBeGreaterThan(21_000n);
   });
@@ -121,7 +125,10 @@ describe('viem', () => {
   it('watches an event, each once, and hears of what a reorganisation removed', async () => {
     const seen: { id: bigint; removed: boolean }[] = [];
     const unwatch = client.watchContractEvent({
-      ...{ abi, address: contract, eventName: 'Ping', strict: true },
+      abi,
+      address: contract,
+      eventName: 'Ping',
+      strict: true,
       onLogs: (logs) => seen.push(...logs.map((log) => ({ id: log.args.id, removed: log.removed }))),
     });
     try {
@@ -190,7 +197,11 @@ describe('viem', () => {
       logs: [{ topics: [expect.any(String), `0x${word(41)}`] }],
     });
     const written = await wallet.writeContract({
-      ...{ chain: null, abi, address: contract, functionName: 'ping', args: [42n] },
+      chain: null,
+      abi,
+      address: contract,
+      functionName: 'ping',
+      args: [42n],
     });
     await chain.node('anvil_mine', ['0x1']);
     expect(await client.waitForTransactionReceipt({ hash: written })).toMatchObject({ status: 'success' });
@@ -198,7 +209,13 @@ describe('viem', () => {
     const nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
     const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas();
     const serializedTransaction = await account.signTransaction({
-      ...{ to: contract, data, nonce, maxFeePerGas, maxPriorityFeePerGas, gas: 100_000n, chainId: 31_337 },
+      to: contract,
+      data,
+      nonce,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+      gas: 100_000n,
+      chainId: 31_337,
     });
     const first = await client.sendRawTransaction({ serializedTransaction });
     expect(await client.sendRawTransaction({ serializedTransaction })).toBe(first);

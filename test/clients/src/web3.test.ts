@@ -187,7 +187,10 @@ describe.skipIf(!isInstalled('web3'))(`web3.js ${UNLESS_INSTALLED}`, () => {
     const fees = (await eth.calculateFeeData()) as { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
     const signed = await eth.accounts.signTransaction(
       {
-        ...{ to: address, data, gas: 100_000, chainId: 31_337 },
+        to: address,
+        data,
+        gas: 100_000,
+        chainId: 31_337,
         nonce: await eth.getTransactionCount(DEV_ACCOUNT.address, 'pending'),
         maxFeePerGas: fees.maxFeePerGas,
         maxPriorityFeePerGas: fees.maxPriorityFeePerGas,

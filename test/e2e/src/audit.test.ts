@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
+import type { Program, ProgramEvent } from '@packhouse/local';
 import {
   chainDataDirectory,
   createReplayNode,
@@ -9,7 +10,7 @@ import {
   type ReplayNode,
 } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
@@ -19,7 +20,7 @@ const chainData = chainDataDirectory();
 const TIME_MS = 300_000;
 
 /** What was told, but for how far it was meanwhile: that depends on the machine. */
-const told = (cli: CliProcess): CliEvent[] => cli.events.filter(({ event }) => event !== 'progress');
+const told = (cli: Program): ProgramEvent[] => cli.events.filter(({ event }) => event !== 'progress');
 
 describe.skipIf(chainData === null)(
   'packhouse audit of twelve real mainnet blocks (needs the chain data)',
@@ -35,14 +36,14 @@ describe.skipIf(chainData === null)(
       const cli = startLocal(workspace, { rpc: [node.url], from: 17_686_110, to: 17_686_121 });
       expect(await cli.exit, cli.stderr()).toBe(0);
       const [first] = cli.events.filter(({ event, kind }) => event === 'published' && kind === 'receipts');
-      receipts = `ethereum/receipts/${first?.range as string}.json.gz`;
+      receipts = `ethereum/receipts/${first?.from}-${first?.to}.json.gz`;
     });
     afterAll(async () => {
       await node.close();
       await workspace.remove();
     });
 
-    const audit = async (...args: string[]): Promise<CliProcess> => {
+    const audit = async (...args: string[]): Promise<Program> => {
       const cli = startCli(['audit', '--data-dir', workspace.directory, ...args], { env: workspace.env });
       await cli.exit;
       return cli;
@@ -55,15 +56,18 @@ describe.skipIf(chainData === null)(
         expect(await cli.exit, cli.stderr()).toBe(0);
         expect(told(cli)).toMatchObject([
           {
-            ...{ event: 'done', blocks: 12 * KINDS.length, findings: 0, harmless: 0 },
+            event: 'done',
+            blocks: 12 * KINDS.length,
+            findings: 0,
+            harmless: 0,
             // The recording leaves them out.
             unchecked: [
-              { kind: 'blocks', blocks: 12, why: expect.stringMatching(/^the withdrawals are missing/) },
+              { kind: 'blocks', blocks: 12, reason: expect.stringMatching(/^the withdrawals are missing/) },
             ],
           },
         ]);
         expect((await audit()).stdout()).toMatch(
-          /^Unchecked: 12 blocks of ethereum blocks: the withdrawals are missing .*\.\nAudited \d+ bundles, 60 blocks, .* \(.*\/s\): no damage\.\n$/,
+          /^Not checked: 12 blocks of ethereum blocks: the withdrawals are missing .*\.\nAudited \d+ bundles, 60 blocks, .* \(.*\/s\): no damage\.\n$/,
         );
       },
       TIME_MS,
@@ -77,7 +81,7 @@ describe.skipIf(chainData === null)(
         bytes[5_000] = (bytes[5_000] as number) ^ 0x10;
         await writeFile(file, bytes);
 
-        const found = await audit('--network', 'ethereum', '--kind', 'receipts', '--json');
+        const found = await audit('--network', 'ethereum', '--kinds', 'receipts', '--json');
         expect(await found.exit, found.stderr()).toBe(2);
         expect(told(found)).toMatchObject([
           { event: 'finding', kind: 'receipts', cause: 'sha256', key: receipts },
@@ -101,7 +105,7 @@ describe.skipIf(chainData === null)(
         await checkPublished(workspace, blocks, 'ethereum');
         const after = startCli(['alarms', 'list'], { env: workspace.env });
         await after.exit;
-        expect(after.stdout()).toBe('No alarm is open.\n');
+        expect(after.stdout()).toBe('No open alarms.\n');
       },
       TIME_MS,
     );
@@ -113,7 +117,7 @@ describe.skipIf(chainData === null)(
         const bytes = await readFile(file);
         await writeFile(file, bytes.subarray(0, 1_000));
         await node.close();
-        const cli = await audit('--repair', '--kind', 'receipts');
+        const cli = await audit('--repair', '--kinds', 'receipts');
         expect(await cli.exit).toBe(2);
         expect(cli.stdout()).toMatch(
           /has 1000 bytes, expected \d+\.\n.* is not repaired: .*Nothing was changed\.\n/,

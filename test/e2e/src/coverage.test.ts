@@ -1,7 +1,8 @@
 import { KINDS } from '@packhouse/chain';
+import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase } from './open-database.js';
@@ -24,12 +25,14 @@ const WAIT = { timeout: 120_000, interval: 200 };
 
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess;
+let cli: Program;
 let gateway: GatewayReader;
 beforeEach(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
   node = await createReplayNode({
-    ...{ blocks: chain, head: FIRST + 39, finalized: FIRST + 29 },
+    blocks: chain,
+    head: FIRST + 39,
+    finalized: FIRST + 29,
     faults: [
       {
         do: 'tamper',
@@ -57,7 +60,7 @@ interface Hole {
 }
 
 interface Page {
-  completeTo: number | null;
+  completeThrough: number | null;
   queueSeen: boolean;
   kinds: { kind: string; published: string[]; holes: Hole[] }[];
 }
@@ -85,13 +88,13 @@ async function said(kind: string, from: number, to: number): Promise<string[]> {
 test('each hole of a running system has its reason, in the gateway and on the command line (invariant 4)', {
   timeout: 240_000,
 }, async () => {
-  await cli.event('quarantined', (event) => event.block === LIE);
+  await cli.event('quarantined', (event) => event.from === LIE);
   const database = openDatabase(workspace.databaseUrl);
-  const add = (start: number, last: number) =>
-    database.network('main').wanted.add({ kinds: [...KINDS], start, end: last, priority: 9 });
+  const add = (from: number, last: number) =>
+    database.network('main').backfills.add({ kinds: [...KINDS], from, to: last, priority: 9 });
   try {
-    await database.wanted.change((await add(900, 909)).id, { state: 'cancelled' });
-    await database.wanted.change((await add(910, 919)).id, { state: 'paused' });
+    await database.backfills.change((await add(900, 909)).id, { state: 'cancelled' });
+    await database.backfills.change((await add(910, 919)).id, { state: 'paused' });
   } finally {
     await database.close();
   }
@@ -102,20 +105,24 @@ test('each hole of a running system has its reason, in the gateway and on the co
   await expect
     .poll(packed, WAIT)
     .toEqual([
-      '890-899 not-wanted',
+      '890-899 not-requested',
       '900-909 cancelled',
       '910-919 paused',
-      `920-${FIRST - 1} not-wanted`,
+      `920-${FIRST - 1} not-requested`,
       `${FIRST}-${LIE - 1} published`,
       `${LIE}-${LIE} quarantined`,
       expect.stringMatching(new RegExp(`^${LIE + 1}-10\\d\\d published$`)),
       `${FIRST + 30}-${FIRST + 39} not-finalized (here)`,
-      `${FIRST + 40}-${FIRST + 44} beyond-head`,
+      `${FIRST + 40}-${FIRST + 44} not-produced`,
     ]);
   const page = await coverage(`kind=receipts&from=${LIE}&to=${LIE}`);
   expect(page.kinds[0]?.holes).toMatchObject([{ reason: 'quarantined', cause: 'PROOF_FAILED' }]);
   const refused = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/receipts/${LIE}`);
-  expect(await refused.json()).toMatchObject({ status: 404, reason: 'not-covered', why: 'quarantined' });
+  expect(await refused.json()).toMatchObject({
+    status: 404,
+    reason: 'not-covered',
+    holeReason: 'quarantined',
+  });
 
   // A node that does not answer about one block: its window is being fetched, and said to be.
   node.faults.add({ do: 'hang', when: { method: 'eth_getBlockReceipts', block: STUCK } });
@@ -131,7 +138,7 @@ test('each hole of a running system has its reason, in the gateway and on the co
       '--json',
       '--network',
       'main',
-      '--kind',
+      '--kinds',
       'receipts',
       '--from',
       '890',
@@ -143,14 +150,14 @@ test('each hole of a running system has its reason, in the gateway and on the co
   expect(await shown.exit, shown.stderr()).toBe(0);
   const line = JSON.parse(shown.stdout().trim()) as {
     queueSeen: boolean;
-    kinds: { holes: { start: number; end: number; reason: string }[] }[];
+    kinds: { holes: { from: number; to: number; reason: string }[] }[];
   };
   expect(line.queueSeen).toBe(true);
-  expect(line.kinds[0]?.holes.map(({ start, end: last, reason }) => `${start}-${last} ${reason}`)).toEqual([
-    '890-899 not-wanted',
+  expect(line.kinds[0]?.holes.map(({ from, to, reason }) => `${from}-${to} ${reason}`)).toEqual([
+    '890-899 not-requested',
     '900-909 cancelled',
     '910-919 paused',
-    `920-${FIRST - 1} not-wanted`,
+    `920-${FIRST - 1} not-requested`,
     `${LIE}-${LIE} quarantined`,
   ]);
 });

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { KINDS } from '@packhouse/chain';
-import { freePort } from '@packhouse/local';
+import { freePort, type Program, type ProgramEvent } from '@packhouse/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { childrenOf } from './processes.js';
+import { getChildren } from './processes.js';
 import { end } from './workspace.js';
 
 // Everything embedded: Postgres, Anvil, the queue on Postgres, objects on disk. Run in order on one data folder.
 const shell = promisify(execFile);
 let directory: string;
 let port: string;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 let firstRun: { apiKey: string; hash: string; published: number };
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'packhouse-demo-'));
@@ -50,9 +50,9 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
   }
 
   // Staged up to the head, and the head not packed: what a block that is still new answers.
-  const upToDate = (event: CliEvent): boolean =>
+  const upToDate = (event: ProgramEvent): boolean =>
     (event.published as number) > 0 &&
-    event.staged === event.wanted &&
+    event.staged === event.requested &&
     (event.head as number) >= (event.published as number);
   const { head } = (await cli.event('progress', upToDate)) as unknown as { head: number };
   const fresh = await gateway.pointer('blocks', head);
@@ -76,7 +76,7 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
 });
 
 /** Signs in by the link that the run printed. */
-async function signIn(run: CliProcess): Promise<Response> {
+async function signIn(run: Program): Promise<Response> {
   const { link } = (await run.event('console')) as unknown as { link: string };
   return fetch(new URL('/api/sign-in', link), {
     method: 'POST',
@@ -86,14 +86,14 @@ async function signIn(run: CliProcess): Promise<Response> {
 }
 
 test('the link to the console signs an admin in, once', async () => {
-  const answer = await signIn(cli as CliProcess);
+  const answer = await signIn(cli as Program);
   expect(await answer.json()).toMatchObject({ name: 'local', role: 'admin' });
-  expect((await signIn(cli as CliProcess)).status).toBe(401);
+  expect((await signIn(cli as Program)).status).toBe(401);
 });
 
 test('an interrupt drains it and leaves no process behind', async () => {
-  const run = cli as CliProcess;
-  const children = await childrenOf(run.child.pid as number);
+  const run = cli as Program;
+  const children = await getChildren(run.child.pid as number);
   expect(children.length).toBeGreaterThanOrEqual(4);
   run.child.kill('SIGINT');
   expect(await run.exit).toBe(0);

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { CliProcess } from './cli-process.js';
 import { type DuckDb, duckDbModules, hasDuckDb, NEEDS_DUCKDB, openDuckDb, type Row } from './duckdb.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { blocksOf, isOnPath, paste, root } from './pasted.js';
+import { getBlocks, isOnPath, paste, root } from './pasted.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
@@ -17,7 +17,7 @@ const FIRST = 17_000_100;
 const LAST = 17_000_141;
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 let gateway: GatewayReader;
 let range: string;
 let duckDb: DuckDb | undefined;
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** What each block of a page prints, those that neither call the gateway nor say where it is left out. */
 async function outputs(page: string, shell: string): Promise<string[]> {
-  const script = (await blocksOf(page))
+  const script = (await getBlocks(page))
     .map(({ text }) => text)
     .filter((text) => /^(HOST=|curl )/.test(text))
     .join('echo; echo next-block\n')
@@ -73,9 +73,7 @@ for (const shell of ['bash', 'zsh']) {
           network: 'ethereum',
           kinds: [{ kind: 'logs' }],
         });
-        expect(whole).toMatch(
-          /^\d+ files? (are|is) what was published \(.*\), nothing is damaged, 0 not downloaded; /m,
-        );
+        expect(whole).toMatch(/^\d+ valid files? \(.*\), no damage, 0 missing; /m);
       }
     },
   );
@@ -84,7 +82,7 @@ for (const shell of ['bash', 'zsh']) {
 test('three lines of the README make a table of the logs of a contract', async () => {
   const records = await gateway.records(`${gateway.downloadUrl}/logs/${range}.json.gz`);
   const [{ address }] = (records as { address: string }[][]).flat() as [{ address: string }];
-  const [block] = (await blocksOf('README.md')).filter(({ text }) => text.startsWith('echo '));
+  const [block] = (await getBlocks('README.md')).filter(({ text }) => text.startsWith('echo '));
   const script = (block?.text ?? '')
     .replace('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin)
     .replace('17M --to +1000', `${FIRST} --to ${LAST}`)
@@ -101,7 +99,7 @@ test('three lines of the README make a table of the logs of a contract', async (
   expect(first).toContain(address);
   const again = paste('bash', script, { KEY: gateway.apiKey }, folder);
   expect(await again.output).toMatch(
-    /^Nothing new of the blocks 17000100-17000141 of ethereum; usdt has 1 row\.$/m,
+    /^No new rows of blocks 17000100-17000141 of ethereum\. Total in usdt: 1 row\.$/m,
   );
 });
 
@@ -161,7 +159,7 @@ describe('docs/analysts.md', () => {
       .replaceAll("'logs.parquet'", `'${workspace.directory}/logs.parquet'`);
   }
 
-  const scripts = async (): Promise<string[]> => (await blocksOf(PAGE)).map(({ text }) => here(text));
+  const scripts = async (): Promise<string[]> => (await getBlocks(PAGE)).map(({ text }) => here(text));
   const pasteHere = (script: string): Promise<string> => {
     const env = {
       DATABASE_URL: workspace.databaseUrl,
@@ -171,12 +169,12 @@ describe('docs/analysts.md', () => {
     };
     return paste('bash', script, env, workspace.directory).output;
   };
-  const rowsOf = (beginning: RegExp): Promise<Row[]> => {
+  const toRows = (beginning: RegExp): Promise<Row[]> => {
     const [query = '', ...others] = sql.filter((each) => beginning.test(each));
     expect(others).toEqual([]);
     return (duckDb as DuckDb).rows(query);
   };
-  const amountOf = ({ data }: NodeLog): bigint => BigInt(data.slice(0, 66));
+  const toAmount = ({ data }: NodeLog): bigint => BigInt(data.slice(0, 66));
   const transfers = (): NodeLog[] =>
     logs.filter(({ address, topics }) => address === token.address && topics[0] === token.topics[0]);
 
@@ -218,7 +216,7 @@ describe('docs/analysts.md', () => {
 
   describe.skipIf(!hasDuckDb)(`in DuckDB ${NEEDS_DUCKDB}`, () => {
     test('counts what there is', async () => {
-      expect(await rowsOf(/^SELECT count\(\*\) AS logs/)).toEqual([
+      expect(await toRows(/^SELECT count\(\*\) AS logs/)).toEqual([
         { logs: String(logs.length), first: String(FIRST), last: String(LAST) },
       ]);
     });
@@ -266,11 +264,11 @@ describe('docs/analysts.md', () => {
       );
       // Generated logs are no events of the page's ABI.
       expect(rows[0]).toMatchObject({ event: null, arg_value: null });
-      expect(await rowsOf(/^SELECT arg_to/)).toEqual([]);
+      expect(await toRows(/^SELECT arg_to/)).toEqual([]);
     });
 
     test('a table of a DuckDB file has all logs', async () => {
-      await pasteHere((await scripts()).find((text) => text.includes('--to duckdb')) as string);
+      await pasteHere((await scripts()).find((text) => text.includes('--format duckdb')) as string);
       const db = duckDb as DuckDb;
       await db.rows(`ATTACH '${workspace.directory}/logs.duckdb' AS pulled (READ_ONLY)`);
       const joined = 'SELECT count(*) AS n FROM pulled.logs JOIN logs USING (block_number, log_index, data)';
@@ -319,13 +317,13 @@ describe('docs/analysts.md', () => {
           log_index: Number(log.logIndex),
           sender: account(log.topics[1]),
           receiver: account(log.topics[2]),
-          amount: amountOf(log).toString(),
+          amount: toAmount(log).toString(),
         })),
       );
-      const total = expected.reduce((sum, log) => sum + amountOf(log), 0n);
+      const total = expected.reduce((sum, log) => sum + toAmount(log), 0n);
       for (const [rows, column] of [
-        [await rowsOf(/^SELECT block_timestamp/), 'amount'],
-        [await rowsOf(/^SELECT receiver/), 'received'],
+        [await toRows(/^SELECT block_timestamp/), 'amount'],
+        [await toRows(/^SELECT receiver/), 'received'],
       ] as const) {
         expect(rows.reduce((sum, row) => sum + BigInt(row[column] as string), 0n)).toBe(total);
       }
@@ -342,7 +340,7 @@ describe('docs/analysts.md', () => {
         for (const { hash, value } of transactions) values.push([BigInt(value), hash, block]);
       }
       values.sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? 1 : -1));
-      expect(await rowsOf(/^SELECT block_number, hash/)).toEqual(
+      expect(await toRows(/^SELECT block_number, hash/)).toEqual(
         values.slice(0, 10).map(([value, hash, block]) => ({
           block_number: String(block),
           hash,
@@ -352,7 +350,7 @@ describe('docs/analysts.md', () => {
       const counts = new Map<string, number>();
       for (const { address } of logs) counts.set(address, (counts.get(address) ?? 0) + 1);
       const busiest = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, 10);
-      expect(await rowsOf(/^SELECT "address", count/)).toEqual(
+      expect(await toRows(/^SELECT "address", count/)).toEqual(
         busiest.map(([address, count]) => ({ address, logs: String(count) })),
       );
     });

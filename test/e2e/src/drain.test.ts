@@ -92,7 +92,7 @@ async function want(): Promise<void> {
   const database = openDatabase(workspace.databaseUrl);
   await database.networks.register({ id: 'main', chainId: 1 });
   const kinds = ['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const;
-  await database.network('main').wanted.add({ kinds, start: FIRST, end: LAST, priority: 1 });
+  await database.network('main').backfills.add({ kinds, from: FIRST, to: LAST, priority: 1 });
   await database.close();
 }
 
@@ -261,12 +261,12 @@ describe('a gateway', () => {
     const [bundle] = await database.network('main').bundles.list('blocks', 0, 1);
     await database.close();
     const gateway = await start('gateway', env);
-    const url = `http://127.0.0.1:${await gateway.port('listening')}`;
+    const url = `http://127.0.0.1:${(await gateway.message('listening')).port}`;
     return {
       gateway,
       url,
       headers: { authorization: `Bearer ${key}` },
-      file: `${url}/main/files/blocks/${bundle?.start}-${bundle?.end}.json.gz`,
+      file: `${url}/main/files/blocks/${bundle?.firstBlock}-${bundle?.lastBlock}.json.gz`,
       pointer: (block: number) => `${url}/main/v1/${key}/bundle-api/blocks/${block}`,
     };
   }

@@ -44,7 +44,7 @@ test('a fork whose new field the hash proves is published whole, and named', {
   await checkPublished(workspace, blocks, 'ethereum');
   expect(status).toMatch(/FIELDS_UNKNOWN/);
   expect(status).toMatch(/headers have fields that are new to this version \(inventedRoot\)/);
-  expect(status).not.toMatch(/ wait in /);
+  expect(status).not.toMatch(/ waiting, /);
 });
 
 test('a fork whose hash this version cannot make is one range with its cause, behind what is published', {
@@ -52,11 +52,11 @@ test('a fork whose hash this version cannot make is one range with its cause, be
 }, async () => {
   const { code, status } = await packed(forked('hashed'));
   expect(code).toBe(2);
-  const lines = status.split('\n').filter((line) => line.includes(' wait in '));
+  const lines = status.split('\n').filter((line) => line.includes(' waiting, '));
   expect(lines).toEqual([
     expect.stringMatching(
       new RegExp(
-        `^ethereum: blocks ${INVENTED}-${LAST} wait in all kinds, .* Block ${INVENTED}: its header has the field inventedRoot, .* agree byte for byte: they do not lie, this version does not know the fork\\.$`,
+        `^ethereum: blocks ${INVENTED}-${LAST} \\(all kinds\\) waiting, .* Block ${INVENTED}: its header has the field inventedRoot, .* agree byte for byte, so the fork is unknown to this version\\.$`,
       ),
     ),
   ]);

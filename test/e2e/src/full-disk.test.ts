@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { createReplayNode, generateChain } from '@packhouse/replay-node';
 import { expect, inject, test } from 'vitest';
-import { childrenOf } from './processes.js';
+import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace } from './workspace.js';
@@ -62,7 +62,7 @@ test('a full disk under objects and logs: said by name, nothing half published, 
   try {
     await cli.event('progress', (event) => (event.staged as number) === MIDDLE - FIRST + 1);
     const processes = async (): Promise<number[]> =>
-      (await childrenOf(cli.child.pid as number)).map((child) => child.pid);
+      (await getChildren(cli.child.pid as number)).map((child) => child.pid);
     const before = await processes();
     expect(before).toHaveLength(3);
     await fillDisk(path.join(small, 'filling'));

@@ -1,19 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
-import { freePort } from '@packhouse/local';
+import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { openDatabase } from './open-database.js';
-import { blocksOf, isOnPath, paste, pattern, root } from './pasted.js';
+import { getBlocks, isOnPath, paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 const recordings = path.join(root, 'test/replay-node/recordings');
 
 let workspace: Workspace;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 let networksFile: string;
 let networks: string;
 const nodes = new Map<number, ReplayNode>();
@@ -67,7 +67,7 @@ test('the gateway page calls every method, and its blocks are to be pasted', asy
   const [source = ''] = whole.split('const OWN_METHODS');
   const offered = [...source.matchAll(/'([a-z]+\d?_\w+)'/g)].map(([, name]) => name as string);
   expect(offered).toContain('web3_sha3');
-  const blocks = await blocksOf('docs/gateway.md');
+  const blocks = await getBlocks('docs/gateway.md');
   const called = blocks.flatMap(({ text }) =>
     [...text.matchAll(/"method":"(\w+)"/g)].map(([, name]) => name),
   );
@@ -82,7 +82,7 @@ for (const name of ['bash', 'zsh']) {
   test.skipIf(!isOnPath(name))(
     `every line of the gateway page, pasted into ${name}, gives the answer that stands below it (needs ${name})`,
     async () => {
-      const blocks = await blocksOf('docs/gateway.md');
+      const blocks = await getBlocks('docs/gateway.md');
       const first = blocks.findIndex(({ text }) => text.startsWith('HOST='));
       const pasted = blocks.slice(first);
       const mark = 'next-block';
@@ -100,7 +100,7 @@ for (const name of ['bash', 'zsh']) {
 }
 
 test('the nodes of the gateway page start as it says, and the doctor finds nothing wrong with them', async () => {
-  const blocks = await blocksOf('docs/gateway.md');
+  const blocks = await getBlocks('docs/gateway.md');
   const at = blocks.findIndex(({ text }) => text.includes('--port 9101'));
   const [starting, examining] = blocks.slice(at, at + 2).map(({ text }) => text);
   let script = `${starting}echo the nodes answer\n${examining}`;
@@ -154,11 +154,11 @@ test('ingesters and packers take a network up without a restart, and a kill in t
     await writeFile(networksFile, networks + fresh('before'));
     await expect.poll(known, WAIT).toEqual(['fresh', 'fresh']);
     await database.networks.register({ id: 'fresh', chainId: 1 });
-    await database.network('fresh').wanted.add({ kinds: [...KINDS], start: 1, end: 12, priority: 1 });
+    await database.network('fresh').backfills.add({ kinds: [...KINDS], from: 1, to: 12, priority: 1 });
     await writeFile(networksFile, networks + fresh('after'));
     for (const { pid } of await database.workers.list()) process.kill(pid, 'SIGKILL');
     await expect
-      .poll(async () => (await database.network('fresh').holes.standing()).completeTo, WAIT)
+      .poll(async () => (await database.network('fresh').holes.standing()).completeThrough, WAIT)
       .toBe(12);
   } finally {
     await database.close();

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { Kind } from '@packhouse/chain';
+import type { Program } from '@packhouse/local';
 import { expect } from 'vitest';
-import type { CliProcess } from './cli-process.js';
 
 interface Pointer {
   type: string;
@@ -23,7 +23,7 @@ export interface GatewayReader {
 }
 
 /** Reads behind the gateway of a `packhouse local` that is ready. */
-export async function gatewayReader(cli: CliProcess): Promise<GatewayReader> {
+export async function gatewayReader(cli: Program): Promise<GatewayReader> {
   const ready = await cli.event('ready');
   const { apiKey, baseUrl, downloadUrl } = ready as unknown as GatewayReader;
   const ask = (link: string): Promise<Response> =>

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import type { CliProcess } from './cli-process.js';
 import { openDatabase } from './open-database.js';
-import { childrenOf } from './processes.js';
+import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -15,7 +15,7 @@ const LENGTH = 260;
 const env = { JOB_LOCK_MS: '4000' };
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 let chain: ReturnType<typeof generateChain>;
 beforeEach(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
@@ -36,7 +36,7 @@ afterEach(async () => {
   await workspace.remove();
 });
 
-function start(): CliProcess {
+function start(): Program {
   cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: 1_000 + LENGTH - 1, env });
   return cli;
 }
@@ -46,7 +46,7 @@ test.each(['ingester', 'packer', 'gateway'])(
   async (name) => {
     const run = start();
     await run.event('progress', (event) => (event.staged as number) > 0);
-    const victim = (await childrenOf(run.child.pid as number)).find((child) =>
+    const victim = (await getChildren(run.child.pid as number)).find((child) =>
       child.command.includes(`/${name}/`),
     );
     expect(victim, `${name} runs`).toBeDefined();
@@ -59,7 +59,7 @@ test.each(['ingester', 'packer', 'gateway'])(
 test('the whole of it killed in the middle, a second start finishes and nothing is published twice', async () => {
   const first = start();
   await first.event('progress', (event) => (event.staged as number) > 0);
-  const orphans = await childrenOf(first.child.pid as number);
+  const orphans = await getChildren(first.child.pid as number);
   first.child.kill('SIGKILL');
   expect(await first.exit).toBe('SIGKILL');
   for (const orphan of orphans) await orphan.gone();

@@ -1,7 +1,7 @@
 import type { Kind } from '@packhouse/chain';
+import type { Program, ProgramEvent } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import type { CliEvent, CliProcess } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { sql } from './open-database.js';
@@ -19,7 +19,7 @@ const at = (chain: readonly RecordedBlock[], number: number): RecordedBlock =>
 
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess;
+let cli: Program;
 let gateway: GatewayReader;
 beforeEach(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const reached =
   (field: 'staged' | 'published', number: number) =>
-  (event: CliEvent): boolean =>
+  (event: ProgramEvent): boolean =>
     (event[field] as number) >= number - FIRST + 1;
 
 /** The link of a block that is staged and not packed, followed once. */
@@ -116,7 +116,7 @@ test('a reorganisation: the link of a removed block says so until another block 
     { reason: 'reorganised', block: 1_018, hash: at(trunk, 1_018).block.hash },
   ]);
   const never = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1020`);
-  expect([never.status, await never.json()]).toMatchObject([404, { reason: 'beyond-head', head: 1_015 }]);
+  expect([never.status, await never.json()]).toMatchObject([404, { reason: 'not-produced', head: 1_015 }]);
 
   node.setHead(1_023);
   await expect.poll(() => content(removed), WAIT).toEqual([canonical(at(branch, 1_018), 'blocks')]);

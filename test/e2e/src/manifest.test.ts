@@ -1,9 +1,10 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS, type Kind } from '@packhouse/chain';
+import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { openDatabase } from './open-database.js';
 import { startLocal } from './start-local.js';
@@ -14,7 +15,7 @@ const FIRST = 1_000;
 const LAST = 1_039;
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess;
+let cli: Program;
 beforeEach(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
   node = await createReplayNode({
@@ -49,8 +50,8 @@ async function download(gateway: GatewayReader, kinds: readonly Kind[]): Promise
     const text = await manifest.text();
     await writeFile(path.join(folder, `${kind}.jsonl`), text);
     for (const line of text.trimEnd().split('\n')) {
-      const { start, end: last } = JSON.parse(line) as { start: number; end: number };
-      const name = `${start}-${last}.json.gz`;
+      const { from, to } = JSON.parse(line) as { from: number; to: number };
+      const name = `${from}-${to}.json.gz`;
       const answer = await gateway.ask(`${gateway.downloadUrl}/${kind}/${name}`);
       expect(answer.status).toBe(200);
       await writeFile(path.join(folder, kind, name), Buffer.from(await answer.arrayBuffer()));
@@ -73,18 +74,18 @@ test('what is downloaded is verified offline, and one flipped bit in it is named
 
   const whole = await run('verify', '.', '--complete');
   expect(whole).toMatchObject({ code: 0, err: '' });
-  expect(whole.out).toContain(`${files} files are what was published`);
-  expect(whole.out).toContain('nothing is damaged, 0 not downloaded');
+  expect(whole.out).toContain(`${files} valid files`);
+  expect(whole.out).toContain('no damage, 0 missing');
 
   // The manifest names the node that gave the blocks, and nobody else can read the key that signs.
   const manifest = await readFile(path.join(workspace.directory, 'downloads', 'logs.jsonl'), 'utf8');
   const [entry] = manifest
     .split('\n')
-    .map((line) => JSON.parse(line || 'null') as { clients: string[]; start: number; end: number });
+    .map((line) => JSON.parse(line || 'null') as { clients: string[]; from: number; to: number });
   expect(entry?.clients).toEqual(['PackhouseReplay/0.1.0']);
   expect((await stat(path.join(workspace.directory, 'signing-key.pem'))).mode & 0o777).toBe(0o600);
 
-  const name = `logs/${entry?.start}-${entry?.end}.json.gz`;
+  const name = `logs/${entry?.from}-${entry?.to}.json.gz`;
   const file = path.join(workspace.directory, 'downloads', name);
   const bytes = await readFile(file);
   const at = bytes.length >> 1;
@@ -93,7 +94,7 @@ test('what is downloaded is verified offline, and one flipped bit in it is named
   const flipped = await run('verify', '.');
   expect(flipped).toMatchObject({ code: 2, err: '' });
   expect(flipped.out.split('\n')[0]).toMatch(new RegExp(`^${name} is damaged: its sha256 is `));
-  expect(flipped.out).toContain(`${files - 1} files are what was published`);
+  expect(flipped.out).toContain(`${files - 1} valid files`);
 });
 
 test('what a repair published is signed without any new block, by the repair or by a packer, and verifies', async () => {
@@ -105,7 +106,7 @@ test('what a repair published is signed without any new block, by the repair or 
     const lines = (await asked.text()).trimEnd().split('\n');
     return lines.map((line) => (JSON.parse(line) as { version: number }).version);
   };
-  const repair = async (env: Record<string, string>): Promise<CliProcess> => {
+  const repair = async (env: Record<string, string>): Promise<Program> => {
     const folder = path.join(workspace.directory, 'objects');
     const database = openDatabase(workspace.databaseUrl);
     const [network] = await database.networks.list();
@@ -128,7 +129,7 @@ test('what a repair published is signed without any new block, by the repair or 
   await writeFile(unusable, 'no key');
   const unsigned = await repair({ SIGNING_KEY_FILE: unusable });
   expect(unsigned.stderr()).toContain('[SIGNING_KEY_INVALID]');
-  expect(unsigned.stdout()).toMatch(/\n1 entry of the manifest waits for a packer to sign it\.\n$/);
+  expect(unsigned.stdout()).toMatch(/\n1 manifest entry to be signed by a packer\.\n$/);
   await expect.poll(versions, { timeout: 120_000 }).toEqual([...before, 2, 3]);
 
   await download(gateway, KINDS);

@@ -35,7 +35,7 @@ describe('without WebAssembly (--jitless) one sentence says that it is needed', 
 const WORK = `
 import { inflateRawSync } from 'node:zlib';
 const { createDeflater } = await import('ROOT/packages/bundle/dist/index.js');
-const { AnswerReader } = await import('ROOT/packages/node-rpc/dist/forward/read-answer.js');
+const { AnswerReader } = await import('ROOT/packages/node-rpc/dist/forward/send/read-answer.js');
 const said = [];
 const deflater = createDeflater({ context: { logger: { warn: (_, text) => said.push(text) }, metrics: { counter: () => ({ inc() {} }) } } });
 const text = Buffer.from(JSON.stringify(Array.from({ length: 9_000 }, (_, i) => '0x' + i.toString(16))));

@@ -47,7 +47,7 @@ describe.skipIf(chainData === null)(
         const folder = path.join(workspace.directory, 'objects', 'ethereum', kind);
         const names = (await readdir(folder)).filter((name) => name.endsWith('.json.gz')).sort();
         expect(names.map((name) => name.replace('.json.gz', ''))).toEqual(
-          published.filter((event) => event.kind === kind).map((event) => event.range),
+          published.filter((event) => event.kind === kind).map((event) => `${event.from}-${event.to}`),
         );
       }
       await checkPublished(workspace, blocks, 'ethereum');

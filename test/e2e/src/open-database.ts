@@ -1,17 +1,12 @@
 import { createDatabase, type Database } from '@packhouse/database';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { silentContext } from '@packhouse/local';
 import pg from 'pg';
 
 /** Opens a test's database as Packhouse does. */
 export function openDatabase(connectionString: string): Database {
   return createDatabase({
     connectionString,
-    context: {
-      logger: createLogger({ name: 'test', level: 'silent' }),
-      metrics: createMetrics(),
-      clock: systemClock,
-      signal: new AbortController().signal,
-    },
+    context: silentContext(),
     applicationName: 'test',
   });
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort } from '@packhouse/local';
+import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -11,7 +11,7 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 const CLI = path.join(root, 'apps/cli/dist/main.js');
 let workspace: Workspace;
 let shell: ReturnType<typeof paste> | undefined;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 const nodes: ReplayNode[] = [];
 const sepolia = generateChain({ length: 12, chainId: 11_155_111 });
 

@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { startPostgres } from '@packhouse/local';
+import { type Program, type ProgramEvent, startPostgres } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import type { CliEvent, CliProcess } from './cli-process.js';
 import { sql } from './open-database.js';
-import { childrenOf } from './processes.js';
+import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -22,7 +21,7 @@ const chain = generateChain({
   startNumber: FIRST,
 });
 let workspace: Workspace;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 let nodes: ReplayNode[];
 beforeEach(async () => {
   nodes = [];
@@ -40,17 +39,17 @@ async function node(options: Partial<Parameters<typeof createReplayNode>[0]> = {
   return made;
 }
 
-function start(rpc: readonly string[], env: Record<string, string> = {}): CliProcess {
+function start(rpc: readonly string[], env: Record<string, string> = {}): Program {
   cli = startLocal(workspace, { rpc, from: FIRST, to: LAST, env });
   return cli;
 }
 
 const staged =
   (number: number) =>
-  (event: CliEvent): boolean =>
+  (event: ProgramEvent): boolean =>
     (event.staged as number) >= number - FIRST + 1;
 
-async function finished(run: CliProcess): Promise<void> {
+async function finished(run: Program): Promise<void> {
   expect(await run.exit, run.stderr() + run.stdout().slice(-2_000)).toBe(0);
   expect(run.events.filter((event) => event.event === 'quarantined')).toEqual([]);
 }
@@ -96,7 +95,7 @@ test('the embedded Postgres is killed: it is started again and nothing that it h
   const upstream = await node({ head: MIDDLE });
   const run = start([upstream.url], { DATABASE_URL: '' });
   await run.event('progress', staged(MIDDLE));
-  const server = (await childrenOf(run.child.pid as number)).find(({ command }) =>
+  const server = (await getChildren(run.child.pid as number)).find(({ command }) =>
     /postgres -D /.test(command),
   );
   process.kill(server?.pid as number, 'SIGKILL');
@@ -145,11 +144,11 @@ test('a block that no node can give is named, the rest is published, and a new s
   const failing = await node({ faults: [withhold] });
   const first = start([failing.url]);
   expect(await first.exit, first.stderr()).toBe(2);
-  expect(await first.event('quarantined')).toMatchObject({ block: MIDDLE, cause: 'NODE_ANSWER_MISSING' });
+  expect(await first.event('quarantined')).toMatchObject({ from: MIDDLE, cause: 'NODE_ANSWER_MISSING' });
   expect(first.events.at(-1)).toMatchObject({
     event: 'done',
     blocks: chain.length - 1,
-    missing: [String(MIDDLE)],
+    missing: [{ from: MIDDLE, to: MIDDLE }],
   });
   // Only the kinds that need what failed lack the block.
   await checkPublished(workspace, chain, 'ethereum', {

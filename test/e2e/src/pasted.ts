@@ -26,7 +26,7 @@ export const isOnPath = (name: string): boolean =>
   (process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));
 
 /** All `sh` blocks of a page, in order. */
-export async function blocksOf(page: string): Promise<Block[]> {
+export async function getBlocks(page: string): Promise<Block[]> {
   const text = await readFile(path.join(root, page), 'utf8');
   return [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```json\n(.*?)^```\n)?/gms)].map(
     ([, block = '', answers = '']) => ({
@@ -40,7 +40,9 @@ export async function blocksOf(page: string): Promise<Block[]> {
 export function paste(name: string, text: string, env: Record<string, string>, cwd = root): Shell {
   // A process group of its own: what it starts in the background can be ended with it.
   const child = spawn(name, ['-s'], {
-    ...{ cwd, detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
+    cwd,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
   });
   const mark = 'all-is-pasted\n';

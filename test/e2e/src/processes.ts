@@ -11,7 +11,7 @@ interface ChildInfo {
 }
 
 /** The direct children of a process. */
-export async function childrenOf(pid: number): Promise<ChildInfo[]> {
+export async function getChildren(pid: number): Promise<ChildInfo[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,args=']);
   return stdout
     .split('\n')

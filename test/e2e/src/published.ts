@@ -44,7 +44,7 @@ export async function checkPublished(
       const numbers: number[] = [];
       const records: string[] = [];
       for (const row of rows) {
-        for (let number = row.start; number <= row.end; number++) numbers.push(number);
+        for (let number = row.firstBlock; number <= row.lastBlock; number++) numbers.push(number);
         const bytes = await readObject(row.objectKey);
         expect(createHash('sha256').update(bytes).digest('hex')).toBe(row.sha256);
         for (const record of JSON.parse(gunzipSync(bytes).toString()) as unknown[])

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { startLocal } from './start-local.js';
@@ -16,7 +17,7 @@ const LENGTH = 300;
 const KILLS = Number(process.env.PULL_KILLS ?? 12);
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 let gateway: GatewayReader;
 beforeAll(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
@@ -39,7 +40,7 @@ afterAll(async () => {
   await workspace?.remove();
 });
 
-function pull(out: string, ...args: string[]): CliProcess {
+function pull(out: string, ...args: string[]): Program {
   return startCli(['pull', gateway.baseUrl, '--kind', 'logs', '--out', out, '--json', ...args], {
     cwd: workspace.directory,
     env: { PACKHOUSE_API_KEY: gateway.apiKey },
@@ -49,13 +50,13 @@ function pull(out: string, ...args: string[]): CliProcess {
 async function verified(out: string): Promise<void> {
   const verify = startCli(['verify', out, '--json', '--complete'], { cwd: workspace.directory });
   expect(await verify.exit, verify.stdout() + verify.stderr()).toBe(0);
-  expect(verify.events.at(-1)).toMatchObject({ event: 'end', ok: true, files: LENGTH, endNotChecked: [] });
+  expect(verify.events.at(-1)).toMatchObject({ event: 'end', ok: true, files: LENGTH, endNotVerified: [] });
 }
 
 test('a pull is what packhouse verify accepts, and a second one asks once', async () => {
   const first = pull('whole');
   expect(await first.exit, first.stderr()).toBe(0);
-  expect(first.stderr()).toContain('Trusting the signing key');
+  expect(first.stderr()).toContain('New trusted signing key');
   expect(first.events.filter(({ event }) => event === 'file')).toHaveLength(LENGTH);
   expect(first.events.at(-1)).toMatchObject({ event: 'end', ok: true, files: LENGTH, downloaded: LENGTH });
   await verified('whole');
@@ -70,12 +71,12 @@ test('a dry run says what it would take, and leaves no folder', async () => {
   const dry = pull('nothing', '--dry-run', '--from', '1010', '--to', '+20');
   expect(await dry.exit, dry.stderr()).toBe(0);
   expect(dry.events).toEqual([
-    expect.objectContaining({ event: 'quote', range: '1010-1029', files: 20, whole: true, missing: [] }),
+    expect.objectContaining({ event: 'quote', from: 1_010, to: 1_029, files: 20, whole: true, missing: [] }),
   ]);
   expect(await readdir(workspace.directory)).not.toContain('nothing');
   const more = pull('nothing', '--dry-run', '--from', '1290', '--to', '1310');
   expect(await more.exit).toBe(2);
-  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ start: 1_300 }] });
+  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ from: 1_300 }] });
 });
 
 test('blocks that are not published are refused, and with --partial the rest is pulled, with exit code 2', async () => {
@@ -89,18 +90,18 @@ test('blocks that are not published are refused, and with --partial the rest is 
 });
 
 test('rows go to stdout, and what is said about them to stderr', async () => {
-  const rows = pull('-', '--to', 'jsonl', '--from', '1010', '--to', '+20');
+  const rows = pull('-', '--format', 'jsonl', '--from', '1010', '--to', '+20');
   expect(await rows.exit, rows.stderr()).toBe(0);
   expect(rows.events).toHaveLength(44);
   const numbers = rows.events.map((event) => event.block_number as number);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-  expect(rows.stderr()).toMatch(/"event":"end","ok":true,.*"range":"1010-1029".*"rows":44/);
+  expect(rows.stderr()).toMatch(/"event":"end","ok":true,.*"from":1010,"to":1029,.*"rows":44/);
 
   const { address } = rows.events[0] as unknown as { address: string };
   const wanted = rows.events.filter((event) => (event as { address?: unknown }).address === address).length;
   await writeFile(path.join(workspace.directory, 'abi.txt'), 'event Unknown(uint256 a)');
   const range = ['--from', '1010', '--to', '+20'];
-  const chosen = pull('-', '--to', 'jsonl', ...range, '--address', address, '--abi', 'abi.txt');
+  const chosen = pull('-', '--format', 'jsonl', ...range, '--address', address, '--abi', 'abi.txt');
   expect(await chosen.exit, chosen.stderr()).toBe(0);
   expect(chosen.events).toHaveLength(wanted);
   expect(chosen.events[0]).toMatchObject({ address, event: null, arg_a: null });
@@ -129,8 +130,8 @@ test(`a pull that is killed ${KILLS} times has every file whole, and none was do
   for (const line of (await readFile(path.join(workspace.directory, 'whole', 'logs.jsonl'), 'utf8'))
     .trim()
     .split('\n')) {
-    const { start, end: last, sha256 } = JSON.parse(line) as { start: number; end: number; sha256: string };
-    expected.set(`${start}-${last}.json.gz`, sha256);
+    const { from, to, sha256 } = JSON.parse(line) as { from: number; to: number; sha256: string };
+    expected.set(`${from}-${to}.json.gz`, sha256);
   }
   let [kills, round] = [0, 0];
   let before = new Map<string, { inode: number }>();

@@ -59,7 +59,7 @@ test('a newer schema that only adds is worked on, by programs that run and by th
   const database = openDatabase(workspace.databaseUrl);
   await database.networks.register({ id: 'main', chainId: 1 });
   const kinds = ['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const;
-  await database.network('main').wanted.add({ kinds, start: FIRST, end: LAST, priority: 1 });
+  await database.network('main').backfills.add({ kinds, from: FIRST, to: LAST, priority: 1 });
   const published = async (): Promise<number> =>
     (await Promise.all(kinds.map((kind) => database.network('main').bundles.totals(kind)))).reduce(
       (sum, { blocks }) => sum + blocks,

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { KINDS } from '@packhouse/chain';
-import { redisInstalled, startRedis } from '@packhouse/local';
+import { type Program, type ProgramEvent, redisInstalled, startRedis } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import type { CliEvent, CliProcess } from './cli-process.js';
 import { gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { sql } from './open-database.js';
@@ -26,7 +25,7 @@ const chain = generateChain({
 });
 let workspace: Workspace;
 let node: ReplayNode;
-let cli: CliProcess | undefined;
+let cli: Program | undefined;
 beforeEach(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
   // Up to the middle exists, and of that all but three blocks are final.
@@ -40,7 +39,7 @@ afterEach(async () => {
 
 const progressTo =
   (field: 'staged' | 'published', number: number) =>
-  (event: CliEvent): boolean =>
+  (event: ProgramEvent): boolean =>
     (event[field] as number) >= number - FIRST + 1;
 
 test('objects on S3, which asks to slow down and drops a connection: published once, read through the gateway', async () => {

@@ -1,4 +1,5 @@
-import { type CliProcess, startCli } from './cli-process.js';
+import type { Program } from '@packhouse/local';
+import { startCli } from './cli-process.js';
 import type { Workspace } from './workspace.js';
 
 interface LocalRun {
@@ -15,7 +16,7 @@ interface LocalRun {
 }
 
 /** Starts `packhouse local` in a workspace. */
-export function startLocal(workspace: Workspace, run: LocalRun): CliProcess {
+export function startLocal(workspace: Workspace, run: LocalRun): Program {
   const args = ['local', '--data-dir', workspace.directory, '--from', String(run.from)];
   for (const url of run.rpc ?? []) args.push('--rpc', url);
   if (run.to !== undefined) args.push('--to', String(run.to));

@@ -1,9 +1,9 @@
-import { freePort } from '@packhouse/local';
+import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { gatewayReader } from './gateway-reader.js';
-import { childrenOf } from './processes.js';
+import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
@@ -20,7 +20,7 @@ const chain = generateChain({
 
 let workspaces: Workspace[];
 let node: ReplayNode;
-let running: CliProcess[];
+let running: Program[];
 beforeEach(async () => {
   workspaces = [];
   running = [];
@@ -38,20 +38,20 @@ async function workspace(): Promise<Workspace> {
   return made;
 }
 
-function start(where: Workspace, ...more: string[]): CliProcess {
+function start(where: Workspace, ...more: string[]): Program {
   const args = ['local', '--json', '--rpc', node.url, '--from', String(FIRST), '--data-dir', where.directory];
   const cli = startCli([...args, ...more], { env: where.env });
   running.push(cli);
   return cli;
 }
 
-const portOf = async (cli: CliProcess): Promise<string> =>
+const getPort = async (cli: Program): Promise<string> =>
   new URL((await cli.event('ready')).gateway as string).port;
 
 test('of starts in the same moment that want the same port, each takes one and says which', async () => {
   const port = String(await freePort());
   const both = [start(await workspace(), '--port', port), start(await workspace(), '--port', port)];
-  const ports = await Promise.all(both.map(portOf));
+  const ports = await Promise.all(both.map(getPort));
   expect(new Set(ports).size).toBe(2);
   for (const [at, cli] of both.entries()) {
     const moved = cli.events.filter((event) => event.event === 'port');
@@ -92,10 +92,10 @@ test('a start right after a kill waits for what is left of the killed one, and t
   const before = await gatewayReader(first);
   await first.event('progress', (event) => (event.published as number) > 0);
   const { download_link: link } = await before.pointer('logs', FIRST);
-  const orphans = await childrenOf(first.child.pid as number);
+  const orphans = await getChildren(first.child.pid as number);
   first.child.kill('SIGKILL');
   const second = start(where, '--port', port, ...to);
-  expect(await portOf(second)).toBe(port);
+  expect(await getPort(second)).toBe(port);
   expect((await before.ask(link)).status).toBe(200);
   for (const orphan of orphans) await orphan.gone();
 });

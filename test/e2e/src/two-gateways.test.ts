@@ -46,7 +46,7 @@ async function startGateway(): Promise<Gateway> {
     OBJECT_STORE: path.join(workspace.directory, 'objects'),
   });
   await process.ready;
-  return { process, url: `http://127.0.0.1:${await process.port('listening')}/main/v1/` };
+  return { process, url: `http://127.0.0.1:${(await process.message('listening')).port}/main/v1/` };
 }
 
 const newKey = (): ReturnType<Database['keys']['create']> =>

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freshDatabase, removePostgres } from '@packhouse/local';
-import type { CliProcess } from './cli-process.js';
+import { freshDatabase, type Program, removePostgres } from '@packhouse/local';
 
 /** A folder and a database of a test's own. */
 export interface Workspace {
@@ -34,7 +33,7 @@ export async function makeWorkspace(
 }
 
 /** Ends a process that may still run, and waits until it is gone. */
-export async function end(cli: CliProcess | undefined): Promise<void> {
+export async function end(cli: Program | undefined): Promise<void> {
   if (cli === undefined) return;
   cli.child.kill('SIGTERM');
   await cli.exit;

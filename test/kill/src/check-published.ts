@@ -4,8 +4,8 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { KINDS } from '@packhouse/chain';
 import { type BundleRow, createDatabase } from '@packhouse/database';
+import { silentContext } from '@packhouse/local';
 import type { ServedChain } from '@packhouse/replay-node';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { expectedRecord } from './make-chain.js';
 
 const PAGE = 1_000;
@@ -35,12 +35,7 @@ export async function checkPublished(request: {
   const wrong = (sentence: string): void => void figures.violations.push(sentence);
   const database = createDatabase({
     connectionString: request.databaseUrl,
-    context: {
-      logger: createLogger({ name: 'kill-test', level: 'silent' }),
-      metrics: createMetrics(),
-      clock: systemClock,
-      signal: new AbortController().signal,
-    },
+    context: silentContext(),
     applicationName: 'kill test',
   });
   try {
@@ -49,8 +44,9 @@ export async function checkPublished(request: {
       for (let rows: BundleRow[] = []; ; ) {
         rows = await database.network(network).bundles.list(kind, next, PAGE);
         for (const row of rows) {
-          if (row.start !== next) wrong(`${kind}: blocks ${next} to ${row.start - 1} are published nowhere`);
-          next = row.end + 1;
+          if (row.firstBlock !== next)
+            wrong(`${kind}: blocks ${next} to ${row.firstBlock - 1} are published nowhere`);
+          next = row.lastBlock + 1;
           figures.bundles++;
           await checkBundle(row);
         }
@@ -65,7 +61,7 @@ export async function checkPublished(request: {
       }
     }
     for (const row of await database.network(network).quarantine.list()) {
-      wrong(`block ${row.number} of an honest node is quarantined: ${row.message} [${row.cause}]`);
+      wrong(`block ${row.firstBlock} of an honest node is quarantined: ${row.message} [${row.cause}]`);
     }
   } finally {
     await database.close();
@@ -73,7 +69,7 @@ export async function checkPublished(request: {
   return figures;
 
   async function checkBundle(row: BundleRow): Promise<void> {
-    const name = `${row.kind} ${row.start}-${row.end}`;
+    const name = `${row.kind} ${row.firstBlock}-${row.lastBlock}`;
     let bytes: Buffer;
     try {
       bytes = await readFile(path.join(objects, row.objectKey));
@@ -85,12 +81,13 @@ export async function checkPublished(request: {
       return wrong(`${name}: the object's sha256 is not that of its row`);
     }
     const records = JSON.parse(gunzipSync(bytes).toString()) as unknown[];
-    if (records.length !== row.end - row.start + 1) return wrong(`${name}: holds ${records.length} records`);
+    if (records.length !== row.lastBlock - row.firstBlock + 1)
+      return wrong(`${name}: holds ${records.length} records`);
     for (const [at, record] of records.entries()) {
-      const block = chain.block(row.start + at);
+      const block = chain.block(row.firstBlock + at);
       figures.records++;
       if (block === undefined || JSON.stringify(record) !== expectedRecord(block, row.kind)) {
-        wrong(`${name}: block ${row.start + at} differs from what the node has`);
+        wrong(`${name}: block ${row.firstBlock + at} differs from what the node has`);
       }
     }
   }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
+import { seededRandom } from '@packhouse/local';
 import type { ServedChain } from '@packhouse/replay-node';
 import { expectedRecord } from './make-chain.js';
 import { createOutages, type Outage } from './outages.js';
-import { createRandom } from './random.js';
 
 /** Where a holder of a key reads. */
 export interface Access {
@@ -41,7 +41,7 @@ const FOLLOW_EVERY = 8;
 
 /** Makes a client that asks for pointers of random blocks, follows some, and remembers all. */
 export function createGatewayClient(chain: ServedChain, seed: number): GatewayClient {
-  const random = createRandom(seed);
+  const random = seededRandom(seed);
   const outages = createOutages();
   const violations: string[] = [];
   const counts = { requests: 0, failed: 0, pointers: 0, downloads: 0 };
@@ -114,7 +114,7 @@ export function createGatewayClient(chain: ServedChain, seed: number): GatewayCl
   const readOnce = async ({ baseUrl, apiKey }: Access): Promise<void> => {
     const kind = random.pick(KINDS);
     const reach = Math.min(chain.lastNumber, newest + AHEAD) - chain.firstNumber + 1;
-    const block = chain.firstNumber + random.int(reach);
+    const block = chain.firstNumber + random.below(reach);
     const response = await ask(`${baseUrl}${apiKey}/bundle-api/${kind}/${block}`);
     if (response === null) return;
     const text = await response.text().catch(() => null);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Access } from './gateway-client.js';
 import { type LocalEvent, type LocalProcess, startLocal } from './local-process.js';
 import type { PlannedKill } from './plan-kills.js';
-import { ageMs, type Part, partsOf, stillRuns } from './processes.js';
+import { ageMs, getParts, type Part, stillRuns } from './processes.js';
 
 /** A kill that was made. */
 export interface MadeKill {
@@ -66,7 +66,7 @@ export function createKillSession(request: {
   let expected = false;
 
   const look = (): Part[] => {
-    const parts = current === undefined ? [] : partsOf(current.pid, dataFolder);
+    const parts = current === undefined ? [] : getParts(current.pid, dataFolder);
     for (const part of parts) seen.set(`${part.pid} ${part.started}`, part);
     return parts;
   };

@@ -8,7 +8,10 @@ it.runIf(process.platform === 'linux')(
   async () => {
     const said: string[] = [];
     const report = await runKillTest({
-      ...{ kills: 6, seed: 3, blocks: 400, jobLockMs: 4_000 },
+      kills: 6,
+      seed: 3,
+      blocks: 400,
+      jobLockMs: 4_000,
       say: (line) => said.push(line),
     });
     expect(report.violations, `${said.join('\n')}\n${renderReport(report)}`).toEqual([]);

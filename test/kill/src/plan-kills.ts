@@ -1,4 +1,4 @@
-import { createRandom } from './random.js';
+import { seededRandom } from '@packhouse/local';
 
 /** The processes of `packhouse local` that may be hit. */
 export const ROLES = ['ingester', 'packer', 'gateway', 'backend', 'postmaster', 'supervisor'] as const;
@@ -35,7 +35,7 @@ const GRACE_MS = 500;
 
 /** Plans kills: every role in its share (each at least once where there are six), in an order of the seed's own. */
 export function planKills(kills: number, seed: number): PlannedKill[] {
-  const random = createRandom(seed);
+  const random = seededRandom(seed);
   const roles: Role[] = [];
   const due = Object.fromEntries(ROLES.map((role) => [role, 0])) as Record<Role, number>;
   while (roles.length < kills) {
@@ -51,8 +51,8 @@ export function planKills(kills: number, seed: number): PlannedKill[] {
     return {
       role,
       moment: soon ? 'soon' : 'working',
-      delayMs: random.int(soon ? SOON_MS : WORKING_MS),
-      graceMs: random.int(GRACE_MS),
+      delayMs: random.below(soon ? SOON_MS : WORKING_MS),
+      graceMs: random.below(GRACE_MS),
       restart: random.unit() < 0.5 ? 'at once' : 'after the orphans',
     };
   });

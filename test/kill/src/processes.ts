@@ -40,7 +40,7 @@ export function ageMs({ started }: ProcessInfo): number {
 }
 
 /** The processes of a `packhouse local` that may be hit, by what they are. */
-export function partsOf(supervisor: number, postgresData: string): Part[] {
+export function getParts(supervisor: number, postgresData: string): Part[] {
   const all = allProcesses();
   const parts: Part[] = [];
   for (const one of all) {

@@ -46,7 +46,7 @@ export interface KillReport {
 }
 
 /** Puts the figures together. */
-export function reportOf(parts: {
+export function toReport(parts: {
   options: { kills: number; seed: number; blocks: number };
   made: readonly MadeKill[];
   ledger: FetchLedger;

@@ -11,7 +11,7 @@ import { createKillSession, type MadeKill } from './kill-session.js';
 import { expectedRecord, makeChain } from './make-chain.js';
 import { type PlannedKill, planKills } from './plan-kills.js';
 import { processesAround } from './processes.js';
-import { type KillReport, reportOf } from './report.js';
+import { type KillReport, toReport } from './report.js';
 
 /** The options of a run. */
 interface KillTestOptions {
@@ -152,7 +152,7 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
       violations.push(...published.violations);
       violations.push(...(await keysInLogs(data, [...keys], session.said())));
       violations.push(...session.violations, ...client.violations);
-      return reportOf({
+      return toReport({
         options: { kills, seed, blocks: length },
         made,
         ledger,

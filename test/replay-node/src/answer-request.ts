@@ -102,10 +102,10 @@ function prepare(parts: AnsweringParts, body: Buffer, path: string): Prepared {
     return { text: envelope(null, failure(-32700, 'parse error')), transport: [] };
   }
   if (!Array.isArray(parsed)) {
-    parts.statistics.called([methodOf(parsed)]);
+    parts.statistics.called([getMethod(parsed)]);
     return prepareOne(parts, parsed, path);
   }
-  parts.statistics.called(parsed.map(methodOf));
+  parts.statistics.called(parsed.map(getMethod));
   if (parsed.length === 0) return { text: envelope(null, failure(-32600, 'empty batch')), transport: [] };
   if (parsed.length > parts.maxBatch) {
     const first = envelope((parsed[0] as RpcCall | null)?.id, failure(-32600, 'batch too large'));
@@ -118,7 +118,7 @@ function prepare(parts: AnsweringParts, body: Buffer, path: string): Prepared {
   };
 }
 
-function methodOf(call: unknown): string {
+function getMethod(call: unknown): string {
   return String((call as RpcCall | null)?.method);
 }
 

@@ -40,7 +40,7 @@ export function blockParameter(
   const value = required(params, position);
   if (typeof value === 'object') {
     const { blockHash, blockNumber } = value as { blockHash?: unknown; blockNumber?: unknown };
-    if (blockHash !== undefined) return state.chain.numberOf(hashParameter([blockHash], 0));
+    if (blockHash !== undefined) return state.chain.toNumber(hashParameter([blockHash], 0));
     return blockParameter(state, [blockNumber], 0);
   }
   if (value === 'latest' || value === 'pending') return state.head;
@@ -51,7 +51,7 @@ export function blockParameter(
   if (typeof value !== 'string' || !value.startsWith('0x')) {
     throw new BadParameter(`invalid argument ${position}: hex string without 0x prefix`);
   }
-  if (value.length === 66) return state.chain.numberOf(hashParameter(params, position));
+  if (value.length === 66) return state.chain.toNumber(hashParameter(params, position));
   if (!/^0x(0|[1-9a-fA-F][0-9a-fA-F]*)$/.test(value)) {
     throw new BadParameter(`invalid argument ${position}: invalid hex string`);
   }

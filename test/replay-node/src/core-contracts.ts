@@ -12,7 +12,7 @@ const ALPHABET = 'abcdefghjkmnprstuvwxyz0123456789';
 const GENERATOR = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
 
 /** The address of network 1029 with these 20 bytes, 40 hex digits (CIP-37). */
-export function base32Of(hex: string): string {
+export function toBase32(hex: string): string {
   const bits = `${'0'.repeat(8)}${BigInt(`0x${hex}`).toString(2).padStart(160, '0')}00`;
   const digits = (bits.match(/.{5}/g) ?? []).map((five) => Number.parseInt(five, 2));
   let checksum = 1n;
@@ -33,12 +33,12 @@ export function base32Of(hex: string): string {
 
 /** The address of the nth contract. */
 export function contractAt(n: number): string {
-  return base32Of(`8${n.toString(16).padStart(39, '0')}`);
+  return toBase32(`8${n.toString(16).padStart(39, '0')}`);
 }
 
 /** The address of the nth user. */
 export function userAt(n: number): string {
-  return base32Of(`1${n.toString(16).padStart(39, '0')}`);
+  return toBase32(`1${n.toString(16).padStart(39, '0')}`);
 }
 
 /** The result of a function that returns a string. */

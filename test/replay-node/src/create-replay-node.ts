@@ -72,7 +72,7 @@ const NO_CHAIN: ServedChain = {
   firstNumber: 0,
   lastNumber: 0,
   block: () => undefined,
-  numberOf: () => undefined,
+  toNumber: () => undefined,
   locateTransaction: () => undefined,
 };
 

@@ -29,7 +29,7 @@ async function expectProvedAndLinked(chain: ServedChain, numbers: readonly numbe
       expect(block.parentHash).toBe(parent.hash);
       expect(block.timestamp).toBeGreaterThan(parent.timestamp);
     }
-    expect(chain.numberOf(block.hash)).toBe(number);
+    expect(chain.toNumber(block.hash)).toBe(number);
     await expectProved(values);
   }
 }
@@ -117,7 +117,7 @@ test('a branch with another seed links to its trunk and has other blocks from th
   await expectProvedAndLinked(chain, numbers(14, 27));
   expect(at(chain, 19).hash).toBe(at(trunk, 19).hash);
   expect(at(chain, 20).hash).not.toBe(at(trunk, 20).hash);
-  expect(chain.numberOf(at(trunk, 20).hash)).toBeUndefined();
+  expect(chain.toNumber(at(trunk, 20).hash)).toBeUndefined();
   expect(() => joinChains(trunk, extendChain(recording, { length: 2, startNumber: 20 }))).toThrow(
     'does not link',
   );

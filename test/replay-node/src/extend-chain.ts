@@ -123,7 +123,7 @@ class ExtendedChain implements ServedChain {
     };
   }
 
-  numberOf(hash: string): number | undefined {
+  toNumber(hash: string): number | undefined {
     return this.numbers.get(hash);
   }
 

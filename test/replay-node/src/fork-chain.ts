@@ -11,6 +11,8 @@ interface Forks {
   invented: number;
   /** `appended`: the hash includes the field as it is; `hashed`: its hash, which nobody can guess. */
   as: 'appended' | 'hashed';
+  /** What `inventedRoot` is; default: 32 bytes. */
+  value?: unknown;
 }
 
 /** Gives a made chain other headers, and with them other hashes, of which every other proof holds. */
@@ -18,8 +20,8 @@ export function forkChain(chain: readonly RecordedBlock[], forks: Forks): Record
   let parentHash = chain[0]?.block.parentHash;
   return chain.map((recorded) => {
     const { number, receipts = [], traces = [], block: before } = structuredClone(recorded);
-    const block: RpcBlock = { ...before, parentHash: parentHash as string, ...fieldsOf(number, forks) };
-    const extra = number < forks.invented ? [] : [inventedBytes(block, forks.as)];
+    const block: RpcBlock = { ...before, parentHash: parentHash as string, ...toFields(number, forks) };
+    const extra = number < forks.invented ? [] : [inventedBytes(block, forks)];
     const header = encodeHeader(block, extra);
     block.hash = toData(keccak(header));
     block.size = toQuantity(resizedBlock(Number(before.size), header.length - encodeHeader(before).length));
@@ -36,7 +38,7 @@ export function forkChain(chain: readonly RecordedBlock[], forks: Forks): Record
   });
 }
 
-function fieldsOf(number: number, { amsterdam, invented }: Forks): Record<string, string> {
+function toFields(number: number, { amsterdam, invented, value }: Forks): Record<string, unknown> {
   const word = (digits: string): string => `0x${digits.repeat(32)}`;
   const ofAmsterdam = {
     blobGasUsed: '0x0',
@@ -48,11 +50,12 @@ function fieldsOf(number: number, { amsterdam, invented }: Forks): Record<string
   };
   return {
     ...(number < amsterdam ? {} : ofAmsterdam),
-    ...(number < invented ? {} : { inventedRoot: word('0e') }),
+    ...(number < invented ? {} : { inventedRoot: value ?? word('0e') }),
   };
 }
 
-function inventedBytes({ inventedRoot }: RpcBlock, as: Forks['as']): Uint8Array {
-  const bytes = dataBytes(inventedRoot);
+function inventedBytes({ inventedRoot }: RpcBlock, { as }: Forks): Uint8Array {
+  const isBytes = typeof inventedRoot === 'string';
+  const bytes = isBytes ? dataBytes(inventedRoot) : Buffer.from(JSON.stringify(inventedRoot));
   return as === 'appended' ? bytes : keccak(bytes);
 }

@@ -17,7 +17,7 @@ export function getLogs(state: NodeState, params: readonly unknown[]): RpcLog[] 
   const bound = (value: string | undefined): number | undefined =>
     blockParameter(state, [value ?? 'latest'], 0);
   const only =
-    filter.blockHash === undefined ? undefined : state.chain.numberOf(filter.blockHash.toLowerCase());
+    filter.blockHash === undefined ? undefined : state.chain.toNumber(filter.blockHash.toLowerCase());
   if (filter.blockHash !== undefined && only === undefined) throw new BadParameter('unknown block');
   const from = only ?? bound(filter.fromBlock) ?? state.head;
   const to = only ?? bound(filter.toBlock) ?? state.head;

@@ -54,7 +54,7 @@ export function giantTraceBlock(options: GiantTraceBlockOptions): ServedChain {
     firstNumber: record.number,
     lastNumber: record.number,
     block: (number) => (number === record.number ? block : undefined),
-    numberOf: (hash) => (hash === block.hash ? block.number : undefined),
+    toNumber: (hash) => (hash === block.hash ? block.number : undefined),
     locateTransaction: (hash) => (hash === transactionHash ? { number: block.number, index: 0 } : undefined),
   };
 }

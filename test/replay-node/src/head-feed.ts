@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { acceptWebSocket, type WebSocketEnd } from './accept-web-socket.js';
+import { toQuantity } from './hex.js';
 import { type NodeState, visibleBlock } from './node-state.js';
 import { readValue } from './served-chain.js';
 
@@ -32,11 +33,11 @@ export function createHeadFeed(server: Server, state: NodeState): HeadFeed {
   let nextId = 1;
 
   const answer = (subscriber: Subscriber, method: unknown, params: readonly unknown[]): unknown => {
-    if (method === 'eth_blockNumber') return `0x${state.head.toString(16)}`;
-    if (method === 'eth_chainId') return `0x${state.chainId.toString(16)}`;
+    if (method === 'eth_blockNumber') return toQuantity(state.head);
+    if (method === 'eth_chainId') return toQuantity(state.chainId);
     if (method === 'eth_unsubscribe') return subscriber.subscriptions.delete(String(params[0]));
     if (method !== 'eth_subscribe' || params[0] !== 'newHeads') return undefined;
-    const id = `0x${(nextId++).toString(16)}`;
+    const id = toQuantity(nextId++);
     subscriber.subscriptions.add(id);
     return id;
   };

@@ -7,9 +7,9 @@ test('the package offers these names', () => {
     'abiString',
     'abiUints',
     'abiWords',
-    'base32Of',
     'chainDataDirectory',
     'contractAt',
+    'createGarblingNode',
     'createReplayNode',
     'extendChain',
     'forkChain',
@@ -19,6 +19,7 @@ test('the package offers these names', () => {
     'loadRecording',
     'readValue',
     'sentBy',
+    'toBase32',
     'userAt',
   ]);
 });

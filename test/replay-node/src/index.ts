@@ -4,15 +4,21 @@ export {
   abiString,
   abiUints,
   abiWords,
-  base32Of,
   contractAt,
   TRANSFER_TOPICS,
+  toBase32,
   userAt,
 } from './core-contracts.js';
 export { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 export { extendChain } from './extend-chain.js';
 export type { FaultKind, FaultRule } from './faults.js';
 export { forkChain } from './fork-chain.js';
+export {
+  createGarblingNode,
+  type Garble,
+  type GarblingNode,
+  type GarblingScript,
+} from './garbling-node.js';
 export { generateChain } from './generate-chain.js';
 export { giantTraceBlock } from './giant-trace-block.js';
 export { loadRecording } from './load-recording.js';

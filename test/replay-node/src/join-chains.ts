@@ -26,9 +26,9 @@ function joinTwo(trunk: ServedChain, branch: ServedChain): ServedChain {
     firstNumber: trunk.firstNumber,
     lastNumber: branch.lastNumber,
     block: (number): ServedBlock | undefined => (number < fork ? trunk : branch).block(number),
-    numberOf(hash) {
-      const inTrunk = trunk.numberOf(hash);
-      return inTrunk !== undefined && inTrunk < fork ? inTrunk : branch.numberOf(hash);
+    toNumber(hash) {
+      const inTrunk = trunk.toNumber(hash);
+      return inTrunk !== undefined && inTrunk < fork ? inTrunk : branch.toNumber(hash);
     },
     locateTransaction(hash) {
       const inTrunk = trunk.locateTransaction(hash);

@@ -44,7 +44,7 @@ export const NONCES = TABLE * TABLE;
 export function signingKeys(): readonly Key[] {
   if (keys !== undefined) return keys;
   const { small, large } = points();
-  const key = (point: Point, secret: bigint): Key => ({ address: addressOf(point), secret });
+  const key = (point: Point, secret: bigint): Key => ({ address: toAddress(point), secret });
   keys = [
     ...small.map((point, at) => key(point, BigInt(at + 1))),
     ...large.map((point, at) => key(point, BigInt(at + 1) * STEP)),
@@ -105,7 +105,7 @@ function modulo(value: bigint, modulus: bigint): bigint {
 }
 
 /** The end of keccak(x, y) (Yellow Paper, appendix F). */
-function addressOf({ x, y }: Point): string {
+function toAddress({ x, y }: Point): string {
   const word = (value: bigint): string => value.toString(16).padStart(64, '0');
   return toData(keccak(Buffer.from(word(x) + word(y), 'hex')).subarray(12));
 }

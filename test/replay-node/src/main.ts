@@ -28,9 +28,19 @@ const ONE = { type: 'string' } as const;
 const OPTIONS = {
   file: { type: 'string', multiple: true },
   answers: { type: 'string', multiple: true },
-  ...{ generate: ONE, from: ONE, to: ONE, extend: ONE, giant: ONE, head: ONE, 'finalized-depth': ONE },
-  ...{ port: ONE, host: ONE, 'chain-id': ONE },
-  ...{ latency: ONE, 'bytes-per-second': ONE, 'requests-per-second': ONE },
+  generate: ONE,
+  from: ONE,
+  to: ONE,
+  extend: ONE,
+  giant: ONE,
+  head: ONE,
+  'finalized-depth': ONE,
+  port: ONE,
+  host: ONE,
+  'chain-id': ONE,
+  latency: ONE,
+  'bytes-per-second': ONE,
+  'requests-per-second': ONE,
   help: { type: 'boolean' },
 } as const;
 

@@ -1,6 +1,7 @@
 import { type Answer, bufferText, failure, valueAnswer } from './answer.js';
 import { BadParameter, blockParameter, hashParameter, required } from './block-parameter.js';
 import { getLogs } from './get-logs.js';
+import { toQuantity } from './hex.js';
 import { type NodeCapabilities, type NodeState, visibleBlock, visiblePlace } from './node-state.js';
 import type { AnswerPart } from './served-chain.js';
 
@@ -34,7 +35,7 @@ function partAnswer(state: NodeState, number: number | undefined, part: AnswerPa
 const byParameter = (state: NodeState, params: readonly unknown[]): number | undefined =>
   blockParameter(state, params, 0);
 const byHash = (state: NodeState, params: readonly unknown[]): number | undefined =>
-  state.chain.numberOf(hashParameter(params, 0));
+  state.chain.toNumber(hashParameter(params, 0));
 const byTransaction = (state: NodeState, params: readonly unknown[]): number | undefined =>
   visiblePlace(state, hashParameter(params, 0))?.number;
 
@@ -98,11 +99,11 @@ function debugTrace(block: NonNullable<Method['block']>): Method {
 }
 
 const METHODS: Readonly<Record<string, Method>> = {
-  eth_chainId: { answer: (state) => valueAnswer(`0x${state.chainId.toString(16)}`) },
+  eth_chainId: { answer: (state) => valueAnswer(toQuantity(state.chainId)) },
   net_version: { answer: (state) => valueAnswer(String(state.chainId)) },
   web3_clientVersion: { answer: () => valueAnswer('PackhouseReplay/0.1.0') },
   eth_syncing: { answer: () => valueAnswer(false) },
-  eth_blockNumber: { answer: (state) => valueAnswer(`0x${state.head.toString(16)}`) },
+  eth_blockNumber: { answer: (state) => valueAnswer(toQuantity(state.head)) },
   eth_getBlockByNumber: getBlock(byParameter),
   eth_getBlockByHash: getBlock(byHash),
   eth_getBlockReceipts: {

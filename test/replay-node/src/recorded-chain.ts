@@ -27,7 +27,7 @@ export function recordedChain(blocks: readonly RecordedBlock[]): ServedChain {
     firstNumber: numbers.reduce((a, b) => Math.min(a, b)),
     lastNumber: numbers.reduce((a, b) => Math.max(a, b)),
     block: (number) => byNumber.get(number),
-    numberOf: (hash) => byHash.get(hash),
+    toNumber: (hash) => byHash.get(hash),
     locateTransaction: (hash) => places.get(hash),
   };
 }

@@ -51,7 +51,7 @@ export interface ServedChain {
   /** The block of that number; undefined outside the chain and in the gaps of a recording that has some. */
   block(number: number): ServedBlock | undefined;
   /** The number of the block with that hash. */
-  numberOf(hash: string): number | undefined;
+  toNumber(hash: string): number | undefined;
   locateTransaction(hash: string): TransactionPlace | undefined;
 }
 

@@ -26,22 +26,22 @@ export interface StartedNode {
  */
 export async function startFromArguments(values: ReplayArguments): Promise<StartedNode> {
   const withBlocks = values.file !== undefined || values.generate !== undefined;
-  const chain = withBlocks ? await chainOf(values) : undefined;
+  const chain = withBlocks ? await getChain(values) : undefined;
   const files = Array.isArray(values.answers) ? values.answers : [];
   const answers = (await Promise.all(files.map(loadAnswers))).flat();
   const options: Record<string, number | undefined> = {
-    port: numberOf(values, 'port'),
-    chainId: numberOf(values, 'chain-id'),
-    head: numberOf(values, 'head'),
-    latencyMs: numberOf(values, 'latency'),
-    bytesPerSecond: numberOf(values, 'bytes-per-second'),
-    requestsPerSecond: numberOf(values, 'requests-per-second'),
+    port: toNumber(values, 'port'),
+    chainId: toNumber(values, 'chain-id'),
+    head: toNumber(values, 'head'),
+    latencyMs: toNumber(values, 'latency'),
+    bytesPerSecond: toNumber(values, 'bytes-per-second'),
+    requestsPerSecond: toNumber(values, 'requests-per-second'),
   };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const node = await createReplayNode({
     ...(chain === undefined ? {} : { blocks: chain }),
     answers,
-    finalized: { depth: numberOf(values, 'finalized-depth') ?? 0 },
+    finalized: { depth: toNumber(values, 'finalized-depth') ?? 0 },
     ...(typeof values.host === 'string' ? { host: values.host } : {}),
     ...given,
   });
@@ -49,12 +49,12 @@ export async function startFromArguments(values: ReplayArguments): Promise<Start
   return { node, blocks: { first: chain.firstNumber, last: chain.lastNumber } };
 }
 
-async function chainOf(values: ReplayArguments): Promise<ServedChain> {
-  const from = numberOf(values, 'from') ?? 0;
-  const to = numberOf(values, 'to') ?? Number.POSITIVE_INFINITY;
+async function getChain(values: ReplayArguments): Promise<ServedChain> {
+  const from = toNumber(values, 'from') ?? 0;
+  const to = toNumber(values, 'to') ?? Number.POSITIVE_INFINITY;
   const files = Array.isArray(values.file) ? values.file : [];
-  const generate = numberOf(values, 'generate');
-  const chainId = numberOf(values, 'chain-id') ?? 1;
+  const generate = toNumber(values, 'generate');
+  const chainId = toNumber(values, 'chain-id') ?? 1;
   const all =
     generate === undefined
       ? (await Promise.all(files.map(loadRecording))).flat()
@@ -69,16 +69,16 @@ async function chainOf(values: ReplayArguments): Promise<ServedChain> {
       hint: `It has blocks ${all[0]?.number ?? '(none)'} to ${all.at(-1)?.number ?? '(none)'}.`,
     });
   }
-  const length = numberOf(values, 'extend');
+  const length = toNumber(values, 'extend');
   const chain = length === undefined ? recordedChain(blocks) : extendChain(blocks, { length });
-  const megabytes = numberOf(values, 'giant');
+  const megabytes = toNumber(values, 'giant');
   const last = chain.block(chain.lastNumber);
   return megabytes === undefined || last === undefined
     ? chain
     : joinChains(chain, giantTraceBlock({ megabytes, after: last }));
 }
 
-function numberOf(values: ReplayArguments, name: string): number | undefined {
+function toNumber(values: ReplayArguments, name: string): number | undefined {
   const text = values[name];
   if (text === undefined) return undefined;
   const number = Number(text);

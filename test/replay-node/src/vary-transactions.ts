@@ -42,7 +42,7 @@ export function createVariedTransactions(): VariedTransactions {
         blocks.set(number, { ...recorded, hashes });
       } else {
         const encoded = transactions.map((transaction, index) => {
-          const tail = tailOf(number, index);
+          const tail = getTail(number, index);
           const r = canVary(transaction) ? String(transaction.r).slice(0, -16) + tail : transaction.r;
           return encodeTransaction({ ...transaction, r }) ?? refuse(record);
         });
@@ -59,14 +59,14 @@ export function createVariedTransactions(): VariedTransactions {
       const { record, varied } = get(number);
       const transaction = record.block.transactions[index];
       if (transaction === undefined || !canVary(transaction)) return undefined;
-      return varied ? tailOf(number, index) : String(transaction.r).slice(-16);
+      return varied ? getTail(number, index) : String(transaction.r).slice(-16);
     },
     locate: (wanted) => places.get(wanted),
   };
 }
 
 /** Block and position in 16 digits: no two transactions of a chain share them. */
-function tailOf(number: number, index: number): string {
+function getTail(number: number, index: number): string {
   return number.toString(16).padStart(12, '0') + index.toString(16).padStart(4, '0');
 }
 

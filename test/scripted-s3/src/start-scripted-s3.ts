@@ -64,7 +64,7 @@ function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
   return createHash('sha256').update(body).digest(encoding);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function getBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
@@ -173,7 +173,7 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
     const { method = '' } = request;
     const url = new URL(request.url ?? '/', 'http://s3');
     requests.push(`${method} ${url.pathname}`);
-    const body = await bodyOf(request);
+    const body = await getBody(request);
     const [, named, ...rest] = url.pathname.split('/');
     const key = decodeURIComponent(rest.join('/'));
     const userAgent = String(request.headers['user-agent'] ?? '');

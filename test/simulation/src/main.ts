@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { redisInstalled } from '@packhouse/local';
+import { createCommandLine, redisInstalled } from '@packhouse/local';
 import { renderResult } from './run/render.js';
 import { simulate } from './run/simulate.js';
 import { describeAction } from './schedule/describe-action.js';
@@ -20,45 +19,29 @@ Exit code 1: an invariant was violated; the work folder with all logs is kept.
 Example: npm run simulate -- --seed 7 --steps 40 --queue redis
 `;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
-function usage(message: string): never {
-  say(`${message}\nRun with --help for what there is.`);
-  process.exit(64);
-}
+const { say, usage, read } = createCommandLine(process, HELP);
 
 function wholeNumber(text: string, name: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   return usage(`--${name} takes a whole number, got "${text}".`);
 }
 
-function read() {
-  try {
-    return parseArgs({
-      options: {
-        seed: { type: 'string', default: '1' },
-        steps: { type: 'string', default: '60' },
-        queue: { type: 'string', default: 'postgres' },
-        schedule: { type: 'boolean', default: false },
-        keep: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    return usage((error as Error).message);
-  }
-}
-
-const values = read();
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
+const { values } = read({
+  options: {
+    seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '60' },
+    queue: { type: 'string', default: 'postgres' },
+    schedule: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
 const seed = wholeNumber(values.seed, 'seed');
 const steps = wholeNumber(values.steps, 'steps');
 const { queue } = values;
-if (queue !== 'postgres' && queue !== 'redis') usage(`--queue takes postgres or redis, got "${queue}".`);
+if (queue !== 'postgres' && queue !== 'redis')
+  throw usage(`--queue takes postgres or redis, got "${queue}".`);
 if (values.schedule) {
   for (const [at, { action, thenMs }] of makeSchedule(seed, steps).entries())
     process.stdout.write(`${at + 1}\t${describeAction(action)}\tthen ${thenMs} ms\n`);

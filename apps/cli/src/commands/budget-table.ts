@@ -9,7 +9,7 @@ export function budgetTable(rows: readonly BudgetRow[]): string {
   const used = (units: number, of: number | null): string =>
     of === null ? formatCount(units) : `${formatCount(units)} of ${formatCount(of)}`;
   return table([
-    ['PROVIDER', 'UNIT', 'SECOND', 'DAY', 'MONTH', 'RESERVE', 'PRICE', 'USED UP'],
+    ['PROVIDER', 'UNIT', 'PER SECOND', 'PER DAY', 'PER MONTH', 'RESERVE', 'PRICE', 'EXHAUSTED'],
     ...rows.map((row) => [
       row.provider,
       row.unit,
@@ -25,25 +25,25 @@ export function budgetTable(rows: readonly BudgetRow[]): string {
   ]);
 }
 
-/** What is used up, for whom and until when. */
+/** Until when it is exhausted, and whether only backfills wait. */
 function usedUp(row: BudgetRow): string {
   const periods = [
     { used: row.usedOfMonth, limit: row.perMonth, ends: row.monthEnds },
     { used: row.usedOfDay, limit: row.perDay, ends: row.dayEnds },
   ];
-  for (const [share, who] of [
+  for (const [share, scope] of [
     [1, ''],
     [1 - row.reserve, 'for backfills '],
   ] as const) {
     const over = periods.find(({ used, limit }) => limit !== null && used >= Math.floor(limit * share));
-    if (over !== undefined) return `${who}until ${over.ends.toISOString().slice(0, 16)}Z`;
+    if (over !== undefined) return `${scope}until ${over.ends.toISOString().slice(0, 16)}Z`;
   }
   return '-';
 }
 
 /**
- * What looks wrong beside the networks file, if NETWORKS_FILE names it: a budget of a provider that no upstream has, and
- * hosts whose upstreams have several providers, as one account may then have two budgets.
+ * Mismatches with the networks file, if NETWORKS_FILE names it: a budget of a provider that no upstream has, and hosts
+ * whose upstreams have several providers, as one account may then have two budgets.
  */
 export async function budgetNotes(
   { env }: Pick<CliIo, 'env'>,
@@ -51,7 +51,7 @@ export async function budgetNotes(
 ): Promise<string[]> {
   if (!env.NETWORKS_FILE) return [];
   const networks = await loadNetworks(env.NETWORKS_FILE, env).catch(describeError);
-  // Budgets are in the database: they are what they are, whatever the file is.
+  // Budgets are in the database, and apply whatever is in the file.
   if (typeof networks === 'string') return [networks];
   const hosts = new Map<string, Set<string>>();
   for (const { upstreams } of networks) {
@@ -65,13 +65,13 @@ export async function budgetNotes(
     .filter(({ provider }) => !used.has(provider))
     .map(
       ({ provider }) =>
-        `No upstream has the provider ${provider}: the networks file has ${[...used].join(', ')}.`,
+        `No upstream has the provider ${provider}. The networks file has ${[...used].join(', ')}.`,
     );
   const shared = [...hosts]
     .filter(([, providers]) => providers.size > 1)
     .map(
       ([host, providers]) =>
-        `${[...providers].join(' and ')} are both at ${host}: if that is one account, give them one provider.`,
+        `${[...providers].join(' and ')} are both at ${host}. If that is one account, give them one provider.`,
     );
   return [...unused, ...shared];
 }

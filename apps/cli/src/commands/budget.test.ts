@@ -1,26 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { toDay } from '@packhouse/runtime';
 import { describe, expect, test } from 'vitest';
 import { jsonLines } from '../testing/run.js';
 import { useCommands } from '../testing/use-commands.js';
 
-const on = useCommands();
-const today = Math.floor(Date.now() / 86_400_000);
+const NOON = Date.UTC(2026, 10, 11, 12);
+const on = useCommands({ now: new Date(NOON) });
 const spent = {
-  ...{
-    day: today,
-    network: 'main',
-    upstream: 'a',
-    provider: 'p',
-    owner: 'team',
-    range: null,
-    bytes: 2_000_000,
-  },
+  day: toDay(NOON),
+  network: 'main',
+  upstream: 'a',
+  provider: 'p',
+  owner: 'team',
+  backfill: null,
+  bytes: 2_000_000,
 };
 
 describe('budgets', () => {
   test('are set, listed with what is used, changed and removed', async () => {
-    expect((await on.done('budget', 'list')).out).toBe('No provider has a budget.\n');
+    expect((await on.done('budget', 'list')).out).toBe('No budgets.\n');
     await on.database.spending.add([
       { ...spent, method: 'eth_getLogs', requests: 10, units: 10 },
       { ...spent, method: 'eth_call', requests: 5, units: 5 },
@@ -35,42 +34,42 @@ describe('budgets', () => {
     );
     expect(row).toMatchObject({ provider: 'p', perDay: 900, perSecond: 0.5, reserve: 0.5, usedOfDay: 850 });
     expect((await on.done('budget', 'list')).out).toMatch(
-      /850 of 900 .* for backfills until \d{4}-\d\d-\d\dT00:00Z$/m,
+      /850 of 900 .* for backfills until 2026-11-12T00:00Z$/m,
     );
     expect(jsonLines(await on.done('budget', 'list', '--json'))).toMatchObject([
       { weights: { other: 20 }, waiting: [] },
     ]);
-    const until = new Date(Date.now() + 60_000);
+    const until = new Date(NOON + 60_000);
     await on.database.budgets.noteWait({ network: 'main', provider: 'p', period: 'day', until });
     expect(jsonLines(await on.done('budget', 'list', '--json'))).toMatchObject([
       { waiting: [{ network: 'main', period: 'day', until: until.toISOString() }] },
     ]);
-    expect((await on.done('budget', 'remove', 'p')).out).toBe('p has no budget any more.\n');
+    expect((await on.done('budget', 'remove', 'p')).out).toBe('Budget of p removed.\n');
     expect(await on.refused(64, 'budget', 'remove', 'p')).toMatch(
-      /no budget of a provider "p".*\[BUDGET_UNKNOWN\]$/,
+      /No budget for provider "p".*\[BUDGET_UNKNOWN\]$/,
     );
     const history = await on.database.changes.list({ subject: 'budget p' });
     expect(history.map(({ action }) => action)).toEqual(['remove', 'set', 'add']);
   });
 
   test.each([
-    [['p'], /give --per-second, --per-day or --per-month/],
+    [['p'], /needs a limit: --per-second, --per-day or --per-month/],
     [['p', '--per-day', '-5'], /--per-day/],
     [['p', '--per-day', '0'], /--per-day.*"0"/],
     [['p', '--per-second', '0'], /--per-second.*above 0/],
     [['p', '--per-second', '1e99'], /--per-second.*"1e99"/],
     [['p', '--per-day', '99999999999M'], /--per-day/],
-    [['a b', '--per-day', '5'], /A provider is letters/],
-    [['p', '--per-day', '5M', '--weights', 'eth_getLog=5'], /no method eth_getLog, and none.*ever sent/],
-    [['p', '--per-day', '5M', '--weights', 'eth_getLogs'], /--weights takes method=units/],
+    [['a b', '--per-day', '5'], /The provider takes letters/],
+    [['p', '--per-day', '5M', '--weights', 'eth_getLog=5'], /Unknown method eth_getLog\./],
+    [['p', '--per-day', '5M', '--weights', 'eth_getLogs'], /--weights takes comma-separated method=units/],
     [
       ['p', '--per-day', '50', '--weights', 'eth_getLogs=75'],
-      /leaves backfills 45 units, and eth_getLogs takes 75/,
+      /leaves 45 units to backfills, less than the 75 of eth_getLogs/,
     ],
-    [['p', '--per-day', '1'], /leaves backfills 0 units, and a request takes 1/],
+    [['p', '--per-day', '1'], /leaves 0 units to backfills, less than the 1 of a request/],
     [
       ['p', '--per-day', '5M', '--unit', 'requests', '--weights', 'eth_call=2'],
-      /--weights are for --unit units/,
+      /--weights needs --unit units/,
     ],
     [['p', '--per-day', '5M', '--unit', 'calls'], /--unit takes requests or units/],
     [['p', '--per-day', '5M', '--reserve', '95'], /--reserve.*0 to 90/],
@@ -89,14 +88,14 @@ describe('budgets', () => {
     await writeFile(file, `networks:\n  - {id: main, family: evm, chainId: 1, upstreams: ${upstreams}}\n`);
     on.env.NETWORKS_FILE = file;
     try {
-      expect((await on.done('budget', 'list')).out).toContain('one and two are both at h.example: ');
-      const wrong = 'No upstream has the provider onee: the networks file has one, two.';
+      expect((await on.done('budget', 'list')).out).toContain('one and two are both at h.example. ');
+      const wrong = 'No upstream has the provider onee. The networks file has one, two.';
       expect((await on.done('budget', 'set', 'onee', '--per-day', '5')).out).toContain(wrong);
       expect((await on.done('budget', 'set', 'one', '--per-day', '5')).out).not.toContain(wrong);
       expect((await on.done('budget', 'list')).out).toContain(wrong);
       await writeFile(file, 'networks: [');
       expect((await on.done('budget', 'set', 'one', '--per-day', '6')).out).toContain(
-        'is no networks file: ',
+        'is not a valid networks file: ',
       );
     } finally {
       delete on.env.NETWORKS_FILE;

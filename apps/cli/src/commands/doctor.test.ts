@@ -112,7 +112,7 @@ describe('packhouse doctor', () => {
     expect(outcome.out).toMatch(
       /^dev +anvil +ok \d+ ms +ok 77 +ok 27\/27 +ok 0 +ok 0 +ok 0 \(empty\) +- +ok 100\+ +anvil/m,
     );
-    expect(outcome.out).toMatch(/^dev: 1 of 1 upstream can be used\.$/m);
+    expect(outcome.out).toMatch(/^dev: 1 of 1 upstream usable\.$/m);
   });
 
   it('finds nothing wrong with honest nodes of every family, traces included', async () => {
@@ -130,8 +130,8 @@ describe('packhouse doctor', () => {
     );
     expect(all.map((one) => one.findings)).toEqual([[], [], [], []]);
     expect(all.map(levels)).toEqual([
-      'reach:ok chain:ok methods:ok behind:ok final:ok receipts:ok traces:ok batch:ok client:ok',
-      'reach:ok chain:ok methods:ok behind:ok final:ok client:ok',
+      'reach:ok chain:ok methods:ok behind:ok finalized:ok receipts:ok traces:ok batch:ok client:ok',
+      'reach:ok chain:ok methods:ok behind:ok finalized:ok client:ok',
       'reach:ok chain:ok methods:ok behind:ok client:ok',
       'reach:ok chain:ok methods:ok behind:ok',
     ]);
@@ -194,9 +194,9 @@ describe('packhouse doctor', () => {
     ]);
     const said = (at: number): string => all[at]?.findings.map(({ message }) => message).join(' ') ?? '';
     expect(said(0)).toBe('');
-    expect(said(1)).toMatch(/final block \d+ fails its proofs/);
+    expect(said(1)).toMatch(/Its data of finalized block \d+ fail the proofs/);
     expect(said(2)).toMatch(/7 blocks behind the best upstream \(5 and 12\)/);
-    expect(said(3)).toMatch(/serves chain 5, and the network is chain 1/);
+    expect(said(3)).toMatch(/serves chain 5, but the network is chain 1/);
     expect(said(4)).toMatch(/answered HTTP 502 .*<!DOCTYPE html>/);
     for (const { findings } of all) for (const { hint } of findings) expect(hint).not.toBe('');
   });
@@ -212,7 +212,7 @@ describe('packhouse doctor', () => {
     expect(all[0]?.findings).toMatchObject([
       {
         level: 'warn',
-        message: expect.stringMatching(/recent block is proved, and block 6 is not: Block 6: /),
+        message: expect.stringMatching(/recent block is proved, but block 6 is not: Block 6: /),
       },
     ]);
   });
@@ -228,10 +228,10 @@ describe('packhouse doctor', () => {
       expect(checks.receipts).toEqual({ level: 'fail', text: 'new fork' });
       expect(findings.map(({ message }) => message)).toContainEqual(
         expect.stringMatching(
-          /^first and second agree byte for byte about block \d+, .*\(inventedRoot\): they do not lie, this version does not know the fork\.$/,
+          /^first and second return the same block \d+, .*\(inventedRoot\): the fork is unknown to this version\.$/,
         ),
       );
-      expect(findings.some(({ message }) => message.includes('fails its proofs'))).toBe(false);
+      expect(findings.some(({ message }) => message.includes('fail the proofs'))).toBe(false);
     }
     const { all: alone } = await told(evm(`{name: first, url: '${first.url}'}`));
     expect(alone[0]).toMatchObject({ usable: false, checks: { receipts: { level: 'fail', text: 'false' } } });
@@ -250,7 +250,7 @@ describe('packhouse doctor', () => {
     const empty = await replay({ faults: [{ do: 'emptyTraces' }] });
     const { code, all } = await told(evm(`{url: '${empty.url}'}`));
     expect(code).toBe(2);
-    expect(all[0]?.findings[0]?.message).toMatch(/could not be had: .* no traces for \d+ transactions/);
+    expect(all[0]?.findings[0]?.message).toMatch(/Cannot fetch the traces .* no traces for \d+ transactions/);
   });
 
   it('says which methods, tag, traces and batches are missing, and that the network goes on', async () => {
@@ -268,10 +268,10 @@ describe('packhouse doctor', () => {
     expect(code).toBe(2);
     expect(all[0]).toMatchObject({ usable: true });
     expect(levels(all[0] as Told)).toBe(
-      'reach:ok chain:ok methods:warn behind:ok final:warn receipts:ok traces:warn batch:warn client:ok',
+      'reach:ok chain:ok methods:warn behind:ok finalized:warn receipts:ok traces:warn batch:warn client:ok',
     );
     expect(all[0]?.findings.map(({ message }) => message).join(' ')).toMatch(
-      /It does not offer eth_getBlockReceipts\./,
+      /It does not support eth_getBlockReceipts\./,
     );
     const denied = await told(evm(`{url: '${poor.url}'}`, 'rpc: {deny: [eth_getBlockReceipts]}, '));
     expect(denied.all[0]?.checks.methods).toEqual({ level: 'ok', text: '26/26' });
@@ -293,8 +293,8 @@ describe('packhouse doctor', () => {
     expect(code).toBe(2);
     expect(all[0]).toMatchObject({ usable: true });
     const said = all[0]?.findings.map(({ message }) => message).join(' ');
-    expect(said).toMatch(/eth_getBlockReceipts gave no JSON-RPC answer/);
-    expect(said).toMatch(/receipts of final block 12 could not be had|examination was not through/);
+    expect(said).toMatch(/No JSON-RPC response to eth_getBlockReceipts/);
+    expect(said).toMatch(/Cannot fetch the receipts of finalized block 12|checks did not finish/);
   });
 
   it('two branches below finality are told', async () => {
@@ -302,7 +302,7 @@ describe('packhouse doctor', () => {
     const other = await replay({ blocks: generateChain({ length: 12, seed: 2 }) });
     const { code, all } = await told(evm([one, two, other].map(({ url }) => `{url: '${url}'}`).join(', ')));
     expect(code).toBe(2);
-    expect(all.map(({ checks }) => checks.final?.level)).toEqual(['ok', 'ok', 'fail']);
+    expect(all.map(({ checks }) => checks.finalized?.level)).toEqual(['ok', 'ok', 'fail']);
   });
 
   it('ends with 69 where a network has nobody: refused, silent, of another network', async () => {
@@ -315,14 +315,14 @@ describe('packhouse doctor', () => {
     expect(code).toBe(69);
     expect(result).toMatchObject({ unusableNetworks: ['main', 'core'], exitCode: 69 });
     expect(all.map(({ findings }) => findings[0]?.message)).toEqual([
-      'It refused the connection (connection refused) when asked eth_chainId.',
-      'It did not answer within 500 ms when asked eth_chainId.',
-      'It serves network 1, and the networks file says 1029.',
+      'It refused the connection (connection refused) for eth_chainId.',
+      'It did not answer within 500 ms for eth_chainId.',
+      'It serves network 1, but the networks file has 1029.',
     ]);
     const alone = await doctor(networks, ['--network', 'core', '--timeout', '500']);
     expect(alone.code).toBe(69);
     expect(alone.out).toMatch(/^fail: core\/upstream-1: It serves network 1.* correct chainId\.$/m);
-    expect(alone.out).toMatch(/^core: no upstream can be used\.$/m);
+    expect(alone.out).toMatch(/^core: no usable upstream\.$/m);
     expect(alone.out).not.toContain('main');
   });
 
@@ -334,7 +334,7 @@ describe('packhouse doctor', () => {
     );
     expect(code).toBe(2);
     expect(all.map(({ usable }) => usable)).toEqual([true, true, false]);
-    expect(all[2]?.findings[0]?.message).toBe('It serves ckb_testnet, and other upstreams serve ckb.');
+    expect(all[2]?.findings[0]?.message).toBe('It serves ckb_testnet, but other upstreams serve ckb.');
   });
 
   it('shows no credential, though nodes echo them', async () => {
@@ -358,11 +358,11 @@ describe('packhouse doctor', () => {
   it('wants a file and a network that there are', async () => {
     expect(await run(['doctor'], { cwd: directory })).toMatchObject({
       code: 64,
-      err: expect.stringContaining('no networks file'),
+      err: expect.stringContaining('There is no networks file'),
     });
     expect(await doctor(evm(`{url: 'http://127.0.0.1:1'}`), ['--network', 'moon'])).toMatchObject({
       code: 64,
-      err: expect.stringContaining('there are main'),
+      err: expect.stringContaining('It has main'),
     });
     expect((await doctor('  - {id: x}\n')).code).toBe(78);
   });

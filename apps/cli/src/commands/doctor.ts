@@ -1,16 +1,15 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { loadNetworks, type Network } from '@packhouse/networks';
 import { keyFileWarning } from '@packhouse/pipeline';
-import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import type { Chart } from '../doctor/chart.js';
-import { chartJson, chartTable, findingLines, summaryLines, verdictOf } from '../doctor/describe-charts.js';
+import { chartJson, chartTable, findingLines, getVerdict, summaryLines } from '../doctor/describe-charts.js';
 import { examine } from '../doctor/examine.js';
 import { commandContext } from '../installation/connect.js';
-import { DATA_DIRECTORY, signingKeyFile } from '../installation/data-directory.js';
+import { signingKeyFile } from '../installation/data-directory.js';
+import { findNetworksFile } from '../installation/find-networks.js';
+import { addCommand } from '../terminal/command.js';
 import { type CliIo, print } from '../terminal/io.js';
-import { parseInteger } from '../terminal/parse.js';
+import { parseInteger, usageError } from '../terminal/parse.js';
 
 interface DoctorOptions {
   networks?: string;
@@ -19,27 +18,27 @@ interface DoctorOptions {
   json?: boolean;
 }
 
-/** All questions about a network take this many times as long as one may. */
+/** The timeout of a network, in timeouts of a request. */
 const LIMIT_FACTOR = 9;
 
 /** `packhouse doctor`. */
 export function addDoctorCommand(program: Command, io: CliIo): void {
-  program
-    .command('doctor')
-    .description(
-      'examine every upstream of the networks file, and the permissions of the signing key; exit code 2: something is to be looked at, 69: a network has no usable upstream',
-    )
-    .option(
-      '--networks <file>',
-      'the networks file (default: NETWORKS_FILE, else that of `packhouse local` here)',
-    )
-    .option('--network <id>', 'only this network')
-    .option('--timeout <ms>', 'for each answer, in milliseconds', '5000')
-    .option('--json', 'print one JSON object an upstream, and one for the whole')
-    .addHelpText('after', '\nExample:\n  $ packhouse doctor --networks networks.yaml --network ethereum')
+  addCommand(
+    program,
+    'doctor',
+    'Check every upstream of the networks file, and the permissions of the signing key; exit code 2 for findings, 69 if a network has no usable upstream',
+    '--networks networks.yaml --network ethereum',
+  )
+    .option('--networks <file>', 'Networks file (default: NETWORKS_FILE, or that of `packhouse local`)')
+    .option('--network <id>', 'Only this network')
+    .option('--timeout <ms>', 'Timeout per request in milliseconds', '5000')
+    .option('--json', 'Print one JSON object per upstream, and a summary')
     .action(async (options: DoctorOptions) => {
       const timeoutMs = parseInteger(options.timeout, '--timeout', 1, 600_000);
-      const networks = chosen(await loadNetworks(fileOf(io, options.networks), io.env), options.network);
+      const networks = chosen(
+        await loadNetworks(getNetworksFile(io, options.networks), io.env),
+        options.network,
+      );
       const context = commandContext(io);
       const limitMs = timeoutMs * LIMIT_FACTOR;
       const charts = await Promise.all(
@@ -57,7 +56,7 @@ async function report(
   { json, warning }: { json: boolean; warning: string | null },
 ): Promise<void> {
   const all = charts.flat();
-  const verdict = verdictOf(charts, warning === null ? 0 : 1);
+  const verdict = getVerdict(charts, warning === null ? 0 : 1);
   io.exitCode = verdict.exitCode;
   if (json) {
     for (const chart of all) await print(io, chartJson(chart));
@@ -71,25 +70,21 @@ async function report(
   await print(io, `\n${summaryLines(charts).join('\n')}`);
 }
 
-function fileOf(io: CliIo, given: string | undefined): string {
-  const named = given ?? io.env.NETWORKS_FILE ?? '';
-  if (named !== '') return path.resolve(io.cwd, named);
-  const local = path.join(io.cwd, DATA_DIRECTORY, 'networks.json');
-  if (existsSync(local)) return local;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: 'There is no networks file to examine.',
-    hint: 'Name one with --networks or NETWORKS_FILE; networks.example.yaml shows what is in it.',
-  });
+function getNetworksFile(io: CliIo, given: string | undefined): string {
+  const file = findNetworksFile(io, { given });
+  if (file !== null) return file;
+  throw usageError(
+    'There is no networks file.',
+    'Name one with --networks or NETWORKS_FILE; networks.example.yaml is an example.',
+  );
 }
 
 function chosen(networks: readonly Network[], id: string | undefined): readonly Network[] {
   if (id === undefined) return networks;
   const found = networks.filter((network) => network.id === id);
   if (found.length > 0) return found;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `There is no network "${id}" in the networks file; there are ${networks.map((one) => one.id).join(', ')}.`,
-    hint: 'Leave --network out for all of them.',
-  });
+  throw usageError(
+    `The networks file has no network "${id}".`,
+    `It has ${networks.map((one) => one.id).join(', ')}.`,
+  );
 }

@@ -3,41 +3,38 @@ import { describeError, PackhouseError } from '@packhouse/runtime';
 import { type Command, Option } from 'commander';
 import { local } from '../local/local.js';
 import { DEFAULT_PORT, type LocalFlags } from '../local/options.js';
+import { addCommand } from '../terminal/command.js';
 import { type CliIo, print } from '../terminal/io.js';
 
 /** `packhouse local`. */
 export function addLocalCommand(program: Command, io: CliIo): void {
-  program
-    .command('local')
-    .description(
-      'run everything on this machine: Postgres, queue, store, gateway, ingester, packer, console; a demo chain without --rpc',
-    )
+  addCommand(
+    program,
+    'local',
+    'Run everything on this machine, with a demo chain unless --rpc or NETWORKS_FILE is given',
+    '',
+    '--rpc http://localhost:8545 --from 17000000 --to 17000999 --once',
+  )
     .addOption(
-      new Option(
-        '--rpc <url>',
-        'a node; may be given several times; with its ws:// address, beside the http:// one or alone, it announces new blocks by itself',
-      )
+      new Option('--rpc <url>', 'URL of a node, http:// or ws://; repeatable')
         .argParser((url: string, urls: string[]) => [...urls, url])
-        .default([]),
+        .default([], 'the demo chain'),
     )
-    .option('--from <block>', 'the first block (default: 0)')
+    .option('--from <block>', 'first block (default: 0)')
+    .option('--to <block>', 'last block, or "finalized" (default: follow the head)')
+    .option('--kinds <list>', `comma-separated kinds: ${KINDS.join(', ')} (default: all)`)
     .option(
-      '--to <block>',
-      'the last block, or `finalized`: the newest final one now; without it the head is followed',
+      '--network <name>',
+      'name of the network in URLs and object keys (default: named after the chain)',
     )
-    .option('--kinds <list>', `all (the default), or some of ${KINDS.join(',')}`)
-    .option('--network <name>', 'the name in addresses and object keys (default: after the chain)')
-    .option('--data-dir <dir>', 'the folder of all data (default: .packhouse)')
+    .option('--data-dir <dir>', 'folder for all data (default: .packhouse)')
     .option(
       '--port <port>',
-      `the gateway's port; the next free one if it is taken (default: ${DEFAULT_PORT})`,
+      `port of the gateway; the next free one if it is taken (default: ${DEFAULT_PORT})`,
     )
-    .option('--once', 'exit when the range is published: 0 all of it, 2 parts are missing')
-    .option('--json', 'print one JSON object a line and nothing else')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ packhouse local\n  $ packhouse local --rpc http://localhost:8545 --from 17000000 --to 17000999 --once',
-    )
+    .option('--once', 'exit once the range is published; exit code 2 if blocks are missing')
+    .option('--verbose', 'also print what goes to logs/local.log')
+    .option('--json', 'print one JSON object per line, and nothing else')
     .action(async (flags: LocalFlags) => {
       try {
         await local(io, flags);

@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { keyIdOf } from '@packhouse/manifest';
+import { getKeyId } from '@packhouse/manifest';
 import { expect, it } from 'vitest';
 import { jsonLines, type Outcome } from '../testing/run.js';
 import { useCommands } from '../testing/use-commands.js';
@@ -12,7 +12,7 @@ const packhouse = (...args: string[]): Promise<Outcome> => on.packhouse('manifes
 it('says that there is no key yet', async () => {
   expect(await packhouse('keys')).toEqual({
     code: 0,
-    out: 'There is no key yet: the first packer makes it.\n',
+    out: 'No signing key yet. The first packer creates it.\n',
     err: '',
   });
 });
@@ -25,7 +25,7 @@ it('makes the first key where there is none, and tells its public half only', as
   const outcome = await packhouse('keys', '--json');
   const [key] = jsonLines(outcome);
   expect(key).toMatchObject({ keyId: made?.keyId, retiredAt: null });
-  expect(keyIdOf(Buffer.from(key?.publicKey as string, 'base64'))).toBe(made?.keyId);
+  expect(getKeyId(Buffer.from(key?.publicKey as string, 'base64'))).toBe(made?.keyId);
   const secret = (await readFile(file, 'utf8')).split('\n')[1] as string;
   expect(outcome.out).not.toContain(secret.slice(22));
 });
@@ -34,11 +34,11 @@ it('retires the key, moves its file away and goes on with another', async () => 
   const [before] = jsonLines(await packhouse('keys', '--json'));
   const { code, out } = await packhouse('rotate');
   expect(code).toBe(0);
-  expect(out).toContain(`Key ${before?.keyId} is retired; what it signed stays valid.`);
+  expect(out).toContain(`Key ${before?.keyId} retired. Entries that it signed stay valid.`);
   expect(out).toContain(`signing-key.pem.${before?.keyId}.retired`);
   const keys = jsonLines(await packhouse('keys', '--json'));
   expect(keys.map((key) => key.retiredAt)).toEqual([expect.any(String), null]);
-  expect((await packhouse('keys')).out).toMatch(/KEY .*PUBLIC KEY .*STATE\n.*retired .*\n.*signs since /);
+  expect((await packhouse('keys')).out).toMatch(/KEY .*PUBLIC KEY .*STATE\n.*retired .*\n.*active since /);
 });
 
 it('refuses a retired key and a file that holds none, in one line each', async () => {

@@ -5,8 +5,10 @@ import { useCommands } from '../testing/use-commands.js';
 const on = useCommands();
 
 test('operators are added, listed, changed and removed, and every change is in the history', async () => {
-  expect((await on.done('operators', 'list')).out).toMatch(/^There are no operators/);
-  expect((await on.done('operators', 'add', 'ada', '--role', 'admin')).out).toBe('ada is admin now.\n');
+  expect((await on.done('operators', 'list')).out).toMatch(/^No operators/);
+  expect((await on.done('operators', 'add', 'ada', '--role', 'admin')).out).toBe(
+    'Operator ada added with role admin.\n',
+  );
   expect((await on.done('operators', 'link', 'ada')).out).toMatch(
     /^http:\/\/127\.0\.0\.1:8090\/#\/link\/[\w-]{43}\n$/,
   );
@@ -17,8 +19,10 @@ test('operators are added, listed, changed and removed, and every change is in t
   expect(
     jsonLines(await on.done('operators', 'drop-tokens', 'ada', '--label', 'ci', '--json')),
   ).toMatchObject([{ dropped: 1 }]);
-  expect((await on.done('operators', 'set', 'ada', '--role', 'viewer')).out).toMatch(/^ada is viewer; /);
-  expect((await on.done('operators', 'remove', 'ada')).out).toBe('ada is removed.\n');
+  expect((await on.done('operators', 'set', 'ada', '--role', 'viewer')).out).toMatch(
+    /^Operator ada has role viewer; /,
+  );
+  expect((await on.done('operators', 'remove', 'ada')).out).toBe('Operator ada removed.\n');
   const changes = await on.database.changes.list({ subject: 'operator ada' });
   expect(changes.map(({ action }) => action)).toEqual([
     'remove',
@@ -32,10 +36,10 @@ test('operators are added, listed, changed and removed, and every change is in t
 });
 
 test.each([
-  [['add', 'x', '--role', 'king'], /--role takes one of viewer, operator, admin, got "king".*\[USAGE\]$/],
-  [['add', 'x', '--role', 'admin', '--password'], /--password takes 10 to 1024.*got 0\. \[USAGE\]$/],
-  [['set', 'nobody', '--role', 'admin'], /no operator "nobody".*\[OPERATOR_UNKNOWN\]$/],
-  [['list', '--server', 'nowhere'], /"nowhere" is no address.*\[USAGE\]$/],
+  [['add', 'x', '--role', 'king'], /--role takes viewer, operator, admin, got "king".*\[USAGE\]$/],
+  [['add', 'x', '--role', 'admin', '--password'], /--password takes 10 to 1024 characters\. \[USAGE\]$/],
+  [['set', 'nobody', '--role', 'admin'], /Unknown operator "nobody".*\[OPERATOR_UNKNOWN\]$/],
+  [['list', '--server', 'nowhere'], /--server takes the URL of a console, got "nowhere".*\[USAGE\]$/],
 ])('operators %j is refused', async (args, line) => {
   expect(await on.refused(64, 'operators', ...args)).toMatch(line);
 });

@@ -9,90 +9,83 @@ import {
   removeOperator,
   setOperator,
 } from '@packhouse/operations';
-import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { operate } from '../installation/operate.js';
-import { type CliIo, print, table } from '../terminal/io.js';
-import { parseInteger } from '../terminal/parse.js';
-import { withPlace } from '../terminal/place.js';
+import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
+import { counted } from '../terminal/format.js';
+import { type CliIo, print, printRows, table } from '../terminal/io.js';
 
-interface Options {
-  role?: string;
+interface Options extends Place {
+  role?: Role;
   password?: boolean;
   label?: string;
   days?: string;
-  server?: string;
-  json?: boolean;
-  dataDir?: string;
 }
 
-/** Where a console on this machine listens unless it is told otherwise. */
+/** Where a console on this machine listens by default. */
 const CONSOLE = 'http://127.0.0.1:8090';
+/** More is not read from stdin. */
 const MAX_PASSWORD = 1_025;
 
 /** `packhouse operators list|add|set|remove|link|token|drop-tokens`. */
 export function addOperatorsCommand(program: Command, io: CliIo): void {
-  const operators = program
-    .command('operators')
-    .description('who may look at and change this installation through its console')
-    .addHelpText('after', '\nExample:\n  $ packhouse operators add ada --role admin');
-
-  const sub = (name: string, description: string, example: string): Command =>
-    withPlace(operators.command(name).description(description)).addHelpText(
-      'after',
-      `\nExample:\n  $ packhouse operators ${example}`,
-    );
+  const operators = addCommand(
+    program,
+    'operators',
+    'Manage operators of the console: roles, links and tokens',
+    'add ada --role admin',
+  );
   const one = (name: string, description: string, example: string): Command =>
-    sub(name, description, example).argument('<name>', 'the name of the operator');
+    addPlacedCommand(operators, name, description, example).argument('<name>', 'Name of the operator');
 
-  sub('list', 'list operators, their sessions and their tokens', 'list').action(async (options: Options) => {
-    const { operators: rows, secrets } = await operate(io, options, listOperators, {});
-    if (options.json) {
-      for (const row of rows)
-        await print(io, { ...row, secrets: secrets.filter(({ operatorId }) => operatorId === row.id) });
-    } else if (rows.length === 0) {
-      await print(io, 'There are no operators. Add one: packhouse operators add NAME --role admin');
-    } else {
-      const lines = rows.map((row) => {
-        const own = secrets.filter(({ operatorId }) => operatorId === row.id);
+  addPlacedCommand(operators, 'list', 'List operators, their sessions and tokens').action(
+    async (options: Options) => {
+      const { operators: found, secrets } = await operate(io, options, listOperators, {});
+      const rows = found.map((row) => ({
+        ...row,
+        secrets: secrets.filter(({ operatorId }) => operatorId === row.id),
+      }));
+      const lines = rows.map(({ secrets: own, ...row }) => {
         const tokens = own.filter(({ kind }) => kind === 'token').map(({ label }) => label);
         const sessions = own.length - tokens.length;
         return [row.name, row.role, row.hasPassword ? 'yes' : 'no', String(sessions), tokens.join(', ')];
       });
-      await print(io, table([['NAME', 'ROLE', 'PASSWORD', 'SESSIONS', 'TOKENS'], ...lines]));
-    }
-  });
-
-  one('add', 'add an operator; without --password he signs in by links', 'add ada --role admin')
-    .requiredOption('--role <role>', `one of ${ROLES.join(', ')}`)
-    .option('--password', 'read a password from stdin, its first line')
-    .action(async (name: string, options: Options) => {
-      const input = { name, role: roleOf(options.role ?? ''), ...(await passwordOf(io, options)) };
-      const row = await operate(io, options, addOperator, input);
-      await print(io, options.json ? row : `${row.name} is ${row.role} now.`);
-    });
-
-  one('set', 'change role or password; all sessions and tokens end', 'set ada --role viewer')
-    .option('--role <role>', `one of ${ROLES.join(', ')}`)
-    .option('--password', 'read a new password from stdin, its first line')
-    .action(async (name: string, options: Options) => {
-      const role = options.role === undefined ? {} : { role: roleOf(options.role) };
-      const row = await operate(io, options, setOperator, {
-        name,
-        ...role,
-        ...(await passwordOf(io, options)),
+      await printRows(io, options, rows, {
+        none: 'No operators. Add one: packhouse operators add NAME --role admin',
+        show: () => table([['NAME', 'ROLE', 'PASSWORD', 'SESSIONS', 'TOKENS'], ...lines]),
       });
-      await print(io, options.json ? row : `${row.name} is ${row.role}; all sessions and tokens ended.`);
-    });
-
-  one('remove', 'remove an operator with all sessions and tokens', 'remove ada').action(
-    async (name: string, options: Options) => {
-      const row = await operate(io, options, removeOperator, { name });
-      await print(io, options.json ? row : `${row.name} is removed.`);
     },
   );
 
-  one('link', 'print a link that signs in once, within ten minutes', 'link ada').action(
+  one('add', 'Add an operator; without --password, sign-in is by link', 'ada --role admin')
+    .requiredOption('--role <role>', `Role: ${ROLES.join(', ')}`)
+    .option('--password', 'Read the password from stdin (first line)')
+    .action(async (name: string, options: Options & { role: Role }) => {
+      const input = { name, role: options.role, ...(await getPassword(io, options)) };
+      const row = await operate(io, options, addOperator, input);
+      await print(io, options.json ? row : `Operator ${row.name} added with role ${row.role}.`);
+    });
+
+  one('set', 'Change role or password; all sessions and tokens end', 'ada --role viewer')
+    .option('--role <role>', `Role: ${ROLES.join(', ')}`)
+    .option('--password', 'Read the new password from stdin (first line)')
+    .action(async (name: string, options: Options) => {
+      const input = { name, role: options.role, ...(await getPassword(io, options)) };
+      const row = await operate(io, options, setOperator, input);
+      await print(
+        io,
+        options.json ? row : `Operator ${row.name} has role ${row.role}; all sessions and tokens ended.`,
+      );
+    });
+
+  one('remove', 'Remove an operator with all sessions and tokens', 'ada').action(
+    async (name: string, options: Options) => {
+      const row = await operate(io, options, removeOperator, { name });
+      await print(io, options.json ? row : `Operator ${row.name} removed.`);
+    },
+  );
+
+  one('link', 'Print a one-time link to sign in, valid for 10 minutes', 'ada').action(
     async (name: string, options: Options) => {
       const made = await operate(io, options, makeLink, { name });
       const base = options.server ?? io.env.PACKHOUSE_SERVER ?? io.env.CONSOLE_URL ?? CONSOLE;
@@ -101,47 +94,35 @@ export function addOperatorsCommand(program: Command, io: CliIo): void {
     },
   );
 
-  one('token', 'print a token for a program; it is shown once', 'token ada --label ci --days 30')
-    .requiredOption('--label <text>', 'what it is for')
-    .option('--role <role>', "at most the operator's own (the default)")
-    .option('--days <n>', 'until it expires', '90')
-    .action(async (name: string, options: Options) => {
-      const days = parseInteger(options.days ?? '90', '--days', 1, 3_650);
-      const role = options.role === undefined ? {} : { role: roleOf(options.role) };
-      const made = await operate(io, options, makeToken, { name, label: options.label ?? '', days, ...role });
+  one('token', 'Create a token for a program; it is shown only once', 'ada --label ci --days 30')
+    .requiredOption('--label <text>', 'Label of the token')
+    .option('--role <role>', "Role, at most the operator's own (the default)")
+    .option('--days <n>', 'Days until it expires', '90')
+    .action(async (name: string, { label = '', days, role, ...options }: Options) => {
+      const made = await operate(io, options, makeToken, { name, label, days, role });
       await print(io, options.json ? made : made.token);
     });
 
-  one('drop-tokens', 'end the tokens of this label', 'drop-tokens ada --label ci')
-    .requiredOption('--label <text>', 'as it was given')
+  one('drop-tokens', 'Revoke the tokens with a label', 'ada --label ci')
+    .requiredOption('--label <text>', 'Label of the tokens')
     .action(async (name: string, options: Options) => {
       const made = await operate(io, options, dropTokens, { name, label: options.label ?? '' });
-      await print(io, options.json ? made : `${made.dropped} tokens "${made.label}" of ${made.name} ended.`);
+      await print(
+        io,
+        options.json ? made : `${counted(made.dropped, 'token')} "${made.label}" of ${made.name} revoked.`,
+      );
     });
 }
 
-function roleOf(text: string): Role {
-  const role = ROLES.find((each) => each === text);
-  if (role !== undefined) return role;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `--role takes one of ${ROLES.join(', ')}, got "${text.slice(0, 64)}".`,
-  });
-}
-
-/** The first line of stdin, so that no password stands on a command line. */
-async function passwordOf(io: CliIo, { password }: Options): Promise<{ password?: string }> {
+/** The first line of stdin, so that no password is on a command line. */
+async function getPassword(io: CliIo, { password }: Options): Promise<{ password?: string }> {
   if (password !== true) return {};
-  if (io.stdin?.isTTY) io.stderr.write('Password (it is shown): ');
+  if (io.stdin?.isTTY) io.stderr.write('Password (visible): ');
   let text = '';
   for await (const piece of io.stdin ?? []) {
     text += String(piece);
     if (text.includes('\n') || text.length > MAX_PASSWORD) break;
   }
   const [line = ''] = text.split(/\r?\n/);
-  if (line.length >= 10 && line.length < MAX_PASSWORD) return { password: line };
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `--password takes 10 to ${MAX_PASSWORD - 1} characters from the first line of stdin, got ${line.length}.`,
-  });
+  return { password: line };
 }

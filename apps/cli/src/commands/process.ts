@@ -2,29 +2,28 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { describeCommand } from '../terminal/command.js';
 import type { CliIo } from '../terminal/io.js';
 
 const PROCESSES = {
-  gateway: 'serve pointers and downloads to holders of a key',
-  ingester: 'plan, follow the head, fetch, prove and stage',
-  packer: 'pack, publish and reclaim',
-  console: 'serve the pages and the API with which operators steer Packhouse',
+  gateway: 'Run the gateway: pointers, downloads and JSON-RPC for API clients',
+  ingester: 'Run an ingester: plan, follow the head, fetch, prove and stage',
+  packer: 'Run a packer: pack, publish and reclaim',
+  console: 'Run the console: the web pages and the API for operators',
 } as const;
 
-/** What a process in the foreground has unless it is set. */
+/** Settings of a process in the foreground unless the environment sets them. */
 const DEFAULTS: Readonly<Record<string, Record<string, string>>> = { gateway: { GATEWAY_WORKERS: 'cores' } };
 
-/** `packhouse gateway|ingester|packer|console`: one process in the foreground, set up by the environment. */
+/** `packhouse gateway|ingester|packer|console`: one process in the foreground, configured by the environment. */
 export function addProcessCommands(program: Command, io: CliIo): void {
   for (const [name, description] of Object.entries(PROCESSES)) {
-    program
-      .command(name)
-      .description(`${description}; reads its settings from the environment (.env.example)`)
-      .option('--json', 'no effect: the log is JSON lines on stderr anyway')
-      .addHelpText(
-        'after',
-        `\nExample:\n  $ DATABASE_URL=… NETWORKS_FILE=networks.yaml OBJECT_STORE=s3://bucket/prefix packhouse ${name}`,
-      )
+    describeCommand(
+      program.command(name),
+      `${description}. Configured by the environment, see docs/settings.md`,
+      `DATABASE_URL=… NETWORKS_FILE=networks.yaml OBJECT_STORE=s3://bucket/prefix packhouse ${name}`,
+    )
+      .option('--json', 'No effect: logs are JSON lines on stderr')
       .action(async () => {
         const main = fileURLToPath(import.meta.resolve(`@packhouse/${name}/main`));
         const child = spawn(process.execPath, [main], {

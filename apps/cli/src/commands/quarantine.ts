@@ -1,21 +1,14 @@
-import type { BlockRange } from '@packhouse/chain';
 import { listQuarantine, retryQuarantine, showQuarantined } from '@packhouse/operations';
 import type { Command } from 'commander';
 import { operate } from '../installation/operate.js';
+import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
 import { counted, formatRange } from '../terminal/format.js';
-import { type CliIo, print, table } from '../terminal/io.js';
-import { checkRange, parseBlockNumber, parseInteger } from '../terminal/parse.js';
-import { withPlace } from '../terminal/place.js';
+import { type CliIo, print, printRows, table } from '../terminal/io.js';
+import { checkRange, parseBlockNumber } from '../terminal/parse.js';
 import { describeRow, nextTry } from './quarantine-lines.js';
 
-interface Options {
+interface ListOptions extends Place {
   network?: string;
-  server?: string;
-  json?: boolean;
-  dataDir?: string;
-}
-
-interface ListOptions extends Options {
   cause?: string;
   after?: string;
   limit: string;
@@ -23,86 +16,84 @@ interface ListOptions extends Options {
 
 /** `packhouse quarantine list|show|retry`. */
 export function addQuarantineCommand(program: Command, io: CliIo): void {
-  const quarantine = program
-    .command('quarantine')
-    .description('blocks that fail their proofs, or that no node has')
-    .addHelpText('after', '\nExample:\n  $ packhouse quarantine list');
+  const quarantine = addCommand(program, 'quarantine', 'List, show and retry quarantined blocks', 'list');
 
-  withPlace(quarantine.command('list'))
-    .description('list what is quarantined, by network and block')
-    .option('--network <id>', 'only this network')
-    .option('--cause <code>', 'only what failed for this reason, e.g. PROOF_FAILED')
-    .option('--after <block>', 'continue after this block; needs --network if there are several')
-    .option('--limit <n>', 'rows at most, 1 to 10000', '50')
-    .addHelpText('after', '\nExample:\n  $ packhouse quarantine list --network ethereum --cause PROOF_FAILED')
+  addPlacedCommand(
+    quarantine,
+    'list',
+    'List quarantined blocks by network and block',
+    '--network ethereum --cause PROOF_FAILED',
+  )
+    .option('--network <id>', 'Only this network')
+    .option('--cause <code>', 'Only this cause, e.g. PROOF_FAILED')
+    .option('--after <block>', 'Continue after this block; with several networks, give --network')
+    .option('--limit <n>', 'Maximum number of rows, 1 to 10000', '50')
     .action(async (options: ListOptions) => {
-      const limit = parseInteger(options.limit, '--limit', 1, 10_000);
+      const { network, cause, limit } = options;
       const after = options.after === undefined ? undefined : parseBlockNumber(options.after, '--after');
-      const { network, cause } = options;
       const { rows, more } = await operate(io, options, listQuarantine, { network, cause, after, limit });
-      if (options.json) {
-        for (const row of rows) await print(io, row);
-        return;
-      }
-      if (rows.length === 0) {
-        await print(io, 'Nothing is quarantined.');
-        return;
-      }
       const now = Date.now();
       const lines = rows.map((row) => [
         row.network,
-        formatRange(row.number, row.end),
+        formatRange(row.from, row.to),
         row.kinds.join(','),
         row.cause,
         row.upstream ?? '-',
         String(row.attempts),
         nextTry(row, now),
       ]);
-      await print(
-        io,
-        table([['NETWORK', 'BLOCKS', 'KINDS', 'CAUSE', 'UPSTREAM', 'TRIES', 'NEXT TRY'], ...lines]),
-      );
+      await printRows(io, options, rows, {
+        none: 'No quarantined blocks.',
+        show: () =>
+          table([['NETWORK', 'BLOCKS', 'KINDS', 'CAUSE', 'UPSTREAM', 'ATTEMPTS', 'NEXT RETRY'], ...lines]),
+      });
       const last = rows.at(-1);
-      if (more && last !== undefined) {
-        await print(io, `There is more: add --network ${last.network} --after ${last.number}.`);
+      if (!options.json && more && last !== undefined) {
+        await print(io, `More rows: add --network ${last.network} --after ${last.from}.`);
       }
     });
 
-  withPlace(quarantine.command('show'))
-    .description('all that is known of a quarantined block, and what to do about it')
-    .argument('<block>', 'its number')
-    .option('--network <id>', 'its network, if there are several')
-    .addHelpText('after', '\nExample:\n  $ packhouse quarantine show 17000123')
-    .action(async (block: string, options: Options) => {
+  addPlacedCommand(
+    quarantine,
+    'show',
+    'Show a quarantined block: causes, responses by upstream, and the remedy',
+    '17000123',
+  )
+    .argument('<block>', 'Block number')
+    .option('--network <id>', 'Network of the block, if there are several')
+    .action(async (block: string, options: Place & { network?: string }) => {
       const number = parseBlockNumber(block, 'The block');
       const row = await operate(io, options, showQuarantined, { network: options.network, block: number });
       await print(io, options.json ? row : describeRow(row, { block: number, now: Date.now() }));
     });
 
-  withPlace(quarantine.command('retry'))
-    .description('try quarantined blocks again now instead of at their next try')
-    .argument('<blocks>', 'a block, a range A-B, or all')
-    .option('--network <id>', 'their network; with all: only this one')
-    .addHelpText('after', '\nExample:\n  $ packhouse quarantine retry 17000000-17000999 --network ethereum')
-    .action(async (blocks: string, options: Options) => {
+  addPlacedCommand(
+    quarantine,
+    'retry',
+    'Retry quarantined blocks now',
+    '17000000-17000999 --network ethereum',
+  )
+    .argument('<blocks>', 'Block, range such as 17000000-17000999, or all')
+    .option('--network <id>', 'Network of the blocks; with all, only this network')
+    .action(async (blocks: string, options: Place & { network?: string }) => {
       const range = parseBlocks(blocks);
       const done = await operate(io, options, retryQuarantine, { network: options.network, ...range });
       for (const { network, retried } of done) {
         const line =
           retried === 0
-            ? `Nothing of ${network} is quarantined.`
-            : `${counted(retried, 'block')} of ${network} ${retried === 1 ? 'is' : 'are'} tried again now.`;
+            ? `${network}: no quarantined blocks.`
+            : `${network}: retrying ${counted(retried, 'block')} now.`;
         await print(io, options.json ? { network, retried } : line);
       }
     });
 }
 
 /** `17`, `17-99`, or `all`, which has no bounds. */
-function parseBlocks(text: string): Partial<BlockRange> {
+function parseBlocks(text: string): { from?: number; to?: number } {
   if (text === 'all') return {};
   const [first, last, ...more] = text.split('-');
-  const start = parseBlockNumber(more.length === 0 ? (first ?? '') : text, 'The block');
-  const end = last === undefined ? start : parseBlockNumber(last, 'The last block');
-  checkRange(start, end);
-  return { start, end };
+  const from = parseBlockNumber(more.length === 0 ? (first ?? '') : text, 'The block');
+  const to = last === undefined ? from : parseBlockNumber(last, 'The last block');
+  checkRange(from, to);
+  return { from, to };
 }

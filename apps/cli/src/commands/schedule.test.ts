@@ -5,32 +5,49 @@ import { useCommands } from '../testing/use-commands.js';
 
 const on = useCommands();
 const add = (name: string, cron: string, ...more: string[]): string[] => [
-  ...['schedule', 'add', name, '--cron', cron],
+  'schedule',
+  'add',
+  name,
+  '--cron',
+  cron,
   ...more,
 ];
 
 test('is added, listed, run, paused, resumed and removed, and its history and changes stay', async () => {
   on.env.PACKHOUSE_OPERATOR = 'ada';
-  expect((await on.done('schedule', 'list')).out).toBe('Nothing is scheduled.\n');
+  expect((await on.done('schedule', 'list')).out).toBe('No schedules.\n');
   const made = await on.done(
     ...add('nightly', '30 2 * * *', '--tz', 'Europe/Berlin', '--missed', 'skip', '--owner', 'analytics'),
     ...['--', 'audit', '--sample', '0.01', '--repair'],
   );
   expect(made.out).toMatch(
-    /^Schedule nightly runs `packhouse audit --sample 0\.01 --repair`, first at \S+Z\.\n$/,
+    /^Schedule nightly added: packhouse audit --sample 0\.01 --repair\. Next run: \S+Z\.\n$/,
   );
   const [row] = jsonLines(await on.done('schedule', 'list', '--json'));
   expect(row).toMatchObject({
-    ...{ name: 'nightly', owner: 'analytics', cron: '30 2 * * *', zone: 'Europe/Berlin', missed: 'skip' },
-    ...{ command: ['audit', '--sample', '0.01', '--repair'], setting: null, paused: false, last: null },
+    name: 'nightly',
+    owner: 'analytics',
+    cron: '30 2 * * *',
+    zone: 'Europe/Berlin',
+    missed: 'skip',
+    command: ['audit', '--sample', '0.01', '--repair'],
+    setting: null,
+    paused: false,
+    last: null,
   });
   expect(new Date(row?.next as string).getTime()).toBeGreaterThan(Date.now());
 
-  expect((await on.done('schedule', 'history', 'nightly')).out).toBe('Schedule nightly had no run yet.\n');
-  expect((await on.done('schedule', 'run', 'nightly')).out).toMatch(/^Schedule nightly runs within seconds/);
-  const due = (await on.database.schedules.list()).schedules[0]?.askedFor as Date;
+  expect((await on.done('schedule', 'history', 'nightly')).out).toBe('Schedule nightly has no runs yet.\n');
+  expect((await on.done('schedule', 'run', 'nightly')).out).toMatch(
+    /^Schedule nightly starts within seconds/,
+  );
+  const due = (await on.database.schedules.list()).schedules[0]?.requestedAt as Date;
   await on.database.schedules.begin('nightly', due, true);
-  await on.database.schedules.end('nightly', due, { outcome: 'failed', exitCode: 2, said: 'damage is left' });
+  await on.database.schedules.end('nightly', due, {
+    outcome: 'failed',
+    exitCode: 2,
+    message: 'damage is left',
+  });
   expect((await on.done('schedule', 'history', 'nightly')).out).toMatch(/ failed +2 +damage is left\n$/);
 
   await on.done('schedule', 'pause', 'nightly');
@@ -40,10 +57,10 @@ test('is added, listed, run, paused, resumed and removed, and its history and ch
   await on.done('schedule', 'resume', 'nightly');
   await on.done('schedule', 'remove', 'nightly');
   expect(jsonLines(await on.done('schedule', 'history', 'nightly', '--json'))).toMatchObject([
-    { outcome: 'failed', exitCode: 2, said: 'damage is left' },
+    { outcome: 'failed', exitCode: 2, message: 'damage is left' },
   ]);
   const changes = await on.database.changes.list({ subject: 'schedule nightly' });
-  expect(changes.map(({ action, who }) => `${who} ${action}`).reverse()).toEqual(
+  expect(changes.map(({ action, actor }) => `${actor} ${action}`).reverse()).toEqual(
     ['add', 'run', 'pause', 'resume', 'remove'].map((action) => `ada ${action}`),
   );
 });
@@ -51,8 +68,14 @@ test('is added, listed, run, paused, resumed and removed, and its history and ch
 test('of a setting is listed as such, and only its setting ends it', async () => {
   await on.database.schedules.keepOfSetting('AUDIT_EVERY', [
     {
-      ...{ name: 'audit', owner: 'default', cron: null, zone: null, everyMs: 3_600_000, missed: 'once' },
-      ...{ command: ['audit', '--sample', '0.001'], setting: 'AUDIT_EVERY' },
+      name: 'audit',
+      owner: 'default',
+      cron: null,
+      zone: null,
+      everyMs: 3_600_000,
+      missed: 'once',
+      command: ['audit', '--sample', '0.001'],
+      setting: 'AUDIT_EVERY',
     },
   ]);
   expect((await on.done('schedule', 'list')).out).toMatch(
@@ -61,11 +84,11 @@ test('of a setting is listed as such, and only its setting ends it', async () =>
   await on.done('schedule', 'run', 'audit');
   for (const change of ['pause', 'remove']) {
     expect(await on.refused(64, 'schedule', change, 'audit')).toMatch(
-      /is of the setting AUDIT_EVERY.*SCHEDULE_INVALID/,
+      /The setting AUDIT_EVERY makes.*SCHEDULE_INVALID/,
     );
   }
   expect(await on.refused(64, ...add('audit', '0 3 * * *', '--', 'status'))).toMatch(
-    /^The name "audit" is kept for the schedule of the setting AUDIT_EVERY\./,
+    /^The name "audit" is reserved for the setting AUDIT_EVERY\./,
   );
 });
 
@@ -87,7 +110,7 @@ test.each([
   [add('x', '0 3 * * *', '--tz', 'Mars', '--', 'audit'), /^There is no time zone "Mars"/],
   [add('x', '0 3 * * *', '--missed', 'twice', '--', 'audit'), /^--missed takes once or skip/],
   [add('x', '0 3 * * *', '--owner', 'a b', '--', 'audit'), /^--owner takes/],
-  [add('X y', '0 3 * * *', '--', 'audit'), /^A schedule has a name/],
+  [add('X y', '0 3 * * *', '--', 'audit'), /^The name takes/],
   [
     add('x', '0 3 * * *', '--', 'migrate'),
     /^"packhouse migrate" cannot be scheduled\. .*audit, backfill add/,
@@ -98,7 +121,7 @@ test.each([
   ],
   [add('x', '0 3 * * *', '--', 'keys', 'create'), /^"packhouse keys create" cannot be scheduled/],
   [add('x', '0 3 * * *', '--', 'schedule', 'run'), /cannot be scheduled/],
-  [['schedule', 'run', 'nobody'], /^There is no schedule "nobody"\. .*SCHEDULE_UNKNOWN/],
+  [['schedule', 'run', 'nobody'], /^Unknown schedule "nobody"\. .*SCHEDULE_UNKNOWN/],
   [['schedule', 'history', 'nobody'], /SCHEDULE_UNKNOWN/],
 ])('refuses %j', async (args, message) => {
   expect(await on.refused(64, ...args)).toMatch(message);

@@ -1,60 +1,41 @@
-import { formatDay, parseSince } from '@packhouse/database';
-import { ownerSpending, type SpentRow, upstreamSpending } from '@packhouse/operations';
-import { PackhouseError } from '@packhouse/runtime';
+import { type Operation, ownerSpending, type SpentRow, upstreamSpending } from '@packhouse/operations';
 import type { Command } from 'commander';
 import { operate } from '../installation/operate.js';
+import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
 import { formatBytes, formatCount } from '../terminal/format.js';
-import { type CliIo, print, table } from '../terminal/io.js';
-import { withPlace } from '../terminal/place.js';
-
-interface Options {
-  server?: string;
-  since: string;
-  json?: boolean;
-  dataDir?: string;
-}
-
-const DAY_MS = 86_400_000;
+import { type CliIo, printRows, table } from '../terminal/io.js';
 
 /** `packhouse usage upstreams|owners`. */
 export function addUsageCommand(program: Command, io: CliIo): void {
-  const usage = program
-    .command('usage')
-    .description('what was asked of nodes, and for whom')
-    .addHelpText('after', '\nExample:\n  $ packhouse usage upstreams --since 7d');
+  const usage = addCommand(
+    program,
+    'usage',
+    'Show requests to nodes by upstream or owner',
+    'upstreams --since 7d',
+  );
   const add = (
     name: string,
     description: string,
-    operation: typeof upstreamSpending,
+    operation: Operation<typeof upstreamSpending.input, SpentRow[]>,
     heads: readonly (keyof SpentRow)[],
   ): void => {
-    withPlace(usage.command(name))
-      .description(description)
-      .option('--since <date>', 'first day (UTC), e.g. 2026-11-01, or so many days, e.g. 30d', '7d')
-      .addHelpText('after', `\nExample:\n  $ packhouse usage ${name} --since 30d`)
-      .action(async (options: Options) => {
-        const until = Math.floor(Date.now() / DAY_MS);
-        const since = parseSince(options.since, until);
-        if (since === null || since > until) {
-          throw new PackhouseError({
-            code: 'USAGE',
-            message: `--since takes a day up to today, got "${options.since}".`,
-            hint: 'For example --since 2026-11-01 or --since 30d.',
-          });
-        }
-        const rows = await operate(io, options, operation, { since: formatDay(since) });
-        if (options.json) for (const row of rows) await print(io, row);
-        else if (rows.length === 0) await print(io, `Nothing was asked of nodes since ${formatDay(since)}.`);
-        else await print(io, usageTable(rows, heads));
+    addPlacedCommand(usage, name, description, '--since 30d')
+      .option('--since <date>', 'First day in UTC, e.g. 2026-11-01, or a number of days, e.g. 30d', '7d')
+      .action(async (options: Place & { since: string }) => {
+        const rows = await operate(io, options, operation, { since: options.since });
+        await printRows(io, options, rows, {
+          none: `No requests to nodes since ${options.since}.`,
+          show: () => usageTable(rows, heads),
+        });
       });
   };
-  add(
-    'upstreams',
-    'requests, units and bytes of each upstream by method, and what they cost',
-    upstreamSpending,
-    ['provider', 'network', 'upstream', 'method'],
-  );
-  add('owners', 'requests, units and bytes of each owner by day', ownerSpending, ['day', 'owner']);
+  add('upstreams', 'Requests, units, bytes and cost per upstream and method', upstreamSpending, [
+    'provider',
+    'network',
+    'upstream',
+    'method',
+  ]);
+  add('owners', 'Requests, units and bytes per owner and day', ownerSpending, ['day', 'owner']);
 }
 
 function usageTable(rows: readonly SpentRow[], heads: readonly (keyof SpentRow)[]): string {
@@ -67,7 +48,9 @@ function usageTable(rows: readonly SpentRow[], heads: readonly (keyof SpentRow)[
   const priced = rows.some(({ cost }) => cost !== undefined);
   const line = (names: readonly string[], { requests, units, bytes, cost }: SpentRow): string[] => [
     ...names,
-    ...[formatCount(requests), formatCount(units), formatBytes(bytes)],
+    formatCount(requests),
+    formatCount(units),
+    formatBytes(bytes),
     ...(priced ? [cost ?? '-'] : []),
   ];
   return table([

@@ -7,7 +7,7 @@ export const COLUMNS = [
   'chain',
   'methods',
   'behind',
-  'final',
+  'finalized',
   'receipts',
   'traces',
   'batch',
@@ -15,7 +15,7 @@ export const COLUMNS = [
 ] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** `none`: there was nothing to check, or the check was not reached. */
+/** `none`: not checked. */
 export type Level = 'ok' | 'warn' | 'fail' | 'none';
 
 export interface Cell {
@@ -37,19 +37,19 @@ export interface Chart {
   readonly label: NodeLabel;
   readonly cells: Record<Column, Cell>;
   readonly findings: Finding[];
-  /** Whether it answers, on the right chain, and correctly. */
+  /** Whether it responds, correctly, and on the right chain. */
   usable: boolean;
   /** The newest block or epoch that it has. */
   head: number | null;
-  /** The newest final block that it names. */
-  final: number | null;
+  /** Its newest finalized block. */
+  finalized: number | null;
   /** The chain that it reports, if the networks file names none. */
   chain: string | null;
   /** A block whose header does not hash to its hash, with fields that no table names. */
   strange: { number: number; error: Error; finding: Finding } | null;
   set(column: Column, level: Level, text: string): void;
   /** Adds a finding and marks its column. */
-  find(column: Column, level: 'warn' | 'fail', text: string, message: string, hint: string): void;
+  find(cell: { column: Column; level: Finding['level']; text: string }, message: string, hint: string): void;
 }
 
 /** An empty chart. */
@@ -63,13 +63,13 @@ export function createChart(network: Network, upstream: Upstream): Chart {
     findings: [],
     usable: true,
     head: null,
-    final: null,
+    finalized: null,
     chain: null,
     strange: null,
     set(column, level, text) {
       chart.cells[column] = { level, text };
     },
-    find(column, level, text, message, hint) {
+    find({ column, level, text }, message, hint) {
       // Of two findings in one column the worse one is shown.
       if (chart.cells[column].level !== 'fail' || level === 'fail') chart.set(column, level, text);
       chart.findings.push({ level, message, hint });

@@ -1,8 +1,8 @@
-import { identityQuestion, type UpstreamClient } from '@packhouse/node-rpc';
+import { getIdentityRequest, type UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 import { checkMethods, type Question } from './check-methods.js';
 import { reach } from './reach.js';
-import { headerOf } from './read-values.js';
+import { getHeader } from './read-values.js';
 
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
 const ZERO_HASH = `0x${'00'.repeat(32)}`;
@@ -28,7 +28,7 @@ const questions = (hash: string): Question[] => [
   ['eth_getLogs', [{ fromBlock: 'latest', toBlock: 'latest', address: ZERO_ADDRESS }]],
 ];
 
-/** What it forwards beside these, unless the profile is strict. */
+/** Forwarded methods unless the profile is strict. */
 const walletQuestions = (hash: string): Question[] => [
   ['eth_getBalance', [ZERO_ADDRESS, 'latest']],
   ['eth_getCode', [ZERO_ADDRESS, 'latest']],
@@ -46,10 +46,10 @@ const walletQuestions = (hash: string): Question[] => [
   ['eth_getUncleCountByBlockNumber', ['latest']],
 ];
 
-/** Asks for nothing: every node that has the method refuses a transaction of no bytes. */
+/** Harmless: every node that has the method refuses a transaction of no bytes. */
 const SEND: Question = ['eth_sendRawTransaction', ['0x']];
 
-/** What a network offers by its profile and by `rpc.allow`. */
+/** The methods of a network by its profile and by `rpc.allow`. */
 function offered({ rpc }: Chart['network'], hash: string): Question[] {
   const wallet = walletQuestions(hash).filter(
     ([method]) => rpc.profile !== 'strict' || rpc.allow.includes(method),
@@ -61,14 +61,14 @@ function offered({ rpc }: Chart['network'], hash: string): Question[] {
 export async function checkEvm(chart: Chart, ask: UpstreamClient): Promise<void> {
   if (!(await reach(chart, ask, ['eth_chainId', []]))) return;
   await checkChain(chart, ask);
-  const latest = headerOf(await ask.call('eth_getBlockByNumber', ['latest', false]));
+  const latest = getHeader(await ask.call('eth_getBlockByNumber', ['latest', false]));
   chart.head = latest?.number ?? null;
   if (latest === null) {
     chart.usable = false;
     chart.find(
-      ...(['behind', 'fail', 'no head'] as const),
-      'It does not tell its newest block.',
-      'Check that it is synchronised and not only a relay for transactions.',
+      { column: 'behind', level: 'fail', text: 'no head' },
+      'It does not return its newest block.',
+      'Check that it is synced, and not only a relay for transactions.',
     );
   }
   await Promise.all([
@@ -83,7 +83,7 @@ export async function checkEvm(chart: Chart, ask: UpstreamClient): Promise<void>
 async function checkChain(chart: Chart, ask: UpstreamClient): Promise<void> {
   const answer = await ask.call('eth_chainId', []);
   const chainId =
-    answer.kind === 'result' ? (identityQuestion(chart.network)?.read(answer.value) ?? null) : null;
+    answer.kind === 'result' ? (getIdentityRequest(chart.network)?.read(answer.value) ?? null) : null;
   const expected = chart.network.chainId;
   if (chainId === expected) {
     chart.set('chain', 'ok', String(chainId));
@@ -91,11 +91,11 @@ async function checkChain(chart: Chart, ask: UpstreamClient): Promise<void> {
   }
   chart.usable = false;
   chart.find(
-    ...(['chain', 'fail', chainId === null ? 'unknown' : String(chainId)] as const),
+    { column: 'chain', level: 'fail', text: chainId === null ? 'unknown' : String(chainId) },
     chainId === null
-      ? 'It does not tell which chain it is on.'
-      : `It serves chain ${chainId}, and the network is chain ${expected}.`,
-    'Give the address of a node of this network, or correct chainId.',
+      ? 'It does not return its chain id.'
+      : `It serves chain ${chainId}, but the network is chain ${expected}.`,
+    'Use the URL of a node of this network, or correct chainId.',
   );
 }
 
@@ -103,20 +103,20 @@ async function checkFinal(chart: Chart, ask: UpstreamClient): Promise<void> {
   const { tag, depth } = chart.network.finality;
   const byDepth = chart.head === null ? null : Math.max(0, chart.head - depth);
   if (!tag) {
-    chart.final = byDepth;
-    chart.set('final', 'ok', `head - ${depth}`);
+    chart.finalized = byDepth;
+    chart.set('finalized', 'ok', `head - ${depth}`);
     return;
   }
-  const finalized = headerOf(await ask.call('eth_getBlockByNumber', ['finalized', false]));
-  chart.final = finalized?.number ?? byDepth;
+  const finalized = getHeader(await ask.call('eth_getBlockByNumber', ['finalized', false]));
+  chart.finalized = finalized?.number ?? byDepth;
   if (finalized !== null) {
-    chart.set('final', 'ok', String(finalized.number));
+    chart.set('finalized', 'ok', String(finalized.number));
     return;
   }
   chart.find(
-    ...(['final', 'warn', `head - ${depth}`] as const),
-    `It does not answer for the finalized block: ${depth} blocks behind its head count as final.`,
-    'Use a node that knows the tag, or set finality.tag to false and finality.depth to what this chain needs.',
+    { column: 'finalized', level: 'warn', text: `head - ${depth}` },
+    `It does not support the finalized tag: blocks count as finalized ${depth} blocks behind its head.`,
+    'Use a node that supports the tag, or set finality.tag to false and finality.depth for this chain.',
   );
 }
 
@@ -124,9 +124,9 @@ async function checkSyncing(chart: Chart, ask: UpstreamClient): Promise<void> {
   const answer = await ask.call('eth_syncing', []);
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return;
   chart.find(
-    ...(['behind', 'warn', 'syncing'] as const),
-    'It says that it is still synchronising.',
-    'Wait until it has caught up; until then others are asked for new blocks.',
+    { column: 'behind', level: 'warn', text: 'syncing' },
+    'It is still syncing.',
+    'Wait until it has caught up. Until then, new blocks come from other upstreams.',
   );
 }
 
@@ -142,9 +142,9 @@ async function checkBatch(chart: Chart, ask: UpstreamClient): Promise<void> {
     return;
   }
   chart.find(
-    ...(['batch', 'warn', 'no'] as const),
-    `It answers no batch of ${BATCHES.at(-1)}: blocks are fetched one request at a time.`,
-    'Raise its batch limit where it is yours.',
+    { column: 'batch', level: 'warn', text: 'no' },
+    `It does not support batches of ${BATCHES.at(-1)}: blocks are fetched one request at a time.`,
+    'Raise its batch limit, if it is your node.',
   );
 }
 

@@ -1,10 +1,10 @@
 import type { ClientAnswer, UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 
-/** A method and parameters that do no harm. */
+/** A method with harmless parameters. */
 export type Question = readonly [method: string, params: readonly unknown[]];
 
-const HOW_MANY_SHOWN = 4;
+const MAX_SHOWN = 4;
 
 /**
  * Calls every method of a family once. Any answer but "no such method" means that the upstream has it. `must` are the
@@ -26,24 +26,24 @@ export async function checkMethods(
   chart.set('methods', 'ok', have);
   if (silent.length > 0) {
     chart.find(
-      ...(['methods', 'warn', have] as const),
-      `${shown(silent)} gave no JSON-RPC answer.`,
-      'Ask it again; where it stays so, raise its limits or use another node for these.',
+      { column: 'methods', level: 'warn', text: have },
+      `No JSON-RPC response to ${shown(silent)}.`,
+      'Run this again. If it persists, raise its limits or use another node for these methods.',
     );
   }
   if (missing.length === 0) return;
   const vital = missing.filter((method) => must.includes(method));
   if (vital.length > 0) chart.usable = false;
   chart.find(
-    ...(['methods', vital.length > 0 ? 'fail' : 'warn', have] as const),
-    `It does not offer ${shown(missing)}.`,
+    { column: 'methods', level: vital.length > 0 ? 'fail' : 'warn', text: have },
+    `It does not support ${shown(missing)}.`,
     vital.length > 0
-      ? 'This network cannot be served without; enable it on the node or use another.'
-      : "Enable the node's namespaces for them, leave them to other upstreams, or put them under rpc.deny.",
+      ? 'This network cannot be served without them. Enable them on the node, or use another node.'
+      : 'Enable their namespaces on the node, leave them to other upstreams, or list them in rpc.deny.',
   );
 }
 
 function shown(names: readonly string[]): string {
-  const first = names.slice(0, HOW_MANY_SHOWN).join(', ');
-  return names.length > HOW_MANY_SHOWN ? `${first} and ${names.length - HOW_MANY_SHOWN} more` : first;
+  const first = names.slice(0, MAX_SHOWN).join(', ');
+  return names.length > MAX_SHOWN ? `${first} and ${names.length - MAX_SHOWN} more` : first;
 }

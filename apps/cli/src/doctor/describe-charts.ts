@@ -1,3 +1,4 @@
+import { counted } from '../terminal/format.js';
 import { table } from '../terminal/io.js';
 import { type Cell, type Chart, COLUMNS, type Level } from './chart.js';
 
@@ -10,18 +11,18 @@ interface Verdict {
   unusableNetworks: string[];
 }
 
-const TO_LOOK_AT = 2;
+const FINDINGS = 2;
 const NO_UPSTREAM = 69;
 
 /** Computes the overall result; `charts` are grouped by network, `others` are warnings that are not about upstreams. */
-export function verdictOf(charts: readonly (readonly Chart[])[], others: number): Verdict {
+export function getVerdict(charts: readonly (readonly Chart[])[], others: number): Verdict {
   const findings = charts.flat().flatMap((chart) => chart.findings);
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
   const unusableNetworks = charts
     .filter((group) => !group.some((chart) => chart.usable))
     .flatMap((group) => group[0]?.network.id ?? []);
   return {
-    exitCode: unusableNetworks.length > 0 ? NO_UPSTREAM : findings.length + others > 0 ? TO_LOOK_AT : 0,
+    exitCode: unusableNetworks.length > 0 ? NO_UPSTREAM : findings.length + others > 0 ? FINDINGS : 0,
     upstreams: charts.flat().length,
     warnings: count('warn') + others,
     failures: count('fail'),
@@ -29,7 +30,7 @@ export function verdictOf(charts: readonly (readonly Chart[])[], others: number)
   };
 }
 
-/** A table with one row for each upstream. */
+/** A table with one row per upstream. */
 export function chartTable(charts: readonly Chart[]): string {
   return table([
     ['network', 'upstream', ...COLUMNS],
@@ -46,7 +47,7 @@ function cellText(column: string, { level, text }: Cell): string {
   return `${level} ${text}`;
 }
 
-/** One sentence for each finding, with its remedy. */
+/** One sentence per finding, with its remedy. */
 export function findingLines(chart: Chart): string[] {
   const sentence = (text: string): string => (/[.?!…]$/.test(text) ? text : `${text}.`);
   return chart.findings.map(
@@ -60,8 +61,8 @@ export function summaryLines(charts: readonly (readonly Chart[])[]): string[] {
   return charts.map((group) => {
     const usable = group.filter((chart) => chart.usable).length;
     const id = group[0]?.network.id ?? '';
-    if (usable === 0) return `${id}: no upstream can be used.`;
-    return `${id}: ${usable} of ${group.length} ${group.length === 1 ? 'upstream' : 'upstreams'} can be used.`;
+    if (usable === 0) return `${id}: no usable upstream.`;
+    return `${id}: ${usable} of ${counted(group.length, 'upstream')} usable.`;
   });
 }
 
@@ -73,7 +74,7 @@ export function chartJson(chart: Chart): object {
     upstream: chart.upstream.name,
     usable: chart.usable,
     head: chart.head,
-    final: chart.final,
+    finalized: chart.finalized,
     checks: chart.cells,
     findings: chart.findings,
   };

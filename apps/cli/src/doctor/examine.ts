@@ -5,14 +5,13 @@ import { type Chart, createChart } from './chart.js';
 import { checkEvm } from './check-evm.js';
 import { checkCell, checkCore, checkRegistry } from './check-others.js';
 import { checkProof } from './check-proof.js';
-import { compareUpstreams } from './compare-upstreams.js';
-import { judgeForks } from './judge-forks.js';
+import { compareUpstreams, judgeForks } from './compare-upstreams.js';
 
 const CHECKS = { evm: checkEvm, core: checkCore, cell: checkCell, registry: checkRegistry } as const;
 
 interface ExamineOptions {
   context: Context;
-  /** Time for one answer, in milliseconds. */
+  /** Timeout of one request, in milliseconds. */
   timeoutMs: number;
   /** Time for all checks of one network, in milliseconds; unfinished ones are reported as such. */
   limitMs: number;
@@ -69,8 +68,8 @@ export async function examine(network: Network, options: ExamineOptions): Promis
 function tooSlow(chart: Chart, limitMs: number): void {
   if (chart.cells.reach.level === 'none') chart.usable = false;
   chart.find(
-    ...(['reach', chart.usable ? 'warn' : 'fail', 'too slow'] as const),
-    `The examination was not through after ${Math.round(limitMs / 1_000)} s.`,
-    'Ask it alone with --network, and look at its limits.',
+    { column: 'reach', level: chart.usable ? 'warn' : 'fail', text: 'too slow' },
+    `The checks did not finish within ${Math.round(limitMs / 1_000)} s.`,
+    'Check it alone with --network, and check its limits.',
   );
 }

@@ -11,7 +11,7 @@ function fromHex(text: string): number {
 }
 
 /** The number of a block and its hash; null if the answer is not a block. */
-export function headerOf(
+export function getHeader(
   answer: ClientAnswer,
 ): { number: number; hash: string; transactions: number } | null {
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return null;
@@ -22,7 +22,7 @@ export function headerOf(
 }
 
 /** A field of a result; undefined if there is none. */
-export function fieldOf(answer: ClientAnswer, name: string): unknown {
+export function getField(answer: ClientAnswer, name: string): unknown {
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return undefined;
   return (answer.value as Record<string, unknown>)[name];
 }

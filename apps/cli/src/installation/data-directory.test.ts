@@ -118,14 +118,27 @@ describe('a folder that another process has', () => {
 describe('a folder that cannot be used', () => {
   test('of a newer version is refused with both formats, and nothing in it changes', async () => {
     openDataDirectory(directory, process.pid).close();
-    await writeFile(path.join(directory, 'format'), '2\n');
+    await writeFile(path.join(directory, 'format'), '3\n');
     expect(() => openDataDirectory(directory, process.pid)).toThrow(
       expect.objectContaining({
         code: 'DATA_DIR_NEWER',
-        message: `The data folder ${directory} has format 2, and this version reads up to 1.`,
+        message: `The data folder ${directory} has format 3, but this version supports up to 2.`,
       }),
     );
-    expect(await readFile(path.join(directory, 'format'), 'utf8')).toBe('2\n');
+    expect(await readFile(path.join(directory, 'format'), 'utf8')).toBe('3\n');
+    expect(await locks()).toEqual([]);
+  });
+
+  test('of an older version is refused with what to do', async () => {
+    openDataDirectory(directory, process.pid).close();
+    await writeFile(path.join(directory, 'format'), '1\n');
+    expect(() => openDataDirectory(directory, process.pid)).toThrow(
+      expect.objectContaining({
+        code: 'DATA_DIR_OLDER',
+        message: `The data folder ${directory} has format 1, but this version supports format 2.`,
+        hint: 'Delete it, or give another folder with --data-dir.',
+      }),
+    );
     expect(await locks()).toEqual([]);
   });
 
@@ -138,7 +151,7 @@ describe('a folder that cannot be used', () => {
     // Left so by a disk that was full.
     await writeFile(path.join(directory, 'format'), '');
     openDataDirectory(directory, process.pid).close();
-    expect(await readFile(path.join(directory, 'format'), 'utf8')).toBe('1\n');
+    expect(await readFile(path.join(directory, 'format'), 'utf8')).toBe('2\n');
   });
 
   test('because it is a file is refused by name', async () => {

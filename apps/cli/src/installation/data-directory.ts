@@ -1,20 +1,20 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { ownerOf, takeFolder } from './directory-lock.js';
+import { getOwner, takeFolder } from './directory-lock.js';
 
 /** The default data folder, relative to the folder in which the command runs. */
 export const DATA_DIRECTORY = '.packhouse';
 
-/** Raised when older programs cannot read the data folder of this version. */
-const DATA_FORMAT = 1;
+/** Raised when programs of another version cannot read the data folder of this one. */
+const DATA_FORMAT = 2;
 
 /** An open data folder; one process at a time has it. */
 export interface DataDirectory {
   path: string;
   /** The path of a file or folder in it. */
   in(...names: string[]): string;
-  /** Remembers (or, with null, forgets) the database address for other commands on this folder. */
+  /** Stores (or, with null, removes) the database URL for other commands on this folder. */
   noteDatabase(url: string | null): void;
   close(): void;
 }
@@ -22,7 +22,7 @@ export interface DataDirectory {
 /**
  * Opens a data folder, which is made if it is absent.
  *
- * Throws DATA_DIR_NEWER, DATA_DIR_BUSY (another process has it), DATA_DIR_UNUSABLE, DISK_FULL.
+ * Throws DATA_DIR_NEWER, DATA_DIR_OLDER, DATA_DIR_BUSY (another process has it), DATA_DIR_UNUSABLE, DISK_FULL.
  */
 export function openDataDirectory(directory: string, pid: number): DataDirectory {
   const inside = (...names: string[]): string => path.join(directory, ...names);
@@ -57,7 +57,7 @@ export function signingKeyFile(
 /** The database address of the `packhouse local` that runs on this folder; undefined if none does. */
 export function runningDatabaseUrl(cwd: string, directory?: string): string | undefined {
   const base = path.resolve(cwd, directory ?? DATA_DIRECTORY);
-  if (ownerOf(base) === null) return undefined;
+  if (getOwner(base) === null) return undefined;
   return readText(path.join(base, 'database-url'))?.trim();
 }
 
@@ -71,15 +71,22 @@ function checkFormat(directory: string, file: string): void {
   if (!/^\d+$/.test(found)) {
     throw new PackhouseError({
       code: 'DATA_DIR_UNUSABLE',
-      message: `The data folder ${directory} is not one of Packhouse: its file "format" has no number in it.`,
+      message: `${directory} is not a data folder of Packhouse: its file "format" has no number.`,
       hint: 'Give another folder with --data-dir.',
     });
   }
   if (Number(found) > DATA_FORMAT) {
     throw new PackhouseError({
       code: 'DATA_DIR_NEWER',
-      message: `The data folder ${directory} has format ${found}, and this version reads up to ${DATA_FORMAT}.`,
+      message: `The data folder ${directory} has format ${found}, but this version supports up to ${DATA_FORMAT}.`,
       hint: 'Update Packhouse, or give another folder with --data-dir.',
+    });
+  }
+  if (Number(found) < DATA_FORMAT) {
+    throw new PackhouseError({
+      code: 'DATA_DIR_OLDER',
+      message: `The data folder ${directory} has format ${found}, but this version supports format ${DATA_FORMAT}.`,
+      hint: 'Delete it, or give another folder with --data-dir.',
     });
   }
 }
@@ -115,15 +122,15 @@ function attempt<T>(directory: string, action: () => T): T {
     if (code === 'ENOSPC') {
       throw new PackhouseError({
         code: 'DISK_FULL',
-        message: `No space is left for the data folder ${directory}.`,
-        hint: 'Free some space or give another folder with --data-dir.',
+        message: `No space left for the data folder ${directory}.`,
+        hint: 'Free some space, or give another folder with --data-dir.',
         cause: error,
       });
     }
     throw new PackhouseError({
       code: 'DATA_DIR_UNUSABLE',
       message: `The data folder ${directory} cannot be used: ${message}.`,
-      hint: 'Give a folder you may write to with --data-dir.',
+      hint: 'Give a writable folder with --data-dir.',
       cause: error,
     });
   }

@@ -57,7 +57,7 @@ export function takeFolder(
 }
 
 /** The number of the living process that has the folder; null if none has. */
-export function ownerOf(directory: string): number | null {
+export function getOwner(directory: string): number | null {
   let locks: Lock[];
   try {
     locks = locksIn(directory);

@@ -1,25 +1,21 @@
 import type { LeaseStore } from '@packhouse/node-rpc';
 import { type Operation, readInput } from '@packhouse/operations';
 import type { QueueReader } from '@packhouse/queue';
-import { ERROR_CATALOGUE, type ErrorCode, PackhouseError } from '@packhouse/runtime';
+import { ERROR_CATALOGUE, type ErrorCode, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { z } from 'zod';
+import type { Place } from '../terminal/command.js';
 import type { CliIo } from '../terminal/io.js';
+import { usageError } from '../terminal/parse.js';
 import { commandContext, openLeases, openQueueReader, withDatabase } from './connect.js';
 import { operatorName } from './operator.js';
 
-/** How long a console may take to answer, in milliseconds. */
+/** Timeout of a request to a console, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** Most bytes of its answer. */
+/** Maximum bytes of its response. */
 const MAX_ANSWER = 67_108_864;
 
 /** Fields of results that are dates: JSON has them as text. */
 const DATE = /(At|Until|Since|Ends|^at|^due|^since|^forecast|^until|^deadline|^nextTry|^firstSeen)$/;
-
-interface Where {
-  dataDir?: string;
-  /** The address of a console; without it PACKHOUSE_SERVER. */
-  server?: string;
-}
 
 /**
  * Runs an operation: at the console that `--server` or PACKHOUSE_SERVER names, with the token PACKHOUSE_TOKEN, else here
@@ -27,7 +23,7 @@ interface Where {
  */
 export async function operate<I extends z.ZodObject, O>(
   io: CliIo,
-  where: Where,
+  where: Place,
   operation: Operation<I, O>,
   input: z.input<I>,
 ): Promise<O> {
@@ -35,10 +31,10 @@ export async function operate<I extends z.ZodObject, O>(
   if (server !== undefined) return ask<O>(io, server, operation, input as Record<string, unknown>);
   return withDatabase(io, where, async (database) => {
     let reader: QueueReader | undefined;
-    const queue: Pick<QueueReader, 'look'> = {
-      look: async (...asked) => {
+    const queue: Pick<QueueReader, 'peek'> = {
+      peek: async (...asked) => {
         reader ??= openQueueReader(io, where);
-        return reader.look(...asked);
+        return reader.peek(...asked);
       },
     };
     let redis: ReturnType<typeof openLeases>;
@@ -47,13 +43,62 @@ export async function operate<I extends z.ZodObject, O>(
       return redis ?? database.budgets;
     };
     try {
-      const parts = { context: commandContext(io), database, queue, leases, who: operatorName(io) };
+      const parts = { context: commandContext(io), database, queue, leases, actor: operatorName(io) };
       return await operation.run(parts, readInput(operation.input, input));
+    } catch (error) {
+      throw isPackhouseError(error, 'INPUT_INVALID') ? toUsageError(error, input) : error;
     } finally {
       await reader?.close();
       redis?.close();
     }
   });
+}
+
+/** Rows of a page at most. */
+const PAGE = 10_000;
+
+/** Reads all rows of an operation that lists them page by page. */
+export async function readAllRows<I extends z.ZodObject, T extends { id: number }>(
+  io: CliIo,
+  where: Place,
+  operation: Operation<I, { rows: T[]; more: boolean }>,
+  input: z.input<I>,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (let more = true; more; ) {
+    const page = await operate(io, where, operation, { ...input, after: rows.at(-1)?.id, limit: PAGE });
+    rows.push(...page.rows);
+    more = page.more;
+  }
+  return rows;
+}
+
+/** Options whose names differ from those of their fields. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  zone: 'tz',
+  windows: 'window',
+  expiresAt: 'expires',
+  pricePerMillion: 'price',
+  unitsPerSecond: 'per-second',
+  unitsPerDay: 'per-day',
+  unitsPerMonth: 'per-month',
+  callsPerSecond: 'method',
+};
+/** Fields that are arguments of commands. */
+const ARGUMENTS = ['name', 'provider', 'id', 'command'];
+/** Fields whose values are not shown. */
+const SECRETS = ['password', 'key'];
+
+/** The error of an invalid field, by its option. */
+function toUsageError(error: PackhouseError, input: Readonly<Record<string, unknown>>): PackhouseError {
+  const [first] = (error.data.fields ?? []) as { name: string; message: string }[];
+  const field = first?.name.split('.')[0];
+  if (first === undefined || !field) return error;
+  const dashed = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const name = ARGUMENTS.includes(field) ? `The ${field}` : `--${OPTIONS[field] ?? dashed}`;
+  const value = input[field];
+  const isShown = typeof value === 'string' && first.message.startsWith('takes ') && !SECRETS.includes(field);
+  return usageError(`${name} ${first.message}${isShown ? `, got "${value.slice(0, 64)}"` : ''}.`);
 }
 
 async function ask<O>(
@@ -62,7 +107,7 @@ async function ask<O>(
   { name, kind }: Pick<Operation, 'name' | 'kind'>,
   input: Readonly<Record<string, unknown>>,
 ): Promise<O> {
-  const url = addressOf(server, name);
+  const url = toAddress(server, name);
   if (kind === 'read') {
     for (const [key, value] of Object.entries(input)) {
       if (value !== undefined) url.searchParams.set(key, String(value));
@@ -86,40 +131,39 @@ async function ask<O>(
     signal: AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]),
   }).catch((error: unknown) => {
     io.signal.throwIfAborted();
-    throw away(`does not answer: ${error instanceof Error ? error.message : String(error)}`);
+    throw away(`does not respond: ${error instanceof Error ? error.message : String(error)}`);
   });
-  const body = await textOf(answer).then(
+  const body = await getText(answer).then(
     (text) => JSON.parse(text, (key, value) => (DATE.test(key) && isDate(value) ? new Date(value) : value)),
     () => null,
   );
   if (answer.ok && body !== null) return body as O;
   const { error } = (body ?? {}) as { error?: { code: string; message: string; hint?: string } };
   if (typeof error?.message !== 'string' || !Object.hasOwn(ERROR_CATALOGUE, error.code)) {
-    throw away(`answered with HTTP ${answer.status}, which no console would`);
+    throw away(`returned HTTP ${answer.status} without an error of a console`);
   }
   throw new PackhouseError({ ...error, code: error.code as ErrorCode });
 }
 
-function addressOf(server: string, name: string): URL {
+function toAddress(server: string, name: string): URL {
   try {
     const url = new URL(server);
     if (url.protocol === 'http:' || url.protocol === 'https:') return new URL(`/api/${name}`, url);
   } catch {
-    // Said below.
+    // Refused below.
   }
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `"${server.slice(0, 100)}" is no address of a console.`,
-    hint: 'Expected one like https://packhouse.example.com.',
-  });
+  throw usageError(
+    `--server takes the URL of a console, got "${server.slice(0, 100)}".`,
+    'For example --server https://packhouse.example.com.',
+  );
 }
 
-async function textOf(answer: Response): Promise<string> {
+async function getText(answer: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
   for await (const piece of answer.body ?? []) {
     text += decoder.decode(piece as Uint8Array, { stream: true });
-    if (text.length > MAX_ANSWER) throw new Error('the answer is too large');
+    if (text.length > MAX_ANSWER) throw new Error('the response is too large');
   }
   return text;
 }

@@ -1,7 +1,7 @@
+import path from 'node:path';
 import type { Database } from '@packhouse/database';
 import type { Family, Network } from '@packhouse/networks';
 import type { NetworkStatus } from '@packhouse/pipeline';
-import type { Reporter } from './report.js';
 
 /** Addresses of one network at the gateway. */
 interface Addresses {
@@ -12,13 +12,43 @@ interface Addresses {
 }
 
 /** The addresses of a network behind a gateway on this machine. */
-export function addressesOf(port: number, network: string): Addresses {
+export function getAddresses(port: number, network: string): Addresses {
   const gateway = `http://127.0.0.1:${port}`;
   return { gateway, baseUrl: `${gateway}/${network}/v1/`, downloadUrl: `${gateway}/${network}/files` };
 }
 
+/** The first screen: where everything is, and how to call it. `consoleLink` is null if there is none. */
+export function startLines(given: {
+  gateway: string;
+  /** The port that was asked for, if the gateway has another one. */
+  portInUse: number | null;
+  consoleLink: string | null;
+  apiKey: string;
+  /** The folder of the logs. */
+  logs: string;
+  cwd: string;
+  isDemo: boolean;
+  networks: readonly Network[];
+}): string[] {
+  const { gateway, portInUse, consoleLink, apiKey, logs, cwd, isDemo, networks } = given;
+  const near = path.relative(cwd, logs);
+  return [
+    '',
+    isDemo
+      ? 'Packhouse is running with a demo chain. To connect your own node, add --rpc URL.'
+      : 'Packhouse is running.',
+    '',
+    `  Gateway  ${gateway}${portInUse === null ? '' : ` (port ${portInUse} is in use)`}`,
+    ...(consoleLink === null ? [] : [`  Console  ${consoleLink} (one-time link, valid for 10 minutes)`]),
+    `  API key  ${apiKey}`,
+    `  Logs     ${near.startsWith('..') ? logs : near}`,
+    '',
+    ...rpcLines(gateway, apiKey, networks),
+  ];
+}
+
 /** The call in the line of each family. */
-const FIRST_CALLS: Record<Family, { method: string; params: unknown[] }> = {
+const INITIAL_CALLS: Record<Family, { method: string; params: unknown[] }> = {
   evm: { method: 'eth_blockNumber', params: [] },
   core: { method: 'core_getLogs', params: [{ fromEpoch: 'latest_state', toEpoch: 'latest_state' }] },
   cell: { method: 'get_consensus', params: [] },
@@ -36,58 +66,30 @@ const FIRST_CALLS: Record<Family, { method: string; params: unknown[] }> = {
 const SHOWN_NETWORKS = 8;
 
 /** A line to paste for JSON-RPC on each of the first networks. */
-export function rpcLines(gateway: string, apiKey: string, networks: readonly Network[]): string[] {
+function rpcLines(gateway: string, apiKey: string, networks: readonly Network[]): string[] {
   const lines = networks.slice(0, SHOWN_NETWORKS).map(({ id, family, baseUrl, rpc }) => {
-    const call = { jsonrpc: '2.0', id: 1, ...FIRST_CALLS[family] };
+    const call = { jsonrpc: '2.0', id: 1, ...INITIAL_CALLS[family] };
     const address = `${baseUrl ?? `${gateway}/${id}/v1/`}${rpc.open ? '' : apiKey}`;
     return `curl -s ${address} -H 'Content-Type: application/json' -d '${JSON.stringify(call)}'`;
   });
   return ['# JSON-RPC', ...lines];
 }
 
-/** Prints the key and lines to paste once a bundle is published. Returns whether it did. */
-export async function introduce(
+/** Lines to paste for a published file: its pointer and its download; null before the first one is published. */
+export async function fileLines(
   database: Database,
-  { kinds, network }: NetworkStatus,
-  reporter: Reporter,
-  access: { addresses: Addresses; apiKey: string },
-): Promise<boolean> {
-  const kind = kinds[0];
-  if (kind === undefined || kind.bundles === 0) return false;
-  const handle = database.network(network);
-  const [bundle] = await handle.bundles.list(kind.kind, 0, 1);
-  if (bundle === undefined) return false;
-  const { published } = await handle.coverage(kind.kind);
-  const newest = await handle.staging.newest();
-  const packedUpTo = published.at(-1)?.end ?? -1;
-  const newBlock = newest !== null && newest.number > packedUpTo ? newest.number : null;
-  for (const line of curlLines({ ...access, kind: kind.kind, published: bundle, newBlock }))
-    reporter.say(line);
-  return true;
-}
-
-/** Lines to paste: the pointer of a block, its download, the pointer of a block that is still new. */
-function curlLines(request: {
-  addresses: Addresses;
-  apiKey: string;
-  kind: string;
-  /** A published bundle. */
-  published: { start: number; end: number };
-  /** A block that is not packed yet, if there is one. */
-  newBlock: number | null;
-}): string[] {
-  const { addresses, apiKey, kind, published, newBlock } = request;
-  const pointer = (block: number): string =>
-    `curl -s ${addresses.baseUrl}${apiKey}/bundle-api/${kind}/${block}`;
-  const lines = [
+  { kinds: [kind], network }: NetworkStatus,
+  { addresses, apiKey }: { addresses: Addresses; apiKey: string },
+): Promise<string[] | null> {
+  if (kind === undefined || kind.bundles === 0) return null;
+  const [bundle] = await database.network(network).bundles.list(kind.kind, 0, 1);
+  if (bundle === undefined) return null;
+  const { firstBlock, lastBlock } = bundle;
+  return [
+    `# the file that contains block ${firstBlock}`,
+    `curl -s ${addresses.baseUrl}${apiKey}/bundle-api/${kind.kind}/${firstBlock}`,
+    '# its content',
+    `curl -s -H 'Authorization: Bearer ${apiKey}' ${addresses.downloadUrl}/${kind.kind}/${firstBlock}-${lastBlock}.json.gz | gunzip | head -c 600`,
     '',
-    `API key: ${apiKey}`,
-    '',
-    '# the pointer of a block: which file holds it',
-    pointer(published.start),
-    '# its download',
-    `curl -s -H 'Authorization: Bearer ${apiKey}' ${addresses.downloadUrl}/${kind}/${published.start}-${published.end}.json.gz | gunzip | head -c 600`,
   ];
-  if (newBlock !== null) lines.push('# the pointer of a block that is still new', pointer(newBlock));
-  return [...lines, ''];
 }

@@ -1,4 +1,4 @@
-import { createUpstreamClient, quantity } from '@packhouse/node-rpc';
+import { createUpstreamClient, parseQuantity } from '@packhouse/node-rpc';
 import { type Clock, PackhouseError, redact } from '@packhouse/runtime';
 
 const TIMEOUT_MS = 10_000;
@@ -40,15 +40,15 @@ export async function askChainId(
   if (other === undefined) return first.chainId;
   throw new PackhouseError({
     code: 'NODE_WRONG_CHAIN',
-    message: `The nodes are on different chains: ${first.url} says ${first.chainId}, ${other.url} says ${other.chainId}.`,
-    hint: 'Give nodes of one chain.',
+    message: `The nodes are on different chains: ${first.url} is on ${first.chainId}, ${other.url} is on ${other.chainId}.`,
+    hint: 'Use nodes of one chain.',
   });
 }
 
 async function askOne(client: ReturnType<typeof createUpstreamClient>, at: string): Promise<number> {
   const answer = await client.call('eth_chainId', []);
   if (answer.kind !== 'result') throw answer.error;
-  const chainId = quantity(answer.value);
+  const chainId = parseQuantity(answer.value);
   if (chainId !== null) return chainId;
   throw new PackhouseError({
     code: 'NODE_NOT_JSON_RPC',

@@ -25,13 +25,13 @@ export function noteChild(directory: DataDirectory, name: string, pid: number): 
 export async function endLeftovers(
   context: Context,
   directory: DataDirectory,
-  say: (line: string) => void,
+  onWait: (line: string) => void,
 ): Promise<void> {
   const left = readdirSync(directory.in(FOLDER)).flatMap((name) => leftover(directory, name));
   const running = (): typeof left => left.filter(({ pid, start }) => processStart(pid) === start);
   if (running().length > 0) {
     const names = running().map(({ name }) => name);
-    say(`Waiting for ${names.join(' and ')} of an earlier run to end …`);
+    onWait(`Waiting for ${names.join(' and ')} of an earlier run to end …`);
   }
   const until = context.clock.elapsed() + PATIENCE_MS;
   while (running().length > 0 && context.clock.elapsed() < until)

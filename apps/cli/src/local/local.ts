@@ -9,9 +9,10 @@ import { commandContext } from '../installation/connect.js';
 import { DATA_DIRECTORY, openDataDirectory } from '../installation/data-directory.js';
 import { operatorName } from '../installation/operator.js';
 import type { CliIo } from '../terminal/io.js';
-import { addressesOf, introduce, rpcLines } from './announce.js';
+import { fileLines, getAddresses, startLines } from './announce.js';
 import { capLogs } from './cap-logs.js';
 import { endLeftovers } from './leftovers.js';
+import type { LocalRun } from './local-run.js';
 import { createWaiting, finishOnce } from './once.js';
 import { openNode, pickNetwork } from './open-node.js';
 import { openPostgres, stagingLimit } from './open-postgres.js';
@@ -20,7 +21,7 @@ import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
 import { startConsole } from './start-console.js';
 import { gatewayPort, startProcesses } from './start-processes.js';
-import { createWatch, untilNextLook } from './watch.js';
+import { createWatch, untilNextPoll } from './watch.js';
 
 /** The priority of the range of the command line: first. */
 const PRIORITY = 1;
@@ -32,19 +33,21 @@ const PRIORITY = 1;
 export async function local(io: CliIo, flags: LocalFlags): Promise<void> {
   const options = checkLocalFlags(flags);
   const closers: (() => Promise<unknown> | unknown)[] = [];
-  const reporter = createReporter(io, options.json);
+  const reporter = createReporter(io, options);
   try {
     await run(io, options, reporter, (close) => closers.push(close));
   } finally {
-    reporter.end();
-    if (closers.length > 0 && !options.once) reporter.say('Stopping …');
+    const isStopped = io.signal.aborted && closers.length > 0;
+    if (isStopped) reporter.step('Stopping …');
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
       try {
         await close();
       } catch (error) {
-        reporter.say(`Closing failed: ${describeError(error)}`);
+        reporter.say(`Warning: ${describeError(error)}`);
       }
     }
+    reporter.end();
+    if (isStopped) reporter.say('Stopped. The next start continues from here.');
   }
 }
 
@@ -52,20 +55,22 @@ async function run(
   io: CliIo,
   options: LocalOptions,
   reporter: Reporter,
-  onClose: (close: () => Promise<unknown> | unknown) => void,
+  onClose: LocalRun['onClose'],
 ): Promise<void> {
   const context = commandContext(io);
   const startedAt = context.clock.elapsed();
   const directory = openDataDirectory(path.resolve(io.cwd, options.dataDir ?? DATA_DIRECTORY), io.pid);
   onClose(() => directory.close());
+  reporter.openLog(directory.in('logs', 'local.log'));
   onClose(capLogs([directory.in('logs'), directory.in('postgres')]));
 
-  await endLeftovers(context, directory, reporter.say);
+  await endLeftovers(context, directory, reporter.step);
   const port = await gatewayPort(options.port, reporter);
 
-  const node = await openNode({ io, context, options, directory, reporter, onClose });
+  const parts = { io, context, options, directory, reporter, onClose };
+  const node = await openNode(parts);
   if (node !== null) reportTrial(reporter, node);
-  const postgres = await openPostgres({ io, context, directory, reporter, onClose });
+  const postgres = await openPostgres(parts);
   await postgres.steadily(() => migrate({ connectionString: postgres.url, logger: context.logger }));
   const database = createDatabase({
     connectionString: postgres.url,
@@ -84,93 +89,105 @@ async function run(
   const watch = createWatch(database, network.id);
   const apiKey = await postgres.steadily(async () => {
     for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
-    if (node !== null) await want(database, node, operatorName(io));
+    if (node !== null) await requestRange(database, node, operatorName(io));
     await openSigners({ context, database, file: signingKeyFile });
-    await watch.look();
+    await watch.poll();
     return localApiKey(database, directory.in('api-key'));
   });
   const embedded = (io.env.DATABASE_URL ?? '') === '';
   const staging = await stagingLimit({ env: io.env, directory: embedded ? directory.path : null });
-  if (staging.line !== null) reporter.say(staging.line);
+  if (staging.line !== null) reporter.log(staging.line);
+  reporter.step('Starting gateway, ingester and packer …');
   const env = { DATABASE_URL: postgres.url, NETWORKS_FILE: networksFile, SIGNING_KEY_FILE: signingKeyFile };
-  const processes = startProcesses({
-    ...{ io, directory, port, reporter, onClose },
-    env: { ...env, STAGING_MAX_BYTES: staging.value },
-  });
+  const processes = startProcesses(parts, port, { ...env, STAGING_MAX_BYTES: staging.value });
   const failed = Promise.race([processes.failed, postgres.failed]);
   await Promise.race([processes.ready, failed, aborted(io.signal)]);
   if (io.signal.aborted) return;
-  const addresses = addressesOf(processes.port(), network.id);
-  const metrics = processes.metrics();
-  reporter.event(
-    { event: 'ready', ...addresses, apiKey, metrics },
-    `Gateway: ${addresses.gateway}  data: ${directory.path}${metricsLine(metrics)}`,
-  );
-  for (const line of rpcLines(addresses.gateway, apiKey, networks)) reporter.say(line);
+  const addresses = getAddresses(processes.port(), network.id);
+  const { gateway } = addresses;
+  reporter.event({ event: 'ready', ...addresses, apiKey, metrics: processes.metrics() });
+  let consoleLink: Promise<string | null> = Promise.resolve(null);
   // What ends by itself is not watched in a browser.
   if (!options.once) {
-    const PUBLIC_URL = io.env.PUBLIC_URL || addresses.gateway;
-    startConsole({ io, context, database, directory, env: { ...env, PUBLIC_URL }, reporter, onClose });
+    reporter.step('Starting the console …');
+    const PUBLIC_URL = io.env.PUBLIC_URL || gateway;
+    consoleLink = startConsole(parts, database, { ...env, PUBLIC_URL });
   }
+  const screen = consoleLink.then((link) => {
+    const isDemo = options.rpc.length === 0 && !io.env.NETWORKS_FILE;
+    const logs = directory.in('logs');
+    const portInUse = processes.port() === options.port ? null : options.port;
+    const screen = { gateway, portInUse, consoleLink: link, apiKey, logs, cwd: io.cwd, isDemo, networks };
+    const lines = startLines(screen);
+    if (!io.signal.aborted) for (const line of lines) reporter.say(line);
+  });
 
   const rates = createRates();
   const waiting = createWaiting(reporter, () => context.clock.elapsed());
-  let introduced = false;
+  let hasFileLines = options.json;
   await Promise.race([failed, follow()]);
 
-  /** Looks until the end; an error, for example while Postgres is away, is reported. */
+  /** Polls until the end; an error, for example while Postgres is away, is reported. */
   async function follow(): Promise<void> {
+    // Programs have the events; people see the progress below the first screen.
+    if (!options.json) await Promise.race([screen, aborted(io.signal)]);
     while (!io.signal.aborted) {
       try {
         if (await tick()) return;
       } catch (error) {
         reporter.problem('database', describeError(error));
       }
-      await untilNextLook(io, context.clock);
+      await untilNextPoll(io, context.clock);
     }
   }
 
-  /** One look; true if the range of --once is done. */
+  /** One poll; true if the range of --once is done. */
   async function tick(): Promise<boolean> {
-    const look = await watch.look();
-    rates.add(look.status, context.clock.elapsed());
-    reporter.look(look, rates);
-    if (!introduced) introduced = await introduce(database, look.status, reporter, { addresses, apiKey });
+    const poll = await watch.poll();
+    rates.add(poll.status, context.clock.elapsed());
+    if (!hasFileLines) {
+      const lines = await fileLines(database, poll.status, { addresses, apiKey });
+      for (const line of lines ?? []) reporter.say(line);
+      hasFileLines = lines !== null;
+    }
+    reporter.progress(poll, rates);
     if (!options.once || node === null) return false;
-    // Bundles published since this look are reported before the end.
-    const lastLook = async (): Promise<void> => reporter.look(await watch.look(), rates);
-    waiting(look.status, node.to as number);
-    return finishOnce({ io, database, node, reporter, startedAt, lastLook });
+    // Bundles published since this poll are reported before the end.
+    const lastPoll = async (): Promise<void> => reporter.progress(await watch.poll(), rates);
+    waiting(poll.status, node.to as number);
+    return finishOnce(parts, database, node, { startedAt, lastPoll });
   }
 }
 
-/**
- * Orders the range of the command line unless it is ordered already, and has its quarantined blocks tried again now:
- * the operator may have fixed the reason before this start.
- */
-/** Says what of the network can be proved, before hours of fetching. */
+/** Reports what of the network can be proved, before hours of fetching; people see what cannot. */
 function reportTrial(reporter: Reporter, { network, trial }: ReadyNetwork): void {
   const failed = trial.failed.map(({ number, error }) => ({ number, message: error.message }));
-  const event = { event: 'trial', network: network.id, ...trial, failed };
-  reporter.event(event, describeTrial(network.id, trial).join('\n'));
+  reporter.event({ event: 'trial', network: network.id, ...trial, failed });
+  const { verified, problems } = describeTrial(network.id, trial);
+  if (verified !== null) reporter.log(verified);
+  for (const problem of problems) reporter.say(`Warning: ${problem}`);
 }
 
-async function want(database: Database, node: ReadyNetwork, who: string): Promise<void> {
+/**
+ * Requests the range of the command line unless it is requested already, and has its quarantined blocks tried again now:
+ * the operator may have fixed the reason before this start.
+ */
+async function requestRange(database: Database, node: ReadyNetwork, actor: string): Promise<void> {
   const handle = database.network(node.network.id);
-  const same = (await handle.wanted.list()).find(
+  const same = (await handle.backfills.list()).find(
     (row) =>
-      row.start === node.from &&
-      row.end === node.to &&
+      row.from === node.from &&
+      row.to === node.to &&
       row.kinds.join() === node.kinds.join() &&
       row.priority === PRIORITY,
   );
   if (same === undefined) {
-    const range = { kinds: node.kinds, start: node.from, end: node.to, priority: PRIORITY };
-    await handle.wanted.add(range, who);
+    const range = { kinds: node.kinds, from: node.from, to: node.to, priority: PRIORITY };
+    await handle.backfills.add(range, actor);
   } else if (same.state !== 'active') {
-    await database.wanted.change(same.id, { state: 'active' }, { who, action: 'resume' });
+    await database.backfills.change(same.id, { state: 'active' }, { actor, action: 'resume' });
   }
-  await handle.quarantine.retry({ start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
+  await handle.quarantine.retry({ firstBlock: node.from, lastBlock: node.to ?? Number.MAX_SAFE_INTEGER });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -194,9 +211,4 @@ async function localApiKey(database: Database, file: string): Promise<string> {
   const { key } = await database.keys.create({ application: 'local', network: null, plan: 'unlimited' });
   await writeFile(file, `${key}\n`, { mode: 0o600 });
   return key;
-}
-
-function metricsLine(metrics: Record<string, string>): string {
-  const addresses = Object.values(metrics);
-  return addresses.length === 0 ? '' : `\nMetrics: ${addresses.join('  ')}`;
 }

@@ -4,7 +4,8 @@ import type { Reporter } from './report.js';
 
 function make(env: Record<string, string>) {
   const said: string[] = [];
-  const reporter = { event: (_: object, line: string) => void said.push(line) } as unknown as Reporter;
+  const log = (line: string) => void said.push(line);
+  const reporter = { event: () => undefined, log } as unknown as Reporter;
   return { addresses: createMetricsAddresses({ env }, reporter), said };
 }
 
@@ -36,7 +37,7 @@ test('a port that changes with a restart is said', () => {
   const { addresses, said } = make({});
   addresses.heard('packer', 4002);
   addresses.heard('packer', 4002);
-  expect(said).toEqual([]);
+  expect(said).toEqual(['Metrics of the packer: http://127.0.0.1:4002/metrics']);
   addresses.heard('packer', 4007);
-  expect(said).toEqual(['Metrics of the packer are at http://127.0.0.1:4007/metrics now']);
+  expect(said[1]).toBe('Metrics of the packer: http://127.0.0.1:4007/metrics');
 });

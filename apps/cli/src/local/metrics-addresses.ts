@@ -5,7 +5,7 @@ interface MetricsAddresses {
   env(index: number): { METRICS_PORT: string; METRICS_HOST: string };
   /** Whether METRICS_PORT names the ports. */
   isChosen: boolean;
-  /** Notes the port of a process; a change is reported. */
+  /** Notes the port of a process; reported if it changes. */
   heard(name: string, port: number): void;
   /** Addresses by process. */
   all(): Record<string, string>;
@@ -34,11 +34,9 @@ export function createMetricsAddresses(
     heard(name, port) {
       const before = ports.get(name);
       ports.set(name, port);
-      if (before !== undefined && before !== port)
-        reporter.event(
-          { event: 'metrics', process: name, url: url(port) },
-          `Metrics of the ${name} are at ${url(port)} now`,
-        );
+      if (before === port) return;
+      reporter.log(`Metrics of the ${name}: ${url(port)}`);
+      if (before !== undefined) reporter.event({ event: 'metrics', process: name, url: url(port) });
     },
     all: () => Object.fromEntries([...ports].sort().map(([name, port]) => [name, url(port)])),
   };

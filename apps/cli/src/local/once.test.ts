@@ -6,7 +6,7 @@ import { createReporter } from './report.js';
 function waitingAt(json: boolean) {
   const { io, said } = memoryIo();
   let now = 1_000_000;
-  const waiting = createWaiting(createReporter(io, json), () => now);
+  const waiting = createWaiting(createReporter(io, { json }), () => now);
   return {
     waiting,
     out: () => said.out,
@@ -16,10 +16,10 @@ function waitingAt(json: boolean) {
   };
 }
 
-test('what is waited for is said with the block that is wanted and the head, at once and once a minute', () => {
+test('what is waited for is said with the block that is wanted and the head, at once and once per minute', () => {
   const { waiting, out, later } = waitingAt(false);
   const line =
-    "Waiting for block 2,500 to be final: the chain's head is block 2,103, block 2,099 is the newest final one.\n";
+    'Waiting for block 2,500 to be finalized: the head is block 2,103, the newest finalized block is 2,099.\n';
   waiting({ head: 2_103, finalized: 2_099 }, 2_500);
   expect(out()).toBe(line);
   later(59_999);

@@ -1,15 +1,16 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Database, NetworkDatabase } from '@packhouse/database';
 import {
+  type BlockRange,
   countBlocks,
   intersectRanges,
-  type NetworkStatus,
+  type Kind,
   subtractRanges,
   unionRanges,
-} from '@packhouse/pipeline';
-import { describeError, PackhouseError, systemClock } from '@packhouse/runtime';
-import { formatCount, formatRange } from '../terminal/format.js';
-import type { CliIo } from '../terminal/io.js';
+} from '@packhouse/chain';
+import type { Database, NetworkDatabase } from '@packhouse/database';
+import type { NetworkStatus } from '@packhouse/pipeline';
+import { describeError, PackhouseError } from '@packhouse/runtime';
+import { formatCount, formatRange, toPublicRange } from '../terminal/format.js';
+import type { LocalRun } from './local-run.js';
 import type { ReadyNetwork } from './preflight.js';
 import type { Reporter } from './report.js';
 
@@ -20,25 +21,21 @@ const REPEAT_MS = 60_000;
 
 /**
  * Whether the range of `--once` is done: every block of every kind is published, or quarantined after its tries.
- * Reports the end, with the missing parts; the exit code is then that of RANGE_INCOMPLETE.
+ * Reports the end, with the missing parts; the exit code is then that of RANGE_INCOMPLETE. `lastPoll` reports what was
+ * published since the last poll.
  */
-export async function finishOnce(parts: {
-  io: CliIo;
-  database: Database;
-  node: ReadyNetwork;
-  reporter: Reporter;
-  /** Milliseconds since the epoch. */
-  startedAt: number;
-  /** Reports what was published since the last look. */
-  lastLook(): Promise<void>;
-}): Promise<boolean> {
-  const { io, database, node, reporter } = parts;
+export async function finishOnce(
+  { io, context, reporter }: LocalRun,
+  database: Database,
+  node: ReadyNetwork,
+  { startedAt, lastPoll }: { startedAt: number; lastPoll: () => Promise<void> },
+): Promise<boolean> {
   const rows = database.network(node.network.id);
-  const range = { start: node.from, end: node.to as number };
+  const range = { firstBlock: node.from, lastBlock: node.to as number };
   const { settled, quarantined } = await isSettled(rows, node.kinds, range, Date.now());
   if (!settled) return false;
-  await parts.lastLook();
-  const seconds = (systemClock.elapsed() - parts.startedAt) / 1000;
+  await lastPoll();
+  const seconds = (context.clock.elapsed() - startedAt) / 1000;
   const totals = await Promise.all(node.kinds.map((kind) => rows.bundles.totals(kind)));
   const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);
   const blocks = countBlocks([range]) - countBlocks(quarantined);
@@ -47,42 +44,43 @@ export async function finishOnce(parts: {
     reporter.event({ event: 'done', blocks, seconds, bytes }, done);
     return true;
   }
-  const missing = quarantined.map(({ start, end }) => formatRange(start, end));
+  const missing = quarantined.map(toPublicRange);
+  const names = quarantined.map(({ firstBlock, lastBlock }) => formatRange(firstBlock, lastBlock));
   const incomplete = new PackhouseError({
     code: 'RANGE_INCOMPLETE',
-    message: `Blocks ${range.start}-${range.end}: ${missing.join(', ')} ${countBlocks(quarantined) === 1 ? 'is' : 'are'} missing.`,
-    hint: 'They stay wanted: start again, with another node if this one does not have them.',
+    message: `Blocks ${range.firstBlock}-${range.lastBlock}: ${names.join(', ')} ${countBlocks(quarantined) === 1 ? 'is' : 'are'} missing.`,
+    hint: 'They stay requested: start again, with another node if this one does not have them.',
     data: { missing },
   });
   io.exitCode = incomplete.exitCode;
   reporter.event({ event: 'done', blocks, seconds, bytes, missing }, `${done}\n${describeError(incomplete)}`);
   const failed = (await rows.quarantine.list()).filter(
-    (row) => row.end >= range.start && row.number <= range.end,
+    (row) => row.lastBlock >= range.firstBlock && row.firstBlock <= range.lastBlock,
   );
   for (const row of failed.slice(0, EXPLAINED))
-    reporter.say(`  block ${formatRange(row.number, row.end)}: ${row.message} [${row.cause}]`);
+    reporter.say(`  block ${formatRange(row.firstBlock, row.lastBlock)}: ${row.message} [${row.cause}]`);
   return true;
 }
 
 /**
- * Reports that `--once` waits until its last block is final (only final blocks are published), at the first look and
- * once a minute.
+ * Reports that `--once` waits until its last block is final (only final blocks are published), at the first poll and
+ * once per minute.
  */
 export function createWaiting(
   reporter: Reporter,
   elapsed: () => number,
 ): (status: Pick<NetworkStatus, 'head' | 'finalized'>, to: number) => void {
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let printedAt = Number.NEGATIVE_INFINITY;
   return ({ head, finalized }, to) => {
-    if (head === null || (finalized !== null && finalized >= to) || elapsed() - saidAt < REPEAT_MS) return;
-    saidAt = elapsed();
+    if (head === null || (finalized !== null && finalized >= to) || elapsed() - printedAt < REPEAT_MS) return;
+    printedAt = elapsed();
     const final =
       finalized === null || finalized < 0
-        ? 'no block is final yet'
-        : `block ${formatCount(finalized)} is the newest final one`;
+        ? 'none is finalized yet'
+        : `the newest finalized block is ${formatCount(finalized)}`;
     reporter.event(
       { event: 'waiting', block: to, head, finalized },
-      `Waiting for block ${formatCount(to)} to be final: the chain's head is block ${formatCount(head)}, ${final}.`,
+      `Waiting for block ${formatCount(to)} to be finalized: the head is block ${formatCount(head)}, ${final}.`,
     );
   };
 }
@@ -101,7 +99,7 @@ async function isSettled(
   const rows = await database.quarantine.list();
   const due = rows
     .filter((row) => row.nextTry.getTime() <= now)
-    .map(({ number, end }) => ({ start: number, end }));
+    .map(({ firstBlock, lastBlock }) => ({ firstBlock, lastBlock }));
   let settled = true;
   for (const kind of kinds) {
     const { published, quarantined } = await database.coverage(kind, range);

@@ -1,11 +1,8 @@
 import { startDemoChain } from '@packhouse/local';
 import { loadNetworks, type Network } from '@packhouse/networks';
-import { type Context, PackhouseError } from '@packhouse/runtime';
-import type { DataDirectory } from '../installation/data-directory.js';
-import type { CliIo } from '../terminal/io.js';
-import type { LocalOptions } from './options.js';
+import { PackhouseError } from '@packhouse/runtime';
+import type { LocalRun } from './local-run.js';
 import { checkNetwork, preflight, type ReadyNetwork } from './preflight.js';
-import type { Reporter } from './report.js';
 
 /** Small bundles, so that the first one is published within seconds. */
 const DEMO_BUNDLES = { maxBytes: 1_000_000, maxBlocks: 64 };
@@ -14,27 +11,26 @@ const DEMO_BUNDLES = { maxBytes: 1_000_000, maxBlocks: 64 };
  * The range of the command line, whose nodes were asked: those of --rpc, else of a network of NETWORKS_FILE, else of a
  * demo chain. Null with a NETWORKS_FILE if no range and no kinds are given: then backfills order ranges.
  */
-export async function openNode(parts: {
-  io: CliIo;
-  context: Context;
-  options: LocalOptions;
-  directory: DataDirectory;
-  reporter: Reporter;
-  onClose: (close: () => Promise<unknown> | unknown) => void;
-}): Promise<ReadyNetwork | null> {
-  const { io, context, options, directory, reporter, onClose } = parts;
+export async function openNode({
+  io,
+  context,
+  options,
+  directory,
+  reporter,
+  onClose,
+}: LocalRun): Promise<ReadyNetwork | null> {
   if (options.rpc.length > 0) {
-    reporter.say('Asking the node …');
+    reporter.step('Probing the node …');
     return preflight(context, options, options.rpc);
   }
   if (io.env.NETWORKS_FILE) {
     const networks = await loadNetworks(io.env.NETWORKS_FILE, io.env);
     const network = pickNetwork(networks, options.network);
     if (!options.asked) return null;
-    reporter.say('Asking the node …');
+    reporter.step('Probing the node …');
     return checkNetwork(context, network, options);
   }
-  reporter.say('Starting a demo chain (Anvil); give --rpc URL for a node of your own …');
+  reporter.step('Starting the demo chain (Anvil) …');
   const demo = await startDemoChain({
     directory: directory.in('demo'),
     logger: context.logger,

@@ -8,7 +8,7 @@ test('staging takes what the environment says, else a part of the disk, which is
   const chosen = await stagingLimit({ env: { STAGING_MAX_BYTES: '' }, directory: tmpdir() });
   expect(Number(chosen.value)).toBeGreaterThanOrEqual(268_435_456);
   expect(Number(chosen.value)).toBeLessThanOrEqual(21_474_836_480);
-  expect(chosen.line).toMatch(/^Staging takes at most [\d.]+ [MG]B of this disk \(STAGING_MAX_BYTES\)/);
+  expect(chosen.line).toMatch(/^Staging limit: [\d.]+ [MG]B of this disk \(STAGING_MAX_BYTES\)/);
 });
 
 test('a Postgres elsewhere has the default of the ingester', async () => {

@@ -1,16 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { type LocalPostgres, startPostgres } from '@packhouse/local';
-import {
-  type Context,
-  describeError,
-  type ErrorCode,
-  isPackhouseError,
-  type PackhouseError,
-} from '@packhouse/runtime';
-import type { DataDirectory } from '../installation/data-directory.js';
+import { describeError, type ErrorCode, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { formatBytes } from '../terminal/format.js';
-import type { CliIo } from '../terminal/io.js';
-import type { Reporter } from './report.js';
+import type { LocalRun } from './local-run.js';
 
 /** Pause before an embedded server that ended is started again, in milliseconds; longer with each failure. */
 const RESTART_MS = 500;
@@ -41,19 +33,13 @@ interface OpenPostgres {
  *
  * An embedded server that is killed is started again at the same address; acknowledged data is not lost.
  */
-export async function openPostgres(parts: {
-  io: CliIo;
-  context: Context;
-  directory: DataDirectory;
-  reporter: Reporter;
-  onClose: (close: () => Promise<unknown> | unknown) => void;
-}): Promise<OpenPostgres> {
-  const { io, context, directory, reporter, onClose } = parts;
+export async function openPostgres(run: LocalRun): Promise<OpenPostgres> {
+  const { io, context, directory, reporter, onClose } = run;
   const never = new Promise<never>(() => undefined);
   if (io.env.DATABASE_URL) {
     return { url: io.env.DATABASE_URL, failed: never, steadily: (step) => step() };
   }
-  reporter.say('Starting Postgres …');
+  reporter.step('Starting Postgres …');
   let closing = false;
   const over = (): boolean => closing || io.signal.aborted;
   const pause = (ms: number): Promise<void> => context.clock.sleep(ms, io.signal).catch(() => undefined);
@@ -61,8 +47,7 @@ export async function openPostgres(parts: {
   const startWell = async (most: number, port?: number): Promise<LocalPostgres> => {
     for (let failures = 1; ; failures++) {
       try {
-        const options = { directory: directory.in('postgres'), logger: context.logger };
-        return await startPostgres(port === undefined ? options : { ...options, port });
+        return await startPostgres({ directory: directory.in('postgres'), logger: context.logger, port });
       } catch (error) {
         const passing = isPackhouseError(error) && PASSING.includes(error.code);
         const patient = passing && most === MAX_STARTS && error.code === 'DISK_FULL';
@@ -88,7 +73,7 @@ export async function openPostgres(parts: {
     for (;;) {
       await server.ended;
       if (over()) return never;
-      reporter.problem('postgres', 'the server ended and is started again');
+      reporter.problem('postgres', 'The server ended; restarting it.');
       await pause(RESTART_MS);
       if (over()) return never;
       starting = startWell(MAX_STARTS, Number(new URL(url).port));
@@ -127,6 +112,6 @@ export async function stagingLimit(options: {
   const bytes = Math.floor(Math.min(MAX_BYTES, Math.max(MIN_BYTES, (bavail * bsize) / 2)));
   return {
     value: String(bytes),
-    line: `Staging takes at most ${formatBytes(bytes)} of this disk (STAGING_MAX_BYTES); beyond that, fetching waits for packing.`,
+    line: `Staging limit: ${formatBytes(bytes)} of this disk (STAGING_MAX_BYTES); beyond that, fetching is throttled.`,
   };
 }

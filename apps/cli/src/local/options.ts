@@ -18,6 +18,7 @@ export interface LocalFlags {
   dataDir?: string;
   port?: string;
   once?: boolean;
+  verbose?: boolean;
   json?: boolean;
 }
 
@@ -37,6 +38,7 @@ export interface LocalOptions {
   dataDir: string | null;
   port: number;
   once: boolean;
+  verbose: boolean;
   json: boolean;
 }
 
@@ -52,7 +54,7 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
   if (flags.once && to === null) {
     throw new PackhouseError({
       code: 'USAGE',
-      message: '--once needs an end, and without --to the head is followed.',
+      message: '--once needs a last block.',
       hint: 'Add --to <block> or --to finalized.',
     });
   }
@@ -66,6 +68,7 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
     dataDir: flags.dataDir ?? null,
     port: flags.port === undefined ? DEFAULT_PORT : parseInteger(flags.port, '--port', 1, 65_535),
     once: flags.once ?? false,
+    verbose: flags.verbose ?? false,
     json: flags.json ?? false,
   };
 }

@@ -1,7 +1,7 @@
 import { createProver, KINDS, type Kind } from '@packhouse/chain';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { fetchWish, type ProofTrial, tryProofs } from '@packhouse/pipeline';
+import { type ProofTrial, toFetchRequest, tryProofs } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { askChainId } from './ask-chain-id.js';
 import { type LocalOptions, pairAddresses } from './options.js';
@@ -15,7 +15,7 @@ export interface ReadyNetwork {
   from: number;
   /** null: follow the head. */
   to: number | null;
-  /** What the first wanted block and the newest final one prove. */
+  /** What the first requested block and the newest finalized one prove. */
   trial: ProofTrial;
 }
 
@@ -85,19 +85,19 @@ export async function checkNetwork(context: Context, network: Network, wish: Wis
   if (absent !== undefined) {
     throw new PackhouseError({
       code: 'KIND_UNKNOWN',
-      message: `The networks file does not keep ${absent} of ${network.id}.`,
-      hint: `It keeps ${network.bundles.kinds.join(', ')}.`,
+      message: `${network.id} has no ${absent} in the networks file.`,
+      hint: `It has ${network.bundles.kinds.join(', ')}.`,
     });
   }
   const source = createBlockSource({ network, context });
   try {
-    await source.probe(fetchWish(kinds), context.signal);
+    await source.probe(toFetchRequest(kinds), context.signal);
     const head = await source.head(context.signal);
     if (wish.from > head.number) {
       throw new PackhouseError({
         code: 'RANGE_BEYOND_HEAD',
-        message: `--from ${wish.from} lies beyond the head of the chain, which is block ${head.number}.`,
-        hint: 'Give a block that exists; to keep up with the head leave --to out.',
+        message: `--from ${wish.from} is beyond the head, block ${head.number}.`,
+        hint: 'Give an existing block. To follow the head, leave --to out.',
         data: { from: wish.from, head: head.number },
       });
     }
@@ -105,7 +105,7 @@ export async function checkNetwork(context: Context, network: Network, wish: Wis
     if (to !== null && to < wish.from) {
       throw new PackhouseError({
         code: 'RANGE_BEYOND_HEAD',
-        message: `--from ${wish.from} lies beyond the newest final block, which is ${head.finalized}.`,
+        message: `--from ${wish.from} is beyond the newest finalized block, ${head.finalized}.`,
         hint: 'Leave --to out to follow the head, or give an earlier block.',
       });
     }

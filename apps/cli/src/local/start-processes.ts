@@ -1,11 +1,10 @@
-import { PackhouseError, type ProcessMessage } from '@packhouse/runtime';
-import type { DataDirectory } from '../installation/data-directory.js';
-import type { CliIo } from '../terminal/io.js';
+import { PackhouseError } from '@packhouse/runtime';
 import { isFreePort, nextFreePort } from './free-port.js';
-import { noteChild } from './leftovers.js';
+import type { LocalRun } from './local-run.js';
 import { createMetricsAddresses } from './metrics-addresses.js';
 import type { Reporter } from './report.js';
-import { type Supervised, supervise } from './supervise.js';
+import { startPart } from './start-part.js';
+import type { Supervised } from './supervise.js';
 
 /** Exit code if a process had to abort work to end in time; the next start does that work. */
 const NOT_DRAINED = 75;
@@ -20,64 +19,53 @@ interface LocalProcesses {
   metrics(): Record<string, string>;
 }
 
-/** A free port for the gateway, from `wanted` on; another one is reported. Throws PORT_IN_USE. */
-export async function gatewayPort(wanted: number, reporter: Reporter): Promise<number> {
-  const port = await nextFreePort(wanted);
+/** A free port for the gateway, from `requested` on; another one is reported. Throws PORT_IN_USE. */
+export async function gatewayPort(requested: number, reporter: Reporter): Promise<number> {
+  const port = await nextFreePort(requested);
   if (port === null) {
     throw new PackhouseError({
       code: 'PORT_IN_USE',
-      message: `Port ${wanted} and the hundred after it are in use.`,
+      message: `Port ${requested} and the hundred after it are in use.`,
       hint: 'Give another one with --port.',
     });
   }
-  if (port !== wanted) sayPort(reporter, wanted, port);
+  if (port !== requested) reportPort(reporter, requested, port);
   return port;
 }
 
-function sayPort(reporter: Reporter, wanted: number, port: number): void {
-  const line = `Port ${wanted} is in use; the gateway takes ${port}.`;
-  reporter.event({ event: 'port', wanted, port }, line);
+function reportPort(reporter: Reporter, requested: number, port: number): void {
+  reporter.event({ event: 'port', requested, port });
+  reporter.log(`Port ${requested} is in use; the gateway takes ${port}.`);
 }
 
-/** Starts the processes and keeps them running. */
-export function startProcesses(parts: {
-  io: CliIo;
-  directory: DataDirectory;
-  port: number;
-  /** Added to this process's own environment. */
-  env: Record<string, string | undefined>;
-  reporter: Reporter;
-  onClose: (close: () => Promise<unknown>) => void;
-}): LocalProcesses {
-  const { io, directory, reporter } = parts;
-  let port = parts.port;
+/** Starts the processes, with the gateway at `first` if it is free, and keeps them running; `added` are settings. */
+export function startProcesses(
+  run: LocalRun,
+  first: number,
+  added: Readonly<Record<string, string | undefined>>,
+): LocalProcesses {
+  const { io, reporter } = run;
+  let port = first;
   const metrics = createMetricsAddresses(io, reporter);
   const metricsOrder = ['ingester', 'packer', 'gateway'];
-  const env = (name: string) => ({
-    ...io.env,
-    ...parts.env,
-    ...metrics.env(metricsOrder.indexOf(name)),
-    OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
-    PORT: String(port),
-    HOST: io.env.HOST ?? '127.0.0.1',
-  });
   let fail: (error: PackhouseError) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
   failed.catch(() => undefined);
-  const onMessage = (name: string, message: ProcessMessage): void => {
-    if (message.type === 'problem') reporter.problem(name, message.message, message.code);
-    if (message.type === 'metrics') metrics.heard(name, message.port);
-  };
   const start = (name: string): Supervised =>
-    supervise({
+    startPart(run, {
       name,
-      env: () => env(name),
-      logFile: directory.in('logs', `${name}.log`),
-      onMessage,
+      env: () => ({
+        ...added,
+        ...metrics.env(metricsOrder.indexOf(name)),
+        PORT: String(port),
+        HOST: io.env.HOST ?? '127.0.0.1',
+      }),
+      onMessage(message) {
+        if (message.type === 'metrics') metrics.heard(name, message.port);
+      },
       onGone: fail,
-      onStart: (pid) => noteChild(directory, name, pid),
       async putRight(code) {
         // Another program took the port first, perhaps another start at the same moment.
         if (name !== 'gateway' || code !== 'PORT_IN_USE' || port === 65_535) return false;
@@ -85,17 +73,13 @@ export function startProcesses(parts: {
         if (metrics.isChosen && (await isFreePort(port))) return false;
         const next = await nextFreePort(port + 1);
         if (next === null) return false;
-        sayPort(reporter, port, next);
+        reportPort(reporter, port, next);
         port = next;
         return true;
       },
     });
   const children = ['gateway', 'ingester', 'packer'].map(start);
-  const killAll = (): void => {
-    for (const child of children) child.kill();
-  };
-  io.hurry?.addEventListener('abort', killAll, { once: true });
-  parts.onClose(async () => {
+  run.onClose(async () => {
     const ends = await Promise.all(children.map((child) => child.stop()));
     if (io.exitCode === 0 && ends.some(({ clean }) => !clean)) io.exitCode = NOT_DRAINED;
   });

@@ -109,8 +109,8 @@ test('one whose configuration is wrong is not started twice; its own last senten
 test('one that never gets ready is given up after eight starts; the error names its log', async () => {
   const { supervised, givenUp, pids } = await supervising('process.exit(1);');
   const error = await givenUp;
-  expect(error).toMatchObject({ code: 'CHILD_FAILED', hint: `Its log is ${path.join(folder, 'log')}.` });
-  expect(error.message).toBe('The packer keeps ending, the last time with code 1.');
+  expect(error).toMatchObject({ code: 'CHILD_FAILED', hint: `See its log ${path.join(folder, 'log')}.` });
+  expect(error.message).toBe('The packer keeps ending, last with code 1.');
   await expect(supervised.ready).rejects.toBe(error);
   expect(await pids()).toHaveLength(8);
 });
@@ -120,7 +120,7 @@ test('what an earlier start said is not the reason of the last one', async () =>
     `if (run > 1) process.kill(process.pid, 'SIGKILL');
      else process.send({ type: 'fatal', code: 'DATABASE_UNAVAILABLE', message: 'Postgres is gone.', exitCode: 69 }, () => process.exit(69));`,
   );
-  expect((await givenUp).message).toBe('The packer keeps ending, the last time with SIGKILL.');
+  expect((await givenUp).message).toBe('The packer keeps ending, last with SIGKILL.');
 });
 
 const FATAL = (code: string, exitCode: number): string =>
@@ -156,7 +156,7 @@ test('that it was killed is said', async () => {
   expect(messages).toContainEqual({
     type: 'problem',
     code: 'CHILD_FAILED',
-    message: 'ended with SIGKILL and is started again',
+    message: 'Ended with SIGKILL; restarting it.',
   });
 });
 

@@ -108,7 +108,7 @@ export function supervise(options: ChildOptions): Supervised {
         return;
       }
       if (lastWords === undefined && code !== 0) {
-        const message = `ended with ${outcome} and is started again`;
+        const message = `Ended with ${outcome}; restarting it.`;
         options.onMessage(options.name, { type: 'problem', code: 'CHILD_FAILED', message });
       }
       if (stopping) return;
@@ -174,7 +174,7 @@ function whyGone(
   }
   return new PackhouseError({
     code: 'CHILD_FAILED',
-    message: `The ${options.name} keeps ending, the last time with ${outcome}.`,
-    hint: `Its log is ${options.logFile}.`,
+    message: `The ${options.name} keeps ending, last with ${outcome}.`,
+    hint: `See its log ${options.logFile}.`,
   });
 }

@@ -2,13 +2,13 @@ import { Writable } from 'node:stream';
 import type { KindStatus, NetworkStatus } from '@packhouse/pipeline';
 import { describe, expect, test } from 'vitest';
 import { memoryIo } from '../testing/run.js';
-import { createView, progressOf } from './view.js';
+import { createView, toProgress } from './view.js';
 
 function kindStatus(more: Partial<KindStatus>): KindStatus {
   return {
     network: 'main',
     kind: 'blocks',
-    wanted: 100,
+    requested: 100,
     staged: 0,
     published: 0,
     quarantined: 0,
@@ -38,7 +38,7 @@ describe('the sum of a status', () => {
   test('counts a block when all wanted kinds have it', () => {
     const rates = { blocks: 5, logs: 3 } as Record<string, number>;
     expect(
-      progressOf(status, ({ kind }) => ({
+      toProgress(status, ({ kind }) => ({
         blocksPerSecond: rates[kind] ?? 0,
         bytesPerSecond: 7,
         etaSeconds: kind === 'logs' ? 12 : null,
@@ -46,7 +46,7 @@ describe('the sum of a status', () => {
     ).toEqual({
       network: 'main',
       head: 123,
-      wanted: 100,
+      requested: 100,
       staged: 70,
       published: 40,
       quarantined: 2,
@@ -59,18 +59,24 @@ describe('the sum of a status', () => {
   });
 
   test('is nothing at all where no kind is wanted', () => {
-    const empty = progressOf({ ...status, kinds: [] }, () => {
+    const empty = toProgress({ ...status, kinds: [] }, () => {
       throw new Error('no kind, no rate');
     });
-    expect(empty).toMatchObject({ wanted: 0, staged: 0, published: 0, blocksPerSecond: 0, etaSeconds: null });
+    expect(empty).toMatchObject({
+      requested: 0,
+      staged: 0,
+      published: 0,
+      blocksPerSecond: 0,
+      etaSeconds: null,
+    });
   });
 });
 
 describe('the view', () => {
-  const progress: ReturnType<typeof progressOf> = {
+  const progress: ReturnType<typeof toProgress> = {
     network: 'main',
     head: 17_000_123,
-    wanted: 1_000,
+    requested: 1_000,
     staged: 500,
     published: 200,
     quarantined: 0,
@@ -81,21 +87,21 @@ describe('the view', () => {
     etaSeconds: 25,
   };
   const LINE =
-    'head 17,000,123  staged 500  published 200 of 1,000 blocks in 12 bundles (12.3 MB)  20.0 blocks/s  3.2 MB/s  ETA 25 s';
+    'head 17,000,123  fetched 500 of 1,000 blocks  published 200 in 12 bundles (12.3 MB)  20.0 blocks/s  3.2 MB/s  ETA 25 s';
 
-  test('elsewhere than on a terminal is a line every five seconds, and none that says the same', () => {
+  test('elsewhere than on a terminal is a line every thirty seconds, and none that says the same', () => {
     const { io, said } = memoryIo();
     let now = 1_000_000;
     const view = createView(io, () => now);
     view.progress(progress);
-    now += 4_999;
+    now += 29_999;
     view.progress({ ...progress, staged: 600 });
     expect(said.out).toBe(`${LINE}\n`);
     now += 1;
     view.progress(progress);
     expect(said.out).toBe(`${LINE}\n`);
     view.progress({ ...progress, staged: 700 });
-    expect(said.out).toBe(`${LINE}\n${LINE.replace('staged 500', 'staged 700')}\n`);
+    expect(said.out).toBe(`${LINE}\n${LINE.replace('fetched 500', 'fetched 700')}\n`);
   });
 
   test('on a terminal is one line drawn over itself, cut to the width, with other lines above it', () => {
@@ -124,17 +130,21 @@ describe('the view', () => {
 
   test.each([
     ['says nothing of an end that is not known', { etaSeconds: null }, / MB\/s$/],
-    ['is up to date when all that is wanted is staged', { etaSeconds: null, staged: 1_000 }, / up to date$/],
+    [
+      'is up to date when all that is requested is staged',
+      { etaSeconds: null, staged: 1_000 },
+      / up to date$/,
+    ],
     ['names how many blocks are quarantined', { quarantined: 1_234 }, / {2}1,234 quarantined$/],
-    ['has a question mark while the head is unknown', { head: null }, /^head \? /],
+    ['says that the head is unknown', { head: null }, /^head unknown /],
     [
       'is not up to date before the head is known',
-      { head: null, wanted: 0, staged: 0, etaSeconds: null },
+      { head: null, requested: 0, staged: 0, etaSeconds: null },
       / MB\/s$/,
     ],
   ])('%s', (_, more, expected) => {
     const { io, said } = memoryIo();
-    createView(io, () => 1e6).progress({ ...progress, ...(more as Partial<ReturnType<typeof progressOf>>) });
+    createView(io, () => 1e6).progress({ ...progress, ...(more as Partial<ReturnType<typeof toProgress>>) });
     expect(said.out.trimEnd()).toMatch(expected as RegExp);
   });
 });

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { memoryIo } from '../testing/run.js';
-import { untilNextLook } from './watch.js';
+import { untilNextPoll } from './watch.js';
 
 /** A reader that is behind by one line, and lets go of it when it is told to. */
 function behind() {
@@ -17,10 +17,10 @@ function behind() {
 }
 const clock = { sleep: () => Promise.resolve() };
 
-test('the next look waits for a reader that is behind, so that nothing piles up for it', async () => {
+test('the next poll waits for a reader that is behind, so that nothing piles up for it', async () => {
   const { stdout, read } = behind();
   let looked = false;
-  const waiting = untilNextLook({ ...memoryIo().io, stdout }, clock).then(() => {
+  const waiting = untilNextPoll({ ...memoryIo().io, stdout }, clock).then(() => {
     looked = true;
   });
   await new Promise(setImmediate);
@@ -33,7 +33,7 @@ test('the next look waits for a reader that is behind, so that nothing piles up 
 test('the signal ends the wait', async () => {
   const stop = new AbortController();
   const { io } = memoryIo({ signal: stop.signal });
-  const waiting = untilNextLook({ ...io, stdout: behind().stdout }, clock);
+  const waiting = untilNextPoll({ ...io, stdout: behind().stdout }, clock);
   stop.abort(new Error('SIGTERM'));
   await waiting;
 });

@@ -8,7 +8,7 @@ export const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /** Why a run ends that a signal stopped. */
 export class Stopped extends Error {
   constructor(readonly by: keyof typeof STOPPED_BY) {
-    super(`It was stopped by ${by} before it was done.`);
+    super(`Stopped by ${by}.`);
   }
 }
 
@@ -23,7 +23,7 @@ const LAST_OUTPUT_MS = 1_000;
 export async function finish(io: CliIo, error?: unknown): Promise<number> {
   let code = io.exitCode;
   const failed = (failure: unknown): void => {
-    code = exitCodeOf(failure);
+    code = getExitCode(failure);
     const text = `packhouse: ${redact(describeError(failure))}\n`;
     io.stderr.write(io.stderr.isTTY ? harmless(text) : text);
   };
@@ -34,8 +34,8 @@ export async function finish(io: CliIo, error?: unknown): Promise<number> {
     failed(
       new PackhouseError({
         code: 'OUTPUT_FAILED',
-        message: `The output could not be written whole: ${unwritten.message}.`,
-        hint: 'Make space, or write it elsewhere.',
+        message: `Cannot write the output: ${unwritten.message}.`,
+        hint: 'Free some space, or write it elsewhere.',
         cause: unwritten,
       }),
     );
@@ -44,7 +44,7 @@ export async function finish(io: CliIo, error?: unknown): Promise<number> {
   return code;
 }
 
-function exitCodeOf(error: unknown): number {
+function getExitCode(error: unknown): number {
   if (error instanceof Stopped) return STOPPED_BY[error.by];
   return error instanceof PackhouseError ? error.exitCode : 70;
 }

@@ -1,3 +1,5 @@
+import type { BlockRange } from '@packhouse/chain';
+
 /** `1234567` as `1,234,567`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
@@ -34,4 +36,9 @@ export function formatDuration(seconds: number): string {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** A block range as JSON has it. */
+export function toPublicRange<T extends BlockRange>({ firstBlock: from, lastBlock: to, ...rest }: T) {
+  return { from, to, ...rest };
 }

@@ -1,6 +1,11 @@
 import { isKind, KINDS, type Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 
+/** The error of a command line that does not fit. */
+export function usageError(message: string, hint?: string, cause?: unknown): PackhouseError {
+  return new PackhouseError({ code: 'USAGE', message, hint, cause });
+}
+
 /** A block number in decimal digits, with underscores or commas between thousands if wanted. */
 export function parseBlockNumber(text: string, option: string): number {
   const digits = text.replace(/(?<=\d)[_,](?=\d{3})/g, '');
@@ -18,12 +23,12 @@ export function checkRange(start: number, end: number): void {
   if (start <= end) return;
   throw new PackhouseError({
     code: 'RANGE_INVALID',
-    message: `The range ${start} to ${end} is reversed: its first block is after its last one.`,
+    message: `The range ${start} to ${end} is reversed.`,
     hint: `Did you mean --from ${end} --to ${start}?`,
   });
 }
 
-/** Kinds with commas between them, or `all`. */
+/** Comma-separated kinds, or `all`. */
 export function parseKinds(text: string): Kind[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.length === 1 && names[0] === 'all') return [...KINDS];
@@ -32,7 +37,7 @@ export function parseKinds(text: string): Kind[] {
   throw new PackhouseError({
     code: 'KIND_UNKNOWN',
     message: `There is no kind "${unknown[0]}".`,
-    hint: `The kinds are ${KINDS.join(', ')}; give several with commas between, or all.`,
+    hint: `The kinds are ${KINDS.join(', ')}; separate several with commas, or give all.`,
   });
 }
 
@@ -40,10 +45,7 @@ export function parseKinds(text: string): Kind[] {
 export function parseInteger(text: string, option: string, min: number, max: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= min && number <= max) return number;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `${option} takes a whole number from ${min} to ${max}, got "${text}".`,
-  });
+  throw usageError(`${option} takes a whole number from ${min} to ${max}, got "${text}".`);
 }
 
 /** A count of at least one: `5000000`, `5_000_000`, `5M`, `2.5k`. */
@@ -53,19 +55,22 @@ export function parseCount(text: string, option: string): number {
   // 2.3 * 1e6 is not whole.
   const number = Math.round(Number(digits.replace(/[_,]/g, '')) * factor * 1e3) / 1e3;
   if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `${option} takes a whole number of at least 1, got "${text}".`,
-    hint: `For example ${option} 5M or ${option} 5_000_000.`,
-  });
+  throw usageError(
+    `${option} takes a whole number of at least 1, got "${text}".`,
+    `For example ${option} 5M or ${option} 5_000_000.`,
+  );
 }
 
 /** The name of a network, in the form of the networks file. */
 export function parseNetworkName(text: string): string {
   if (/^[a-z0-9-]{1,32}$/.test(text)) return text;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `--network takes 1 to 32 lower-case letters, digits and dashes, got "${text}".`,
-    hint: 'For example --network ethereum.',
-  });
+  throw usageError(
+    `--network takes 1 to 32 lower-case letters, digits and dashes, got "${text}".`,
+    'For example --network ethereum.',
+  );
+}
+
+/** The field of an option that takes a value or `none`. */
+export function orNull<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
+  return text === undefined ? undefined : text === 'none' ? null : read(text);
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Kind } from '@packhouse/chain';
+import { type Kind, toQuantity } from '@packhouse/chain';
 import {
   createSigner,
   entryLine,
@@ -37,12 +37,16 @@ export interface Downloads {
 }
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-const hashOf = (number: number): string => `0x${sha256(`block ${number}`)}`;
+const getHash = (number: number): string => `0x${sha256(`block ${number}`)}`;
 
 /** The record of a block in these tests. */
-function recordOf(kind: Kind, number: number): string {
+function toRecord(kind: Kind, number: number): string {
   if (kind !== 'blocks') return `[{"blockNumber":"0x${number.toString(16)}","data":"0x${'ab'.repeat(40)}"}]`;
-  const facts = { number: `0x${number.toString(16)}`, hash: hashOf(number), parentHash: hashOf(number - 1) };
+  const facts = {
+    number: toQuantity(number),
+    hash: getHash(number),
+    parentHash: getHash(number - 1),
+  };
   return JSON.stringify({ ...facts, transactions: [] });
 }
 
@@ -71,21 +75,21 @@ export async function makeDownloads({ linesOnly = false } = {}): Promise<Downloa
       const log = entries.get(kind) ?? [];
       entries.set(kind, log);
       const numbers = Array.from({ length: end - start + 1 }, (_, i) => start + i);
-      const text = `[${(records ?? numbers.map((number) => recordOf(kind, number))).join(',')}]`;
+      const text = `[${(records ?? numbers.map((number) => toRecord(kind, number))).join(',')}]`;
       const file = gzipSync(text);
       const entry = signer.seal({
         network: 'ethereum',
         chainId: 1,
         kind,
         sequence: log.length,
-        start,
-        end,
+        from: start,
+        to: end,
         sha256: sha256(file),
         bytes: file.length,
         rawBytes: text.length,
-        firstHash: hashOf(start),
-        firstParentHash: hashOf(start - 1),
-        lastHash: hashOf(end),
+        firstHash: getHash(start),
+        firstParentHash: getHash(start - 1),
+        lastHash: getHash(end),
         proofs: ['headerHash'],
         clients: [],
         producer: signer.producer,

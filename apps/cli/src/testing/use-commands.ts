@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createDatabase, type Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Context } from '@packhouse/runtime';
-import { afterAll, beforeAll, expect, inject } from 'vitest';
+import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
 import { commandContext } from '../installation/connect.js';
 import { memoryIo, type Outcome, run } from './run.js';
 
@@ -23,22 +23,27 @@ interface Commands {
   refused(code: number, ...args: string[]): Promise<string>;
 }
 
-/** Makes the database and the folder before the tests of a file (or of a `describe`), and removes them after it. */
-export function useCommands({ migrated = true } = {}): Commands {
+/**
+ * Makes the database and the folder before the tests of a file (or of a `describe`), and removes them after it. The
+ * date of both this process and the database stays `now`, if that is given.
+ */
+export function useCommands({ migrated = true, now }: { migrated?: boolean; now?: Date } = {}): Commands {
   const context = commandContext(memoryIo().io);
   const env: Record<string, string> = {};
   let fresh: FreshDatabase;
   let database: Database;
   let directory: string;
   beforeAll(async () => {
+    if (now !== undefined) vi.useFakeTimers({ toFake: ['Date'], now });
     directory = await mkdtemp(path.join(tmpdir(), 'packhouse-cli-'));
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated });
+    fresh = await freshDatabase(inject('postgresUrl'), { migrated, now });
     database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   });
   afterAll(async () => {
     await database.close();
     await fresh.drop();
     await rm(directory, { recursive: true, force: true });
+    vi.useRealTimers();
   });
   const packhouse = (...args: string[]): Promise<Outcome> =>
     run(args, { cwd: directory, env: { DATABASE_URL: fresh.url, ...env } });

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Database, SecretHolder } from '@packhouse/database';
-import { csrfOf, hashOf, isPassword, isSame, makeSecret, readInput } from '@packhouse/operations';
+import { getCsrf, getHash, isPassword, isSame, makeSecret, readInput } from '@packhouse/operations';
 import { type Clock, PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { type Access, SESSION_COOKIE } from './access.js';
 
 /** How long a session lasts, in milliseconds. */
 const SESSION_MS = 12 * 3_600_000;
-/** Tells a browser in which an operator gave his password before; how long, in seconds. */
+/** Marks a browser in which an operator signed in by password; its lifetime in seconds. */
 const KNOWN_COOKIE = 'packhouse_known';
 const KNOWN_S = 90 * 86_400;
 
@@ -18,7 +18,7 @@ const byKey = z.object({ key: z.string().min(1).max(256) });
 const signIn = z.union([byLink, byPassword, byKey]);
 
 interface Person extends Pick<SecretHolder, 'name' | 'role' | 'operatorId' | 'keyId'> {
-  /** The hash of the password that he gave; null: he gave none. */
+  /** The hash of the given password; null: none given. */
   password: string | null;
 }
 
@@ -39,16 +39,16 @@ export function addSignInRoutes(
   ): Promise<Person | null> => {
     const found = await operators.find(name);
     const mark = request.cookies[KNOWN_COOKIE];
-    const known = found?.password && mark !== undefined && isSame(mark, knownMark(name, found.password));
+    const known = found?.password && mark !== undefined && isSame(mark, getKnownMark(name, found.password));
     const subjects = known ? [`known ${name}`] : [`address ${request.ip}`, `name ${name}`];
-    // One statement tells first, so that attempts that must wait count for nobody.
+    // First of all, so that attempts that must wait are not counted.
     const lockedMs = await operators.lockedMs(subjects);
     if (lockedMs > 0 || !(await operators.attempt(subjects))) {
       const retryAfterMs = Math.max(lockedMs, 1_000);
       throw new PackhouseError({
         code: 'SIGN_IN_LOCKED',
-        message: `Too many attempts failed: the next one is heard in ${Math.ceil(retryAfterMs / 1_000)} s.`,
-        hint: '`packhouse operators link NAME` prints a link that is heard at once.',
+        message: `Too many failed attempts. Retry in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+        hint: 'Or run `packhouse operators link NAME` for a one-time link.',
         data: { retryAfterMs },
       });
     }
@@ -62,10 +62,10 @@ export function addSignInRoutes(
     const given = readInput(signIn, request.body);
     if ('password' in given) return byNameAndPassword(request, given);
     if ('link' in given) {
-      const taken = await operators.takeLink(hashOf(given.link));
+      const taken = await operators.takeLink(getHash(given.link));
       return taken && { ...taken, password: null };
     }
-    const row = await database.keys.find(hashOf(given.key));
+    const row = await database.keys.find(getHash(given.key));
     if (row === null || row.revokedAt !== null) return null;
     if (row.expiresAt !== null && row.expiresAt.getTime() <= clock.now()) return null;
     return { name: row.prefix, role: 'owner', operatorId: null, keyId: row.id, password: null };
@@ -76,20 +76,20 @@ export function addSignInRoutes(
     const session = makeSecret();
     const { operatorId = null, keyId = null, role = 'owner', password = null } = person ?? {};
     const secret = { kind: 'session', operatorId, keyId, role, forMs: SESSION_MS, password } as const;
-    if (person === null || !(await operators.keep({ sha256: hashOf(session), ...secret }))) {
+    if (person === null || !(await operators.keep({ sha256: getHash(session), ...secret }))) {
       throw new PackhouseError({
         code: 'SIGN_IN_REFUSED',
-        message: 'That link, that name with that password, or that key signs nobody in.',
-        hint: 'A link works once and for ten minutes; `packhouse operators link NAME` prints a new one.',
+        message: 'Wrong link, name, password or key.',
+        hint: 'A link works once, for ten minutes. Run `packhouse operators link NAME` for a new one.',
       });
     }
     const { name } = person;
     reply.setCookie(SESSION_COOKIE, session, { ...cookie, maxAge: SESSION_MS / 1_000 });
     if (password !== null) {
       const mark = { ...cookie, path: '/api/sign-in', maxAge: KNOWN_S };
-      reply.setCookie(KNOWN_COOKIE, knownMark(name, password), mark);
+      reply.setCookie(KNOWN_COOKIE, getKnownMark(name, password), mark);
     }
-    return { name, role, csrf: csrfOf(session), expiresInMs: SESSION_MS };
+    return { name, role, csrf: getCsrf(session), expiresInMs: SESSION_MS };
   };
 
   app.post('/api/sign-in', async (request, reply) => start(reply, await identify(request)));
@@ -97,14 +97,14 @@ export function addSignInRoutes(
   app.get('/api/session', async (request) => {
     const { name, role, expiresAt } = await access.require(request, 'owner');
     const session = request.cookies[SESSION_COOKIE];
-    return { name, role, expiresAt, csrf: session === undefined ? null : csrfOf(session) };
+    return { name, role, expiresAt, csrf: session === undefined ? null : getCsrf(session) };
   });
 
   app.post('/api/sign-out', async (request, reply) => {
     await access.require(request, 'owner');
     const session = request.cookies[SESSION_COOKIE];
     if (session !== undefined) {
-      await operators.drop(hashOf(session));
+      await operators.drop(getHash(session));
       access.forget(session);
     }
     reply.clearCookie(SESSION_COOKIE, cookie);
@@ -112,7 +112,7 @@ export function addSignInRoutes(
   });
 }
 
-/** Made of the hash of the password, with its salt: nobody else can make it, and it ends with the password. */
-function knownMark(name: string, password: string): string {
+/** Derived from the hash of the password: it ends with the password. */
+function getKnownMark(name: string, password: string): string {
   return createHmac('sha256', password).update(`packhouse known ${name}`).digest('base64url');
 }

@@ -16,7 +16,7 @@ import { describeProblem } from '../http/problem.js';
 import { createFeed, type Topic } from './feed.js';
 
 /** Pages that may listen. */
-const MOST_LISTENERS = 200;
+const MAX_LISTENERS = 200;
 
 /**
  * Serves `/api/events?topics=alarms,workers`: server-sent events of what these pages show, as it changes. The stream ends
@@ -24,16 +24,16 @@ const MOST_LISTENERS = 200;
  */
 export function addEventRoute(
   app: FastifyInstance,
-  parts: Omit<OperationParts, 'who'>,
+  parts: Omit<OperationParts, 'actor'>,
   access: Access,
 ): void {
-  const topics = topicsOf({ ...parts, who: 'console' });
+  const topics = getTopics({ ...parts, actor: 'console' });
   const names = topics.map(({ name }) => name);
   const input = z.object({
     topics: z.string().transform((text, context) => {
       const given = text.split(',');
       if (given.every((name) => names.includes(name))) return given;
-      context.addIssue(`expected some of ${names.join(', ')}, with commas between`);
+      context.addIssue(`expected some of ${names.join(', ')}, separated by commas`);
       return z.NEVER;
     }),
   });
@@ -43,32 +43,32 @@ export function addEventRoute(
   // The answer to a HEAD would never end.
   app.get('/api/events', { exposeHeadRoute: false }, async (request, reply) => {
     await access.require(request, 'viewer');
-    const wanted = new Set(readInput(input, request.query).topics);
-    if (feed.size >= MOST_LISTENERS) {
+    const requested = new Set(readInput(input, request.query).topics);
+    if (feed.size >= MAX_LISTENERS) {
       throw new PackhouseError({
         code: 'LISTENERS_FULL',
-        message: `${MOST_LISTENERS} pages listen to this console already.`,
-        hint: 'Ask for what they show again and again meanwhile.',
+        message: `The limit of ${MAX_LISTENERS} listening pages is reached.`,
+        hint: 'Poll the API instead.',
       });
     }
     const stream = new PassThrough();
     feed.add({
       stream,
-      topics: wanted,
+      topics: requested,
       mayListen: async () => {
         const holder = await access.holder(request);
         return holder !== null && holder.role !== 'owner';
       },
     });
     reply.type('text/event-stream; charset=utf-8');
-    // nginx holds answers back otherwise.
+    // nginx buffers otherwise.
     reply.header('x-accel-buffering', 'no');
     return reply.send(stream);
   });
 }
 
 /** The reads that pages repeat, with what names their rows. */
-function topicsOf(parts: OperationParts): readonly Topic[] {
+function getTopics(parts: OperationParts): readonly Topic[] {
   const topic = <I extends z.ZodObject, T extends object>(
     { input, name, run }: Operation<I, readonly T[]>,
     keyOf: (row: T) => string,

@@ -132,8 +132,8 @@ test('a page hears when Postgres is away, and when it is back', async () => {
   failing.mockRestore();
   await look();
   expect(page.told.slice(1)).toMatchObject([
-    { event: 'beat', data: { ageMs: 2_000, problem: { message: 'Postgres does not answer.' } } },
-    { event: 'beat', data: { ageMs: 0, problem: null } },
+    { event: 'heartbeat', data: { ageMs: 2_000, problem: { message: 'Postgres does not answer.' } } },
+    { event: 'heartbeat', data: { ageMs: 0, problem: null } },
   ]);
 });
 

@@ -2,12 +2,12 @@ import type { PassThrough } from 'node:stream';
 import type { Context } from '@packhouse/runtime';
 import { createRowChanges, type RowChanges } from './row-changes.js';
 
-/** Rows that pages show while they change. */
+/** Rows whose changes are sent to pages. */
 export interface Topic {
   /** The name of its events. */
   readonly name: string;
   read(): Promise<readonly object[]>;
-  /** What makes a row another one. */
+  /** The identity of a row. */
   keyOf(row: object): string;
 }
 
@@ -15,11 +15,11 @@ export interface Topic {
 interface Listener {
   readonly stream: PassThrough;
   readonly topics: ReadonlySet<string>;
-  /** Whether its session lives and may look. Rejects if that cannot be known. */
+  /** Whether its session is valid and may read. Rejects if unknown. */
   mayListen(): Promise<boolean>;
 }
 
-/** What changed, sent to the pages that listen. */
+/** Sends changes to the pages that listen. */
 interface Feed {
   readonly size: number;
   /** Sends it all rows of its topics, and then what changes, until its stream closes. */
@@ -28,18 +28,18 @@ interface Feed {
   close(): Promise<void>;
 }
 
-/** Pause between two looks, in milliseconds: with the time of the look, less than a second. */
-const EVERY_MS = 500;
-/** A page that hears nothing for longer takes its stream as cut (`web/src/lib/live.ts`); in milliseconds. */
-const BEAT_MS = 5_000;
-/** A page that does not read so many bytes is cut; it asks anew when it is awake. */
-const MOST_UNSENT_BYTES = 4_194_304;
+/** Pause between two polls: with the time of a poll, less than a second. */
+const POLL_MS = 500;
+/** After a longer silence a page takes its stream as cut (`web/src/lib/live.ts`). */
+const HEARTBEAT_MS = 5_000;
+/** A page with more unread bytes is cut off; it reconnects. */
+const MAX_UNSENT_BYTES = 4_194_304;
 
 /**
  * Creates the feed. It reads each topic once for all pages, and nothing while no page listens.
  *
- * Events: one named as its topic (see `RowChanges`); `beat` {ageMs, problem}: how old the figures are, and the error of
- * the last look; `ended`: the session has ended.
+ * Events: one named as its topic (see `RowChanges`); `heartbeat` {ageMs, problem}: how old the figures are, and the error
+ * of the last poll; `ended`: the session has ended.
  */
 export function createFeed(parts: {
   context: Context;
@@ -49,87 +49,67 @@ export function createFeed(parts: {
 }): Feed {
   const { context, describe, topics } = parts;
   const { clock, logger } = context;
-  const listeners = new Map<Listener, Set<string>>();
+  const pages = createListeners();
+  const { listeners, send } = pages;
   const known = new Map<string, RowChanges>();
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let problem: object | null = null;
   let readAt = clock.elapsed();
-  let beatAt = 0;
-  let id = 0;
-  context.metrics.gauge('packhouse_console_listeners', 'Open pages that hear of changes.', [], (gauge) =>
+  let heartbeatAt = 0;
+  context.metrics.gauge('packhouse_console_listeners', 'Open pages that listen to changes.', [], (gauge) =>
     gauge.set(listeners.size),
   );
-
-  const send = (listener: Listener, event: string, data: object): void => {
-    const { stream } = listener;
-    stream.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-    if (stream.writableLength > MOST_UNSENT_BYTES) drop(listener);
-  };
-  const drop = (listener: Listener): void => {
-    listeners.delete(listener);
-    listener.stream.end();
-  };
-
-  const checkSessions = (): Promise<unknown> =>
-    Promise.all(
-      [...listeners.keys()].map(async (listener) => {
-        if (await listener.mayListen()) return;
-        send(listener, 'ended', {});
-        drop(listener);
-      }),
-    );
 
   const readTopic = async ({ name, keyOf, read }: Topic): Promise<void> => {
     const rows = await read();
     const changes = known.get(name) ?? createRowChanges(keyOf);
     known.set(name, changes);
     const changed = changes.take(rows);
-    id += 1;
-    for (const [listener, told] of listeners) {
+    pages.nextId();
+    for (const [listener, sent] of listeners) {
       if (!listener.topics.has(name)) continue;
-      if (!told.has(name)) send(listener, name, changes.all());
+      if (!sent.has(name)) send(listener, name, changes.all());
       else if (changed !== null) send(listener, name, changed);
-      told.add(name);
+      sent.add(name);
     }
   };
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const before = problem;
     try {
-      await checkSessions();
-      const heard = topics.filter(({ name }) => [...listeners.keys()].some((each) => each.topics.has(name)));
-      await Promise.all(heard.map(readTopic));
+      await pages.endExpired();
+      const inUse = topics.filter(({ name }) => [...listeners.keys()].some((each) => each.topics.has(name)));
+      await Promise.all(inUse.map(readTopic));
       readAt = clock.elapsed();
       problem = null;
     } catch (error) {
       problem = describe(error);
-      if (before === null)
-        logger.warn({ err: error }, 'what pages show could not be read; it is tried again');
+      if (before === null) logger.warn({ err: error }, 'reading the rows of pages failed; retrying');
     }
-    if ((before === null) !== (problem === null)) beat();
+    if ((before === null) !== (problem === null)) sendHeartbeat();
   };
-  const beat = (): void => {
-    beatAt = clock.elapsed();
+  const sendHeartbeat = (): void => {
+    heartbeatAt = clock.elapsed();
     for (const listener of listeners.keys()) {
-      send(listener, 'beat', { ageMs: Math.round(clock.elapsed() - readAt), problem });
+      send(listener, 'heartbeat', { ageMs: Math.round(clock.elapsed() - readAt), problem });
     }
   };
 
   const run = async (): Promise<void> => {
     while (listeners.size > 0 && !closing.signal.aborted) {
-      await look();
-      await clock.sleep(EVERY_MS, closing.signal).catch(() => undefined);
+      await poll();
+      await clock.sleep(POLL_MS, closing.signal).catch(() => undefined);
     }
     known.clear();
     problem = null;
     running = undefined;
   };
-  // Also while a look hangs.
-  const beats = setInterval(() => {
-    if (clock.elapsed() - beatAt >= BEAT_MS) beat();
-  }, BEAT_MS);
-  beats.unref();
+  // Also while a poll hangs.
+  const heartbeats = setInterval(() => {
+    if (clock.elapsed() - heartbeatAt >= HEARTBEAT_MS) sendHeartbeat();
+  }, HEARTBEAT_MS);
+  heartbeats.unref();
 
   return {
     get size() {
@@ -143,10 +123,43 @@ export function createFeed(parts: {
       running ??= run();
     },
     async close() {
-      clearInterval(beats);
+      clearInterval(heartbeats);
       closing.abort(new Error('the console closes'));
-      for (const listener of listeners.keys()) drop(listener);
+      for (const listener of listeners.keys()) pages.drop(listener);
       await running;
+    },
+  };
+}
+
+/** The open pages, each with the topics that it has got. */
+function createListeners() {
+  const listeners = new Map<Listener, Set<string>>();
+  let id = 0;
+  const drop = (listener: Listener): void => {
+    listeners.delete(listener);
+    listener.stream.end();
+  };
+  const send = (listener: Listener, event: string, data: object): void => {
+    const { stream } = listener;
+    stream.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    if (stream.writableLength > MAX_UNSENT_BYTES) drop(listener);
+  };
+  return {
+    listeners,
+    send,
+    drop,
+    nextId(): void {
+      id += 1;
+    },
+    /** Ends the streams of expired sessions. */
+    async endExpired(): Promise<void> {
+      await Promise.all(
+        [...listeners.keys()].map(async (listener) => {
+          if (await listener.mayListen()) return;
+          send(listener, 'ended', {});
+          drop(listener);
+        }),
+      );
     },
   };
 }

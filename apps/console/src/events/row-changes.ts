@@ -1,4 +1,4 @@
-/** What is told of a list: the rows that are new or changed, by key, and the keys in order if that changed. */
+/** The changes of a list: the rows that are new or changed, by key, and the keys in order if that changed. */
 interface RowsEvent {
   keys?: string[];
   rows: Record<string, object>;

@@ -1,12 +1,12 @@
 import { isKind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
-import { fileAt } from '@packhouse/operations';
+import { findFile } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { Access } from '../access/access.js';
 
-/** The largest file that is handed to a page, in bytes. */
+/** The largest file that a page opens, in bytes. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 /**
@@ -26,23 +26,28 @@ export function addFileRoute(
       if (!isKind(kind) || !/^\d{1,15}$/.test(start)) {
         throw new PackhouseError({
           code: 'FILE_UNKNOWN',
-          message: `${`${kind}/${start}`.slice(0, 100)} names no file.`,
-          hint: 'Give a kind and the first block of a file.',
+          message: `${`${kind}/${start}`.slice(0, 100)} is not a file.`,
+          hint: 'Use a kind and the first block of a file.',
         });
       }
       if (objectStore === undefined) {
         throw new PackhouseError({
           code: 'OBJECT_STORE_INVALID',
-          message: 'This console cannot read files: it was started without OBJECT_STORE.',
-          hint: 'Set OBJECT_STORE to that of the packers and start the console again.',
+          message: 'This console cannot read files: OBJECT_STORE is not set.',
+          hint: 'Set OBJECT_STORE as for the packers and restart the console.',
         });
       }
-      const { byteLength, objectKey } = await fileAt(database.network(network), network, kind, Number(start));
+      const { byteLength, objectKey } = await findFile(
+        database.network(network),
+        network,
+        kind,
+        Number(start),
+      );
       if (byteLength > MAX_BYTES) {
         throw new PackhouseError({
           code: 'FILE_TOO_LARGE',
-          message: `The file has ${byteLength} bytes, and a page opens ${MAX_BYTES} at most.`,
-          hint: 'Fetch it with `packhouse pull`.',
+          message: `The file has ${byteLength} bytes; a page opens up to ${MAX_BYTES}.`,
+          hint: 'Download it with `packhouse pull`.',
         });
       }
       const gone = new AbortController();

@@ -40,8 +40,8 @@ export function addHeaders(
     if (name !== own?.host && !LOOPBACK.test(name) && name.replace(/:\d+$/, '') !== host) {
       throw new PackhouseError({
         code: 'HOST_REFUSED',
-        message: `This console does not answer under the name "${name.slice(0, 100)}".`,
-        hint: 'Set CONSOLE_URL to the address that browsers use.',
+        message: `Unknown host name "${name.slice(0, 100)}".`,
+        hint: 'Set CONSOLE_URL to the URL in the browser.',
       });
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') checkOrigin(request, own);
@@ -58,6 +58,6 @@ function checkOrigin(request: FastifyRequest, own: URL | null): void {
   throw new PackhouseError({
     code: 'CSRF_REFUSED',
     message: `The change came from a page of ${String(origin ?? 'another site').slice(0, 100)}.`,
-    hint: 'Changes are taken from pages of this console only; programs send a token and no Origin.',
+    hint: 'Only pages of this console may send changes; programs send a token and no Origin.',
   });
 }

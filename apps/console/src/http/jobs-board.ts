@@ -7,11 +7,11 @@ import { type Context, describeError, isPackhouseError, PackhouseError, redact }
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.js';
 import { CSP } from './headers.js';
-import { problemOf, unknownPage } from './problem.js';
+import { toProblem, toUnknownPage } from './problem.js';
 
 const PATH = '/jobs';
-/** Most jobs that one answer lists, each with its payload. */
-const MOST_JOBS = 100;
+/** Jobs in one response, with their payloads. */
+const MAX_JOBS = 100;
 /** The board's page names its own folder as base. The font that it asks another host for is not fetched. */
 const BOARD_CSP = CSP.replace("base-uri 'none'", "base-uri 'self'");
 
@@ -44,7 +44,7 @@ export async function addJobsBoard(
     },
   });
   adapter.setErrorHandler(
-    (error) => problemOf(knownOf(error), context.logger) as ControllerHandlerReturnType,
+    (error) => toProblem(toKnownError(error), context.logger) as ControllerHandlerReturnType,
   );
 
   let opened: Promise<BoardQueues> | undefined;
@@ -70,15 +70,15 @@ export async function addJobsBoard(
       scope.addHook('onRequest', async (request, reply) => {
         reply.header('content-security-policy', BOARD_CSP);
         await access.require(request, 'viewer');
-        if (request.method !== 'GET' && request.method !== 'HEAD') throw unknownPage(request);
+        if (request.method !== 'GET' && request.method !== 'HEAD') throw toUnknownPage(request);
         if (!isApi(request)) return;
         reply.header('cache-control', 'no-store');
         const query = request.query as { jobsPerPage?: unknown };
         const { jobsPerPage = 1 } = query;
-        if (!(Number(jobsPerPage) <= MOST_JOBS)) query.jobsPerPage = String(MOST_JOBS);
+        if (!(Number(jobsPerPage) <= MAX_JOBS)) query.jobsPerPage = String(MAX_JOBS);
         await open();
       });
-      // Why a job failed is kept as it was thrown: addresses of nodes may hold keys.
+      // Reasons of failed jobs may have URLs of nodes with keys.
       scope.addHook('onSend', async (request, _, body) =>
         typeof body === 'string' && isApi(request) ? redact(body) : body,
       );
@@ -86,7 +86,7 @@ export async function addJobsBoard(
         await opened?.then(({ close }) => close()).catch(() => undefined);
       });
       scope.all('/*', async (request) => {
-        throw unknownPage(request);
+        throw toUnknownPage(request);
       });
       await scope.register(adapter.registerPlugin());
     },
@@ -98,13 +98,13 @@ export async function addJobsBoard(
 const isApi = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.url?.startsWith(`${PATH}/api/`) === true;
 
-/** What BullMQ throws while its server is away is said as that. */
-function knownOf(error: Error & { statusCode?: number }): Error {
+/** BullMQ throws errors of many forms while its server is unavailable. */
+function toKnownError(error: Error & { statusCode?: number }): Error {
   if (isPackhouseError(error) || error.statusCode !== undefined) return error;
   return new PackhouseError({
     code: 'QUEUE_UNAVAILABLE',
-    message: `Jobs cannot be read: ${redact(describeError(error))}.`,
-    hint: 'Start Redis, or Postgres where there is none; the board goes on by itself then.',
+    message: `Cannot read the jobs: ${redact(describeError(error))}.`,
+    hint: 'Start Redis, or Postgres without Redis; the board recovers automatically.',
     cause: error,
   });
 }

@@ -9,21 +9,21 @@ export function describeApi(): object {
       title: 'Packhouse console',
       version: '1',
       description:
-        'What operators can look at and change. Sign in with a token: `Authorization: Bearer TOKEN`. Errors are `{"error": {"code", "message", "hint", "data"}}`.',
+        'What operators can read and change. Sign in with a token: `Authorization: Bearer TOKEN`. Errors are `{"error": {"code", "message", "hint", "data"}}`.',
     },
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     security: [{ token: [] }],
-    paths: Object.fromEntries(OPERATIONS.map((operation) => [`/api/${operation.name}`, pathOf(operation)])),
+    paths: Object.fromEntries(OPERATIONS.map((operation) => [`/api/${operation.name}`, getPath(operation)])),
   };
 }
 
-function pathOf({ name, kind, role, summary, input }: Operation): object {
+function getPath({ name, kind, role, summary, input }: Operation): object {
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   const { properties = {}, required = [] } = schema;
   const described = {
     operationId: name.replace(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary,
-    description: `Needs the role ${role}.`,
+    description: `Requires the role ${role}.`,
     responses: { 200: { description: 'The result.', content: { 'application/json': {} } } },
   };
   if (kind === 'read') {

@@ -1,4 +1,4 @@
-import { OPERATIONS, type OperationParts, readInput } from '@packhouse/operations';
+import { OPERATIONS, type Operation, type OperationParts, readInput } from '@packhouse/operations';
 import type { FastifyInstance } from 'fastify';
 import type { Access } from '../access/access.js';
 import { describeApi } from './openapi.js';
@@ -7,19 +7,19 @@ import { createSharedAnswers } from './shared-answers.js';
 /** Serves all operations below /api/, and /api/openapi.json, which describes them. */
 export function addOperationRoutes(
   app: FastifyInstance,
-  parts: Omit<OperationParts, 'who'>,
+  parts: Omit<OperationParts, 'actor'>,
   access: Access,
 ): void {
   const shared = createSharedAnswers(parts.context.clock);
-  for (const operation of OPERATIONS) {
+  for (const operation of OPERATIONS as readonly Operation[]) {
     app.route({
       method: operation.kind === 'read' ? 'GET' : 'POST',
       url: `/api/${operation.name}`,
       handler: async (request, reply) => {
-        const { name: who, keyId } = await access.require(request, operation.role);
+        const { name: actor, keyId } = await access.require(request, operation.role);
         const input = readInput(operation.input, operation.kind === 'read' ? request.query : request.body);
         const run = async (): Promise<string> =>
-          JSON.stringify((await operation.run({ ...parts, who, keyId }, input)) ?? {});
+          JSON.stringify((await operation.run({ ...parts, actor, keyId }, input)) ?? {});
         const { name, sharedForMs } = operation;
         reply.type('application/json; charset=utf-8');
         if (sharedForMs === undefined) return run();

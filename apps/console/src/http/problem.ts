@@ -15,7 +15,7 @@ const NOT_FOUND = /_UNKNOWN$/;
 const USAGE_EXIT = 64;
 const AWAY_EXIT = 69;
 
-function statusOf({ code }: PackhouseError): number {
+function getStatus({ code }: PackhouseError): number {
   const own = STATUS[code];
   if (own !== undefined) return own;
   if (NOT_FOUND.test(code)) return 404;
@@ -24,21 +24,21 @@ function statusOf({ code }: PackhouseError): number {
   return exitCode === AWAY_EXIT || retryable ? 503 : 422;
 }
 
-/** An error as JSON: a sentence, a hint, the code, facts. Never a stack trace. */
+/** An error as JSON: message, hint, code, data. Never a stack trace. */
 export function describeProblem(error: unknown): Record<string, unknown> {
   if (isPackhouseError(error)) {
     const { code, message, hint, data } = error;
     return { code, message, hint, data };
   }
-  return { code: 'INTERNAL', message: 'The console failed at this request; its log says why.' };
+  return { code: 'INTERNAL', message: 'Internal error of the console: see its log.' };
 }
 
-/** The status and the body of the answer to a request that failed; what is a mistake of the console is logged. */
-export function problemOf(error: unknown, logger: Logger): { status: number; body: { error: object } } {
-  if (isPackhouseError(error)) return { status: statusOf(error), body: { error: describeProblem(error) } };
+/** The status and body of the response to a failed request; bugs are logged. */
+export function toProblem(error: unknown, logger: Logger): { status: number; body: { error: object } } {
+  if (isPackhouseError(error)) return { status: getStatus(error), body: { error: describeProblem(error) } };
   const status = (error as FastifyError).statusCode ?? 500;
   if (status < 500) {
-    const message = `The request cannot be read: ${(error as Error).message}.`.replace(/\.\.$/, '.');
+    const message = `Invalid request: ${(error as Error).message}.`.replace(/\.\.$/, '.');
     return { status, body: { error: { code: 'INPUT_INVALID', message } } };
   }
   logger.error({ err: error }, 'a request failed');
@@ -47,17 +47,17 @@ export function problemOf(error: unknown, logger: Logger): { status: number; bod
 
 /** Answers with an error as JSON. */
 export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
-  const { status, body } = problemOf(error, logger);
+  const { status, body } = toProblem(error, logger);
   const retryAfterMs = isPackhouseError(error) ? error.data.retryAfterMs : undefined;
   if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
   return reply.code(status).send(body);
 }
 
-/** The error of a request that nothing answers. */
-export function unknownPage({ method, url }: FastifyRequest): PackhouseError {
+/** The error for an unknown route. */
+export function toUnknownPage({ method, url }: FastifyRequest): PackhouseError {
   return new PackhouseError({
     code: 'PAGE_UNKNOWN',
-    message: `The console has no ${method} ${url.split('?')[0]?.slice(0, 200)}.`,
-    hint: 'Its pages begin at /, its API is described in /api/openapi.json.',
+    message: `Unknown route ${method} ${url.split('?')[0]?.slice(0, 200)}.`,
+    hint: 'The pages are at /, the API is described at /api/openapi.json.',
   });
 }

@@ -1,16 +1,13 @@
 import type { Clock } from '@packhouse/runtime';
 
-/** Answers that are remembered at most, and their characters together. */
-const MOST_ANSWERS = 1_000;
-const MOST_CHARACTERS = 67_108_864;
+/** Cached answers, and their characters. */
+const MAX_ANSWERS = 1_000;
+const MAX_CHARACTERS = 67_108_864;
 
-/** Returns the answer of this name, at most so many milliseconds old, or reads it; failures are not remembered. */
+/** Returns the cached answer if it is younger than `forMs`, or reads it; failures are not cached. */
 type SharedAnswers = (name: string, forMs: number, read: () => Promise<string>) => Promise<string>;
 
-/**
- * Creates the memory of answers that many pages ask for alike: those who ask while one is read wait for it, so that
- * Postgres reads each once, however many ask. What is remembered is bounded; the oldest is forgotten first.
- */
+/** Creates a bounded cache of answers: requests that arrive while one is read share it. */
 export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswers {
   const answers = new Map<string, { answer: Promise<string>; until: number; length: number }>();
   let characters = 0;
@@ -35,7 +32,7 @@ export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswer
         entry.length = length;
         characters += length;
         for (const oldest of answers.keys()) {
-          if (answers.size <= MOST_ANSWERS && characters <= MOST_CHARACTERS) break;
+          if (answers.size <= MAX_ANSWERS && characters <= MAX_CHARACTERS) break;
           forget(oldest);
         }
       },

@@ -1,10 +1,10 @@
 import { createDatabase, type Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { type FreshDatabase, freshDatabase, runSql, silentContext } from '@packhouse/local';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { Role } from '@packhouse/operations';
-import { hashOf, makeSecret } from '@packhouse/operations';
+import { getHash, makeSecret } from '@packhouse/operations';
 import { openQueuesForBoard } from '@packhouse/queue';
-import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Clock, type Context, systemClock } from '@packhouse/runtime';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { createConsole } from '../create-console.js';
@@ -22,30 +22,35 @@ interface TestConsole {
 }
 
 const HOUR_MS = 3_600_000;
+/** Statements name `clock_timestamp` without a schema: those of new connections find this one first. */
+const STOP_TIME = `CREATE SCHEMA still;
+  DO $$ BEGIN
+    EXECUTE format('CREATE FUNCTION still.clock_timestamp() RETURNS timestamptz STABLE RETURN %L::timestamptz', now());
+    EXECUTE format('ALTER DATABASE %I SET search_path = still, pg_catalog', current_database());
+  END $$`;
 
 /** Makes them before the tests of a file, and removes them after it. */
 export function useConsole({
   clock = systemClock,
   objectStore,
   redisUrl,
+  stopTime = false,
 }: {
   clock?: Clock;
   objectStore?: ObjectStore;
   /** Where the queues are, if not in the database. */
   redisUrl?: () => string;
+  /** Whether the time of Postgres stands still. */
+  stopTime?: boolean;
 } = {}): TestConsole {
-  const context: Context = {
-    logger: createLogger({ name: 'console', level: 'silent' }),
-    metrics: createMetrics(),
-    clock,
-    signal: new AbortController().signal,
-  };
+  const context: Context = silentContext({ clock });
   let fresh: FreshDatabase;
   let database: Database;
   let app: FastifyInstance;
   let operators = 0;
   beforeAll(async () => {
     fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+    if (stopTime) await runSql(fresh.url, STOP_TIME);
     database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
     const queues = { context, databaseUrl: fresh.url, redisUrl: redisUrl?.() };
     const openJobs = () => openQueuesForBoard(queues);
@@ -73,7 +78,7 @@ export function useConsole({
       const operator = await database.operators.add({ name: `test ${operators}`, role, password: null });
       const token = makeSecret();
       const secret = { kind: 'token', operatorId: operator?.id ?? 0, keyId: null, role } as const;
-      await database.operators.keep({ sha256: hashOf(token), ...secret, forMs: HOUR_MS });
+      await database.operators.keep({ sha256: getHash(token), ...secret, forMs: HOUR_MS });
       return { authorization: `Bearer ${token}` };
     },
   };

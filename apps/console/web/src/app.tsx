@@ -1,28 +1,29 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type ApiError, currentSession, onSessionEnd, type Session, signOut } from './lib/api.js';
-import { hrefOf, useRoute } from './lib/route.js';
+import { type ApiError, onSessionEnd, readSession, type Session, signOut } from './lib/api.js';
+import { toHref, useRoute } from './lib/route.js';
+import { SessionContext } from './lib/use-session.js';
 import { Problem } from './parts/states.js';
 import { Alarms } from './screens/alarms.js';
-import { Backfills } from './screens/backfills.js';
+import { Backfills } from './screens/backfills/backfills.js';
+import { Spending } from './screens/budgets/spending.js';
 import { Changes } from './screens/changes.js';
-import { Coverage } from './screens/coverage.js';
-import { Files } from './screens/files.js';
-import { Keys } from './screens/keys.js';
+import { Coverage } from './screens/coverage/coverage.js';
+import { Files } from './screens/files/files.js';
+import { Keys } from './screens/keys/keys.js';
+import { Own } from './screens/keys/own.js';
 import { Nodes } from './screens/nodes.js';
 import { Overview } from './screens/overview.js';
-import { Own } from './screens/own.js';
-import { Quarantine } from './screens/quarantine.js';
+import { Quarantine } from './screens/quarantine/quarantine.js';
 import { Schedules } from './screens/schedules.js';
 import { SignIn } from './screens/sign-in.js';
-import { Spending } from './screens/spending.js';
 import { Workers } from './screens/workers.js';
 
 interface Screen {
   /** The first part of its path. */
   path: string;
   title: string;
-  show: FunctionComponent<{ mayChange: boolean; isAdmin: boolean }>;
+  show: FunctionComponent;
 }
 
 /** The screens of operators, in the order of the menu; the first one is shown first. */
@@ -40,75 +41,72 @@ const SCREENS: readonly Screen[] = [
   { path: 'alarms', title: 'Alarms', show: Alarms },
   { path: 'changes', title: 'Log', show: Changes },
 ];
-/** The screens of the holder of a key. */
+/** The screen of an API key. */
 const OWN_SCREENS: readonly Screen[] = [{ path: 'own', title: 'Your key', show: Own }];
 
-/** How long until the console is asked again after it did not answer, in milliseconds. */
-const AGAIN_MS = 3_000;
+/** Pause between two attempts to reach the console. */
+const RETRY_MS = 3_000;
 
-/** Everything: who is signed in, the menu, and the screen of the address. */
+/** The session, the menu, and the screen of the address. */
 export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
-  /** The session ended by itself: what is open stays, also what was entered, until somebody has signed in again. */
+  /** The session has ended: the screen and what was entered stay until the next sign-in. */
   const [expired, setExpired] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
-  const { path } = useRoute();
+  const { path, parts } = useRoute();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = (): void => {
-      currentSession().then(
+    const load = (): void => {
+      readSession().then(
         (found) => {
           setError(null);
           setSession(found);
         },
         (problem: ApiError) => {
           setError(problem);
-          timer = setTimeout(look, AGAIN_MS);
+          timer = setTimeout(load, RETRY_MS);
         },
       );
     };
-    // An answer to what was asked before a new sign-in ends nothing.
+    // The answer to a request from before a new sign-in ends nothing.
     onSessionEnd(() => {
-      currentSession().then(
+      readSession().then(
         (found) => setExpired(found === null),
         () => undefined,
       );
     });
-    look();
+    load();
     return () => clearTimeout(timer);
   }, []);
 
-  // A link that nobody needs does not stay in the address.
+  // An unused link does not stay in the address.
   const unused = session !== null && session !== undefined && path.startsWith('link/');
   useEffect(() => {
     if (unused) location.replace('#/');
   }, [unused]);
 
   if (session === undefined) {
-    return (
-      <main>{error === null ? <p class="waiting">Asking the console …</p> : <Problem error={error} />}</main>
-    );
+    return <main>{error === null ? <p class="waiting">Loading…</p> : <Problem error={error} />}</main>;
   }
   const signedIn = (found: Session): void => {
     setSession(found);
     setExpired(false);
   };
   if (session === null) return <SignIn done={signedIn} />;
-  const [first] = path.split('/');
   const screens = session.role === 'owner' ? OWN_SCREENS : SCREENS;
-  const screen = screens.find((each) => each.path === first) ?? (screens[0] as Screen);
+  const screen = screens.find((each) => each.path === parts[0]) ?? (screens[0] as Screen);
   const leave = (): void => void signOut().finally(() => setSession(null));
   return (
-    <>
+    <SessionContext.Provider value={session}>
       {expired && <SignIn done={signedIn} />}
       <div hidden={expired} key={`${session.role} ${session.name}`}>
         <a class="unseen" href="#main">
-          To the content
+          Skip to content
         </a>
         <header>
           <nav aria-label="Screens">
             {screens.map((each) => (
-              <a key={each.path} href={hrefOf(each.path)} aria-current={each === screen ? 'page' : undefined}>
+              <a key={each.path} href={toHref(each.path)} aria-current={each === screen ? 'page' : undefined}>
                 {each.title}
               </a>
             ))}
@@ -121,12 +119,9 @@ export function App() {
           </p>
         </header>
         <main id="main" tabIndex={-1}>
-          <screen.show
-            mayChange={session.role === 'operator' || session.role === 'admin'}
-            isAdmin={session.role === 'admin'}
-          />
+          <screen.show />
         </main>
       </div>
-    </>
+    </SessionContext.Provider>
   );
 }

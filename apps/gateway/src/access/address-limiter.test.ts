@@ -5,7 +5,7 @@ import type { GatewayOptions } from '../gateway-options.js';
 import { ask } from '../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
-import { ownerOf } from './address-limiter.js';
+import { getOwner } from './address-limiter.js';
 
 let node: ScriptedNode;
 let at: TestGateway;
@@ -74,10 +74,10 @@ describe('a network that wants no key', () => {
   });
 });
 
-const of = (address: string): number => ownerOf({ key: undefined, address });
+const of = (address: string): number => getOwner({ key: undefined, address });
 
 it('is the key where there is one, else the block of the address, and never both', () => {
-  expect(ownerOf({ key: { id: 7 } as KeyRow })).toBe(7);
+  expect(getOwner({ key: { id: 7 } as KeyRow })).toBe(7);
   expect(of('10.0.0.1')).toBe(of('::ffff:10.0.0.1'));
   expect(of('2001:db8::1')).toBe(of('2001:db8::2'));
   const blocks = ['10.0.0.1', '10.0.0.2', '2001:db8::1', '2001:db8:0:1::1'].map(of);

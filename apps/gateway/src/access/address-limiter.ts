@@ -1,50 +1,46 @@
 import { hash } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
 import { addressBlock } from '../http/client-address.js';
+import { type MaybePromise, thenSync } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
-import { type Soon, whenHere } from '../http/soon.js';
-import { type AnswerHeaders, type RateVerdict, sayRate } from './rate-headers.js';
+import { type AnswerHeaders, type RateVerdict, writeRateLimitHeaders } from './rate-headers.js';
 import type { SecondLimiter } from './rate-limiter.js';
 
 /** Counts the requests of clients without a key, by address, and apart from them those whose key is not valid. */
-export interface AddressLimiter {
-  /** Counts a request. `paid`: units that were counted for its body. Throws the problem `rate-limited`. */
-  charge(address: string, cost: number, answer: AnswerHeaders, paid?: number): Soon<void>;
-  /** Counts a request whose key is not valid. Throws the problem `rate-limited`. */
-  chargeFailed(address: string, answer: AnswerHeaders): Soon<void>;
-  /** Counts nothing. Throws the problem `rate-limited` if a request whose key is not valid would be refused. */
-  refuseFailing(address: string, answer: AnswerHeaders): Soon<void>;
-}
+export type AddressLimiter = ReturnType<typeof createAddressLimiter>;
 
 /** Requests a second from one address. */
 const PER_SECOND = 25;
 
 /** Creates a limiter. */
-export function createAddressLimiter(seconds: SecondLimiter, perSecond = PER_SECOND): AddressLimiter {
+export function createAddressLimiter(seconds: SecondLimiter, perSecond = PER_SECOND) {
   const refuse = (verdict: RateVerdict, cost: number, answer: AnswerHeaders): never => {
     const retryAfter = Math.max(1, Math.ceil(verdict.resetMs / 1_000));
-    sayRate(answer, verdict, cost);
+    writeRateLimitHeaders(answer, verdict, cost);
     throw new Problem('rate-limited', {
-      detail: `${perSecond} requests a second are answered without a valid key; try again in ${retryAfter} s.`,
-      members: { limit: perSecond, window: 'second', retryAfter, retryAfterMs: retryAfter * 1_000 },
-      headers: { 'retry-after': String(retryAfter) },
+      detail: `Without a valid key, ${perSecond} requests per second are answered; try again in ${retryAfter} s.`,
+      members: { limit: perSecond, window: 'second' },
+      retryAfter,
     });
   };
   const failing = (address: string): string => `failed ${addressBlock(address)}`;
   return {
-    charge(address, cost, answer, paid = 0) {
+    /** Counts a request. `paid`: units that were counted for its body. Throws the problem `rate-limited`. */
+    charge(address: string, cost: number, answer: AnswerHeaders, paid = 0): MaybePromise<void> {
       const taken = seconds.take(addressBlock(address), perSecond, Math.max(0, cost - paid), paid);
-      return whenHere(taken, (verdict) => {
+      return thenSync(taken, (verdict) => {
         if (!verdict.allowed) refuse(verdict, cost, answer);
-        sayRate(answer, verdict, Math.max(cost, paid));
+        writeRateLimitHeaders(answer, verdict, Math.max(cost, paid));
       });
     },
-    chargeFailed: (address, answer) =>
-      whenHere(seconds.take(failing(address), perSecond, 1), (verdict) => {
+    /** Counts a request whose key is not valid. Throws the problem `rate-limited`. */
+    chargeFailed: (address: string, answer: AnswerHeaders): MaybePromise<void> =>
+      thenSync(seconds.take(failing(address), perSecond, 1), (verdict) => {
         if (!verdict.allowed) refuse(verdict, 1, answer);
       }),
-    refuseFailing: (address, answer) =>
-      whenHere(seconds.left(failing(address), perSecond), (verdict) => {
+    /** Counts nothing. Throws the problem `rate-limited` if a request whose key is not valid would be refused. */
+    refuseFailing: (address: string, answer: AnswerHeaders): MaybePromise<void> =>
+      thenSync(seconds.peek(failing(address), perSecond), (verdict) => {
         if (verdict.remaining === 0) refuse(verdict, 1, answer);
       }),
   };
@@ -57,7 +53,7 @@ const BYTES = 6;
  * The owner of filters and of concurrent calls, as a number: the key's id, or, for a client without a key, a negative
  * number for the block of addresses that its requests are counted by.
  */
-export function ownerOf({
+export function getOwner({
   key,
   address = '',
 }: {

@@ -13,7 +13,7 @@ import { createRateLimiter } from './rate-limiter.js';
 import type { UsageCounts } from './usage-counts.js';
 
 const keyOf = (name: string): string => `ph_abcdefgh_${name.padEnd(43, 'A')}`;
-const RESTRICTS_NOTHING = { origins: [], addresses: [], methods: [] };
+const RESTRICTS_NOTHING = { origins: [], addresses: [], methods: [], contracts: [] };
 
 it('reads the key of a bearer header and nothing else', () => {
   expect(bearerKey('Bearer abc')).toBe('abc');
@@ -42,11 +42,13 @@ it('looks no key up for an address that guessed too many, except those that were
   });
   const seconds = createLocalSeconds(clock);
   const admission = createAdmission({
-    ...{ clock, keys, addressLimiter: createAddressLimiter(createLocalSeconds(clock), 3) },
+    clock,
+    keys,
+    addressLimiter: createAddressLimiter(createLocalSeconds(clock), 3),
     rateLimiter: createRateLimiter(seconds, createQuotas(clock)),
     usage: {} as UsageCounts,
   });
-  const reasonOf = async (name: string, ip = '192.0.2.1'): Promise<string> => {
+  const getReason = async (name: string, ip = '192.0.2.1'): Promise<string> => {
     const exchange = { ip, origin: undefined, route: 'rpc', header: () => undefined } as unknown as Exchange;
     try {
       await admission.identify(keyOf(name), exchange);
@@ -55,11 +57,11 @@ it('looks no key up for an address that guessed too many, except those that were
       return (error as Problem).reason;
     }
   };
-  expect(await reasonOf('good')).toBe('ok');
+  expect(await getReason('good')).toBe('ok');
   const reasons: string[] = [];
-  for (let n = 0; n < 6; n++) reasons.push(await reasonOf(`bad${n}`));
+  for (let n = 0; n < 6; n++) reasons.push(await getReason(`bad${n}`));
   expect(reasons).toEqual([...new Array(3).fill('unauthenticated'), ...new Array(3).fill('rate-limited')]);
   expect(asked).toHaveLength(4);
-  expect(await reasonOf('good')).toBe('ok');
-  expect(await reasonOf('bad', '192.0.2.2')).toBe('unauthenticated');
+  expect(await getReason('good')).toBe('ok');
+  expect(await getReason('bad', '192.0.2.2')).toBe('unauthenticated');
 });

@@ -5,17 +5,17 @@ import { Redis } from 'ioredis';
 export function connectRedis(
   url: string,
   context: Pick<Context, 'logger'>,
-  meanwhile = 'requests are counted here meanwhile',
+  meanwhile = 'requests are counted per gateway until it is back',
 ): Redis {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 500 });
-  let away = false;
+  let disconnected = false;
   redis.on('error', (error: Error) => {
-    if (!away) context.logger.warn({ err: error }, `Redis is away; ${meanwhile}`);
-    away = true;
+    if (!disconnected) context.logger.warn({ err: error }, `Redis is unavailable; ${meanwhile}`);
+    disconnected = true;
   });
   redis.on('ready', () => {
-    if (away) context.logger.info('Redis is back');
-    away = false;
+    if (disconnected) context.logger.info('Redis is available again');
+    disconnected = false;
   });
   return redis;
 }

@@ -1,20 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { isRestricted, mayComeFrom, refuseMethod, refusePlace, refuseRoute } from './key-restrictions.js';
+import {
+  allowsOrigin,
+  isRestricted,
+  requireAllowedClient,
+  requireMethod,
+  requireRoute,
+} from './key-restrictions.js';
 
-const row = (only: { origins?: string[]; addresses?: string[]; methods?: string[] } = {}) => ({
+const row = (
+  only: { origins?: string[]; addresses?: string[]; methods?: string[]; contracts?: string[] } = {},
+) => ({
   origins: [],
   addresses: [],
   methods: [],
+  contracts: [],
   ...only,
 });
 
 describe('the restrictions of a key', () => {
   it('are none where none were given', () => {
     expect(isRestricted(row())).toBe(false);
-    refusePlace(row(), { origin: undefined, address: '' });
-    refuseMethod(row(), 'eth_call');
-    refuseRoute(row(), 'anything');
-    for (const one of [{ origins: ['a.b'] }, { addresses: ['::1'] }, { methods: ['nft'] }]) {
+    requireAllowedClient(row(), { origin: undefined, address: '' });
+    requireMethod(row(), 'eth_call');
+    requireRoute(row(), 'anything');
+    for (const one of [
+      { origins: ['a.b'] },
+      { addresses: ['::1'] },
+      { methods: ['nft'] },
+      { contracts: ['0x'] },
+    ]) {
       expect(isRestricted(row(one))).toBe(true);
     }
   });
@@ -39,7 +53,7 @@ describe('the restrictions of a key', () => {
     ['app.example.com', 'null', false],
     ['app.example.com', undefined, false],
   ])('by origin: %s and %s: %s', (pattern, origin, fits) => {
-    expect(mayComeFrom(row({ origins: [pattern] }), origin)).toBe(fits);
+    expect(allowsOrigin(row({ origins: [pattern] }), origin)).toBe(fits);
   });
 
   it.each([
@@ -56,26 +70,26 @@ describe('the restrictions of a key', () => {
     ['nonsense', '10.0.0.1', false],
   ])('by address: %s and %s: %s', (block, address, fits) => {
     const only = row({ addresses: [block] });
-    const refuse = () => refusePlace(only, { origin: undefined, address });
+    const refuse = () => requireAllowedClient(only, { origin: undefined, address });
     if (fits) refuse();
     else expect(refuse).toThrow('This API key may not be used from this address.');
   });
 
   it('by method, in any spelling, and by route, where one that is not known is not included', () => {
     const only = row({ methods: ['core_getLogs', 'bundle-api'] });
-    refuseMethod(only, 'core_getLogs', 'cfx_getLogs');
-    refuseRoute(only, 'pointer');
-    refuseRoute(only, 'coverage');
-    expect(() => refuseMethod(only, 'eth_call')).toThrow('This API key is not for this method.');
-    for (const route of ['download', 'nft', 'new', '']) expect(() => refuseRoute(only, route)).toThrow();
+    requireMethod(only, 'core_getLogs', 'cfx_getLogs');
+    requireRoute(only, 'pointer');
+    requireRoute(only, 'coverage');
+    expect(() => requireMethod(only, 'eth_call')).toThrow('This API key does not allow this method.');
+    for (const route of ['download', 'nft', 'new', '']) expect(() => requireRoute(only, route)).toThrow();
   });
 
   it('say in a refusal nothing of what would do', () => {
     const only = row({ origins: ['https://secret.example'], addresses: ['10.1.2.3'], methods: ['eth_call'] });
     for (const refuse of [
-      () => refusePlace(only, { origin: undefined, address: '10.1.2.3' }),
-      () => refusePlace(only, { origin: 'https://secret.example', address: '::1' }),
-      () => refuseMethod(only, 'eth_getLogs'),
+      () => requireAllowedClient(only, { origin: undefined, address: '10.1.2.3' }),
+      () => requireAllowedClient(only, { origin: 'https://secret.example', address: '::1' }),
+      () => requireMethod(only, 'eth_getLogs'),
     ]) {
       expect(refuse).toThrow(/^(?!.*(secret|10\.1|eth_call))/);
     }

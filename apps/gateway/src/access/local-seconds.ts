@@ -16,9 +16,9 @@ interface Window {
 }
 
 /** A limiter that answers at once. */
-interface LocalSeconds extends SecondLimiter {
+export interface LocalSeconds extends SecondLimiter {
   take(name: string | number, limit: number, cost: number, counted?: number): RateVerdict;
-  left(name: string | number, limit: number): RateVerdict;
+  peek(name: string | number, limit: number): RateVerdict;
 }
 
 /** Creates a limiter that counts in this process: a second begins with its first request. */
@@ -56,12 +56,14 @@ export function createLocalSeconds(clock: Pick<Clock, 'elapsed'>): LocalSeconds 
       window.used = allowed ? window.used + cost : Math.max(window.used, limit);
       return secondVerdict(allowed, limit, window.used, now - window.start, cost);
     },
-    left(name, limit) {
+    peek(name, limit) {
       const now = clock.elapsed();
       const window = windows.get(name);
       if (window === undefined) return secondVerdict(true, limit, 0, 0);
-      advance(window, limit, now);
-      return secondVerdict(true, limit, window.used, now - window.start);
+      // A copy: a new second begins with what is counted in it.
+      const current = { ...window };
+      advance(current, limit, now);
+      return secondVerdict(true, limit, current.used, now - current.start);
     },
     close: async () => undefined,
   };

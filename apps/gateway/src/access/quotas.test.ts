@@ -1,14 +1,20 @@
 import type { KeyRow, Plan } from '@packhouse/database';
+import { DAY_MS, toDay } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { createQuotas } from './quotas.js';
 
-const DAY_MS = 86_400_000;
 const key = (over: Partial<Plan>, id = 1) =>
   ({
     id,
     plan: {
-      ...{ name: 'p', maxBlock: null, requestsPerSecond: 1_000, requestsPerDay: null },
-      ...{ requestsPerMonth: null, methodsPerSecond: {}, ...over },
+      name: 'p',
+      maxBlock: null,
+      requestsPerSecond: 1_000,
+      requestsPerDay: null,
+      requestsPerMonth: null,
+      methodsPerSecond: {},
+      maxLogRange: null,
+      ...over,
     },
   }) as KeyRow;
 
@@ -39,7 +45,7 @@ describe('the limit of a month', () => {
     expect(quotas.take(row, 4).nearest?.allowed).toBe(true);
     time.now = march;
     expect(quotas.take(row, 1).nearest).toMatchObject({ allowed: false, window: 'day' });
-    expect(quotas.used(1)).toMatchObject({ day: { used: 4 }, month: { used: 4 } });
+    expect(quotas.used(1, time.now)).toMatchObject({ day: { used: 4 }, month: { used: 4 } });
     for (let jump = 0; jump < 5; jump += 1) {
       time.now = Date.parse('2026-04-02T13:00:00Z');
       expect(quotas.take(row, 1).nearest?.allowed).toBe(false);
@@ -57,15 +63,15 @@ describe('the limit of a month', () => {
     const { time, quotas } = setup('2026-03-31T12:00:00Z');
     const row = key({ requestsPerMonth: 100 });
     quotas.take(row, 1);
-    const day = Math.floor(time.now / DAY_MS);
-    quotas.learn({ keyId: 1, day, inDay: 3, inMonth: 60 });
+    const day = toDay(time.now);
+    quotas.update({ keyId: 1, day, inDay: 3, inMonth: 60 });
     expect(quotas.take(row, 1).nearest).toMatchObject({ remaining: 39 });
-    quotas.learn({ keyId: 1, day, inDay: 1, inMonth: 20 });
-    expect(quotas.left(row).nearest).toMatchObject({ remaining: 39 });
+    quotas.update({ keyId: 1, day, inDay: 1, inMonth: 20 });
+    expect(quotas.peek(row).nearest).toMatchObject({ remaining: 39 });
     time.now = Date.parse('2026-04-01T00:00:00Z');
     quotas.take(row, 1);
-    quotas.learn({ keyId: 1, day, inDay: 9, inMonth: 99 });
-    expect(quotas.left(row).nearest).toMatchObject({ remaining: 99 });
+    quotas.update({ keyId: 1, day, inDay: 9, inMonth: 99 });
+    expect(quotas.peek(row).nearest).toMatchObject({ remaining: 99 });
   });
 });
 
@@ -81,7 +87,7 @@ describe('the warning', () => {
       'day 100% of 10 units, month 83% of 12 units',
       'day 100% of 10 units, month 91% of 12 units',
     ]);
-    expect(quotas.left(key({ requestsPerDay: 1_000 })).warning).toBeUndefined();
-    expect(quotas.left(key({})).nearest).toBeNull();
+    expect(quotas.peek(key({ requestsPerDay: 1_000 })).warning).toBeUndefined();
+    expect(quotas.peek(key({})).nearest).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import type { KeyRow, UnitsUsed } from '@packhouse/database';
-import type { Clock } from '@packhouse/runtime';
+import { type Clock, DAY_MS, toDay } from '@packhouse/runtime';
 import type { RateVerdict } from './rate-headers.js';
 
 /** How a key stands against the limits of its day and month. */
@@ -18,17 +18,8 @@ export interface WindowUse {
 }
 
 /** Units of keys by day and calendar month in UTC, as far as this gateway knows. */
-export interface Quotas {
-  /** Counts units of a key; refused ones are not counted. */
-  take(key: KeyRow, cost: number): QuotaVerdict;
-  /** Returns how a key stands without counting; `allowed` is always true. */
-  left(key: KeyRow): QuotaVerdict;
-  used(keyId: number): { day: WindowUse; month: WindowUse };
-  /** Takes totals of all gateways, with what this one has not told them yet. */
-  learn(units: UnitsUsed): void;
-}
+export type Quotas = ReturnType<typeof createQuotas>;
 
-const DAY_MS = 86_400_000;
 /** From this part of a limit on there is a warning. */
 const WARN_FROM = 0.8;
 /** Days and months that are remembered: a clock that is put back finds what was used before. */
@@ -39,7 +30,7 @@ const NO_LIMIT: QuotaVerdict = { nearest: null, warning: undefined };
 /** Units by key. */
 type Counts = Map<number, number>;
 
-interface Present {
+interface CurrentWindows {
   day: number;
   dayEndsAt: number;
   monthEndsAt: number;
@@ -48,16 +39,16 @@ interface Present {
 }
 
 /** Creates counts that know nothing yet. */
-export function createQuotas(clock: Pick<Clock, 'now'>): Quotas {
+export function createQuotas(clock: Pick<Clock, 'now'>) {
   /** By day and by month, the last used behind. */
   const days = new Map<number, Counts>();
   const months = new Map<number, Counts>();
-  let present: Present | undefined;
+  let present: CurrentWindows | undefined;
 
-  const presentAt = (now: number): Present => {
-    const day = Math.floor(now / DAY_MS);
+  const getWindows = (now: number): CurrentWindows => {
+    const day = toDay(now);
     if (present?.day === day) return present;
-    const month = monthOf(day);
+    const month = getMonth(day);
     present = {
       day,
       dayEndsAt: (day + 1) * DAY_MS,
@@ -68,9 +59,9 @@ export function createQuotas(clock: Pick<Clock, 'now'>): Quotas {
     return present;
   };
 
-  const verdictOf = (
+  const getVerdict = (
     { plan }: KeyRow,
-    at: Present,
+    at: CurrentWindows,
     now: number,
     day: number,
     month: number,
@@ -79,46 +70,50 @@ export function createQuotas(clock: Pick<Clock, 'now'>): Quotas {
     const ofDay = requestsPerDay === null ? null : verdict('day', requestsPerDay, day, at.dayEndsAt - now);
     const ofMonth =
       requestsPerMonth === null ? null : verdict('month', requestsPerMonth, month, at.monthEndsAt - now);
-    return { nearest: nearest(ofDay, ofMonth), warning: warningOf(plan, day, month) };
+    return { nearest: nearest(ofDay, ofMonth), warning: getWarning(plan, day, month) };
   };
 
   return {
-    take(key, cost) {
+    /** Counts units of a key; refused ones are not counted. */
+    take(key: KeyRow, cost: number): QuotaVerdict {
       const now = clock.now();
-      const at = presentAt(now);
+      const at = getWindows(now);
       const day = (at.inDay.get(key.id) ?? 0) + cost;
       const month = (at.inMonth.get(key.id) ?? 0) + cost;
       const { requestsPerDay, requestsPerMonth } = key.plan;
       const limited = requestsPerDay !== null || requestsPerMonth !== null;
-      const taken = limited ? verdictOf(key, at, now, day, month) : NO_LIMIT;
+      const taken = limited ? getVerdict(key, at, now, day, month) : NO_LIMIT;
       if (taken.nearest?.allowed === false) return taken;
       at.inDay.set(key.id, day);
       at.inMonth.set(key.id, month);
       return taken;
     },
-    left(key) {
+    /** Returns how a key stands without counting; `allowed` is always true. */
+    peek(key: KeyRow): QuotaVerdict {
       const now = clock.now();
-      const at = presentAt(now);
+      const at = getWindows(now);
       const { id } = key;
-      const left = verdictOf(key, at, now, at.inDay.get(id) ?? 0, at.inMonth.get(id) ?? 0);
+      const left = getVerdict(key, at, now, at.inDay.get(id) ?? 0, at.inMonth.get(id) ?? 0);
       return left.nearest === null ? left : { ...left, nearest: { ...left.nearest, allowed: true } };
     },
-    used(keyId) {
-      const at = presentAt(clock.now());
+    /** Units of the day and month of `now`. */
+    used(keyId: number, now: number): { day: WindowUse; month: WindowUse } {
+      const at = getWindows(now);
       return {
         day: { used: at.inDay.get(keyId) ?? 0, endsAt: at.dayEndsAt },
         month: { used: at.inMonth.get(keyId) ?? 0, endsAt: at.monthEndsAt },
       };
     },
-    learn({ keyId, day, inDay, inMonth }) {
+    /** Takes totals of all gateways, with what this one has not written yet. */
+    update({ keyId, day, inDay, inMonth }: UnitsUsed): void {
       raise(days.get(day), keyId, inDay);
-      raise(months.get(monthOf(day)), keyId, inMonth);
+      raise(months.get(getMonth(day)), keyId, inMonth);
     },
   };
 }
 
 /** The number of a day's month in UTC, counted from January 1970. */
-export function monthOf(day: number): number {
+export function getMonth(day: number): number {
   const date = new Date(day * DAY_MS);
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
@@ -149,7 +144,7 @@ function nearest(day: RateVerdict | null, month: RateVerdict | null): RateVerdic
   return month.remaining < day.remaining ? month : day;
 }
 
-function warningOf(plan: KeyRow['plan'], day: number, month: number): string | undefined {
+function getWarning(plan: KeyRow['plan'], day: number, month: number): string | undefined {
   const ofDay = warn('day', day, plan.requestsPerDay);
   const ofMonth = warn('month', month, plan.requestsPerMonth);
   return ofDay === undefined || ofMonth === undefined ? (ofDay ?? ofMonth) : `${ofDay}, ${ofMonth}`;

@@ -22,7 +22,7 @@ export interface AnswerHeaders {
  * Sets the headers: the rest of the window nearest to its limit, and the units that this request cost. The drafts of
  * RateLimit fields (draft-ietf-httpapi-ratelimit-headers) have no warning, so it has a field of its own.
  */
-export function sayRate(
+export function writeRateLimitHeaders(
   answer: AnswerHeaders,
   { limit, remaining, resetMs, warning }: Pick<RateVerdict, 'limit' | 'remaining' | 'resetMs' | 'warning'>,
   cost: number,

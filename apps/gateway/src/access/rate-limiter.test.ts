@@ -6,8 +6,13 @@ import type { RateVerdict } from './rate-headers.js';
 import { createRateLimiter } from './rate-limiter.js';
 
 const plan: Plan = {
-  ...{ name: 'free', maxBlock: null, requestsPerSecond: 3, requestsPerDay: 5 },
-  ...{ requestsPerMonth: null, methodsPerSecond: {} },
+  name: 'free',
+  maxBlock: null,
+  requestsPerSecond: 3,
+  requestsPerDay: 5,
+  requestsPerMonth: null,
+  methodsPerSecond: {},
+  maxLogRange: null,
 };
 const key = (id: number, over: Partial<Plan> = {}) => ({ id, plan: { ...plan, ...over } }) as KeyRow;
 const NOON = 1_700_000_000_000 - (1_700_000_000_000 % 86_400_000) + 43_200_000;
@@ -23,7 +28,7 @@ function setup() {
     take: (row: KeyRow, ...names: string[]) =>
       limiter.take(row, calls(names.length === 0 ? ['eth_call'] : names)) as RateVerdict,
     look: (row: KeyRow) => limiter.take(row, calls(['usage']), false) as RateVerdict,
-    left: (row: KeyRow) => limiter.left(row) as RateVerdict,
+    left: (row: KeyRow) => limiter.peek(row) as RateVerdict,
   };
 }
 
@@ -82,7 +87,8 @@ describe('the rate limiter of one gateway', () => {
   it('holds single methods to their calls a second, and refuses a batch whole', () => {
     const { time, take } = setup();
     const row = key(1, {
-      ...{ requestsPerSecond: 1_000, requestsPerDay: 100 },
+      requestsPerSecond: 1_000,
+      requestsPerDay: 100,
       methodsPerSecond: { eth_getLogs: 2, eth_call: 1 },
     });
     expect(take(row, 'eth_getLogs').allowed).toBe(true);
@@ -165,6 +171,6 @@ describe('the rate limiter of one gateway', () => {
     // A body that costs more than its calls.
     expect(limiter.takeBody(row, 4, 0)).toMatchObject({ allowed: true });
     expect(limiter.take(row, calls.slice(0, 1), true, 4)).toMatchObject({ allowed: true });
-    expect(limiter.left(row)).toMatchObject({ remaining: 0, resetMs: 1_000 });
+    expect(limiter.peek(row)).toMatchObject({ remaining: 0, resetMs: 1_000 });
   });
 });

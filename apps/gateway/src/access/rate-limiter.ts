@@ -1,5 +1,5 @@
-import type { KeyRow, Plan } from '@packhouse/database';
-import { type Soon, whenHere } from '../http/soon.js';
+import type { KeyRow } from '@packhouse/database';
+import { type MaybePromise, thenSync } from '../http/maybe-promise.js';
 import type { Quotas, QuotaVerdict } from './quotas.js';
 import type { RateVerdict } from './rate-headers.js';
 
@@ -18,88 +18,78 @@ export interface SecondLimiter {
    * Counts `cost` against `limit`; what is refused uses its second up, and makes no debt. `counted`: units of the same
    * request that were counted before; with no others the window is empty.
    */
-  take(name: string | number, limit: number, cost: number, counted?: number): Soon<RateVerdict>;
+  take(name: string | number, limit: number, cost: number, counted?: number): MaybePromise<RateVerdict>;
   /** Returns the rest without counting. */
-  left(name: string | number, limit: number): Soon<RateVerdict>;
+  peek(name: string | number, limit: number): MaybePromise<RateVerdict>;
   close(): Promise<void>;
 }
 
 /** Counts calls of keys against their plans. */
-export interface RateLimiter {
-  /**
-   * Counts the calls of one request, which is allowed whole or refused whole; a refused one counts in its second, not in
-   * day and month. `quota` false: day and month are neither asked nor counted. `paid`: units that were counted for its
-   * body.
-   */
-  take(key: KeyRow, calls: readonly CountedCall[], quota?: boolean, paid?: number): Soon<RateVerdict>;
-  /** Counts units for the body of a request, in its second alone. */
-  takeBody(key: KeyRow, units: number, paid: number): Soon<RateVerdict>;
-  /** Returns the rest of a key without counting. */
-  left(key: KeyRow): Soon<RateVerdict>;
-  close(): Promise<void>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** Creates the limiter: the second first, then single methods, then day and month. */
-export function createRateLimiter(seconds: SecondLimiter, quotas: Quotas): RateLimiter {
+export function createRateLimiter(seconds: SecondLimiter, quotas: Quotas) {
   const counted = (key: KeyRow, second: RateVerdict, cost: number, quota: boolean): RateVerdict =>
-    nearestEnd(second, quota ? quotas.take(key, cost) : quotas.left(key));
+    pickTighter(second, quota ? quotas.take(key, cost) : quotas.peek(key));
 
   /** The first method with more calls than its limit allows; null: none. */
-  const tooManyOf = (
+  const findExceededMethod = (
     key: KeyRow,
     methods: readonly string[],
     calls: readonly CountedCall[],
-  ): Soon<RateVerdict | null> => {
+  ): MaybePromise<RateVerdict | null> => {
     const [method, ...others] = methods;
     if (method === undefined) return null;
-    const asked = calls.filter(({ name }) => name === method).length;
-    if (asked === 0) return tooManyOf(key, others, calls);
-    const taken = seconds.take(`${key.id} ${method}`, limitOf(key.plan, method), asked);
-    return whenHere(taken, (verdict) =>
-      verdict.allowed ? tooManyOf(key, others, calls) : { ...verdict, method },
+    const count = calls.filter(({ name }) => name === method).length;
+    if (count === 0) return findExceededMethod(key, others, calls);
+    const taken = seconds.take(`${key.id} ${method}`, key.plan.methodsPerSecond[method] as number, count);
+    return thenSync(taken, (verdict) =>
+      verdict.allowed ? findExceededMethod(key, others, calls) : { ...verdict, method },
     );
   };
 
-  const proceed = (
+  const checkMethods = (
     key: KeyRow,
     second: RateVerdict,
     calls: readonly CountedCall[],
     cost: number,
     quota: boolean,
-  ): Soon<RateVerdict> => {
+  ): MaybePromise<RateVerdict> => {
     if (!second.allowed) return second;
     const methods = Object.keys(key.plan.methodsPerSecond);
     if (methods.length === 0) return counted(key, second, cost, quota);
-    return whenHere(
-      tooManyOf(key, methods, calls),
+    return thenSync(
+      findExceededMethod(key, methods, calls),
       (refusal) => refusal ?? counted(key, second, cost, quota),
     );
   };
 
   return {
-    take(key, calls, quota = true, paid = 0) {
+    /**
+     * Counts the calls of one request, which is allowed whole or refused whole; a refused one counts in its second, not
+     * in day and month. `quota` false: day and month are neither checked nor counted. `paid`: units that were counted for
+     * its body.
+     */
+    take(key: KeyRow, calls: readonly CountedCall[], quota = true, paid = 0): MaybePromise<RateVerdict> {
       let cost = 0;
       for (const call of calls) cost += call.cost;
       const second = seconds.take(key.id, key.plan.requestsPerSecond, Math.max(0, cost - paid), paid);
-      return second instanceof Promise
-        ? second.then((taken) => proceed(key, taken, calls, cost, quota))
-        : proceed(key, second, calls, cost, quota);
+      return thenSync(second, (taken) => checkMethods(key, taken, calls, cost, quota));
     },
-    takeBody: (key, units, paid) => seconds.take(key.id, key.plan.requestsPerSecond, units, paid),
-    left: (key) =>
-      whenHere(seconds.left(key.id, key.plan.requestsPerSecond), (second) =>
-        nearestEnd(second, quotas.left(key)),
+    /** Counts units for the body of a request, in its second alone. */
+    takeBody: (key: KeyRow, units: number, paid: number): MaybePromise<RateVerdict> =>
+      seconds.take(key.id, key.plan.requestsPerSecond, units, paid),
+    /** Returns the rest of a key without counting. */
+    peek: (key: KeyRow): MaybePromise<RateVerdict> =>
+      thenSync(seconds.peek(key.id, key.plan.requestsPerSecond), (second) =>
+        pickTighter(second, quotas.peek(key)),
       ),
     close: () => seconds.close(),
   };
 }
 
-function limitOf({ methodsPerSecond }: Plan, method: string): number {
-  return methodsPerSecond[method] as number;
-}
-
 /** The verdict that decides: a refusal, otherwise the one with less left; the warning is of day and month. */
-function nearestEnd(second: RateVerdict, quota: QuotaVerdict): RateVerdict {
+function pickTighter(second: RateVerdict, quota: QuotaVerdict): RateVerdict {
   const { nearest, warning } = quota;
   const decides =
     nearest !== null && (!nearest.allowed || nearest.remaining < second.remaining) ? nearest : second;

@@ -1,4 +1,5 @@
 import { parseNetworks } from '@packhouse/networks';
+import { toDay } from '@packhouse/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
@@ -283,7 +284,7 @@ describe('what is left of a plan', () => {
 
   it('of the day is shared with a gateway that begins, without Redis', async () => {
     const { key, row } = await at.makeKey('free');
-    const day = Math.floor(at.context.clock.now() / 86_400_000);
+    const day = toDay(at.context.clock.now());
     const used = {
       network: 'ethereum',
       method: 'eth_call',

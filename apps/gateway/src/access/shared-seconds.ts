@@ -5,7 +5,7 @@ import type { SecondLimiter } from './rate-limiter.js';
 
 const PREFIX = 'packhouse:rate:second-of:';
 /** Instead of a cost: nothing is counted. */
-const LOOK = -1;
+const PEEK = -1;
 
 /**
  * Counts as `createLocalSeconds` does, by the clock of Redis. KEYS window; ARGV limit, cost, units of the same request
@@ -35,7 +35,7 @@ return {allowed, used, now - start}`;
 
 /** Creates a limiter that counts in Redis for all gateways together. While Redis is away, each counts for itself. */
 export function createSharedSeconds(redis: Redis, clock: Pick<Clock, 'elapsed'>): SecondLimiter {
-  const alone = createLocalSeconds(clock);
+  const local = createLocalSeconds(clock);
   const ask = async (name: string | number, limit: number, cost: number, counted = 0) => {
     const answer = await redis.eval(TAKE, 1, `${PREFIX}${name}`, limit, cost, counted);
     const [allowed, used, sinceMs] = answer as [number, number, number];
@@ -43,10 +43,10 @@ export function createSharedSeconds(redis: Redis, clock: Pick<Clock, 'elapsed'>)
   };
   return {
     async take(name, limit, cost, counted) {
-      return ask(name, limit, cost, counted).catch(() => alone.take(name, limit, cost, counted));
+      return ask(name, limit, cost, counted).catch(() => local.take(name, limit, cost, counted));
     },
-    async left(name, limit) {
-      return ask(name, limit, LOOK).catch(() => alone.left(name, limit));
+    async peek(name, limit) {
+      return ask(name, limit, PEEK).catch(() => local.peek(name, limit));
     },
     async close() {
       redis.disconnect();

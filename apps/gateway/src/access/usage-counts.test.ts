@@ -1,12 +1,11 @@
 import { createDatabase, type Database, type KeyRow, type UsageCount } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Context, createLogger, createMetrics, DAY_MS, systemClock } from '@packhouse/runtime';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createQuotas, type Quotas } from './quotas.js';
 import { createUsageCounts, type UsageCounts } from './usage-counts.js';
 
 const WITHIN = { timeout: 60_000, interval: 50 };
-const DAY_MS = 86_400_000;
 
 const lines: string[] = [];
 const contextAt = (now: () => number): Context => ({
@@ -53,14 +52,21 @@ describe('counts of usage', () => {
         forget: async () => undefined,
       },
       keepDays: 400,
-      learn: (units) => void learned.push(units),
+      onTotals: (units) => void learned.push(units),
     });
     return { usage, written, state, learned };
   }
   const march = Date.parse('2026-03-31') / DAY_MS;
   const row = (over: Partial<UsageCount>): UsageCount => ({
-    ...{ keyId: 1, day: march, network: 'main', method: 'eth_call' },
-    ...{ requests: 1, units: 2, errors: 0, bytes: 0, ...over },
+    keyId: 1,
+    day: march,
+    network: 'main',
+    method: 'eth_call',
+    requests: 1,
+    units: 2,
+    errors: 0,
+    bytes: 0,
+    ...over,
   });
 
   it('are written a second later at most, in one statement', async () => {
@@ -99,7 +105,7 @@ describe('counts of usage', () => {
     state.away = true;
     spend(usage, 1, 2);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(lines.join('')).toContain('counts of usage could not be written; they are kept');
+    expect(lines.join('')).toContain('failed to write usage counts; they are kept');
     vi.setSystemTime('2026-03-31T23:59:59.500Z');
     spend(usage, 1, 3);
     state.away = false;
@@ -118,7 +124,9 @@ describe('quotas of several gateways', () => {
   beforeAll(async () => {
     fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
     database = createDatabase({
-      ...{ connectionString: fresh.url, context: contextAt(Date.now), applicationName: 'usage test' },
+      connectionString: fresh.url,
+      context: contextAt(Date.now),
+      applicationName: 'usage test',
     });
   });
   afterAll(async () => {
@@ -131,7 +139,10 @@ describe('quotas of several gateways', () => {
     const context = contextAt(now);
     const quotas = createQuotas(context.clock);
     const usage = createUsageCounts({
-      ...{ context, usage: database.usage, keepDays: 4_000, learn: quotas.learn },
+      context,
+      usage: database.usage,
+      keepDays: 4_000,
+      onTotals: quotas.update,
     });
     open.push(usage);
     return { usage, quotas };
@@ -145,14 +156,15 @@ describe('quotas of several gateways', () => {
   };
 
   it('are shared within a second', async () => {
-    const [one, two] = [begin(), begin()];
+    const noon = Date.parse('2026-03-31T12:00:00Z');
+    const [one, two] = [begin(() => noon), begin(() => noon)];
     for (let n = 0; n < 9; n++) expect(take(one, 1)).toBe(true);
     expect(take(two, 1)).toBe(true);
     await vi.waitFor(() => {
       for (const { usage, quotas } of [one, two]) {
         // A request that costs nothing asks for the total.
         usage.of(1, 'main', 'usage').requests += 1;
-        expect(quotas.used(1).month.used).toBe(10);
+        expect(quotas.used(1, noon).month.used).toBe(10);
       }
     }, WITHIN);
     expect(take(one, 1)).toBe(false);
@@ -169,10 +181,10 @@ describe('quotas of several gateways', () => {
     time.now = Date.parse('2026-03-31T13:00:00Z');
     const after = begin(() => time.now);
     expect(take(after, 2)).toBe(true);
-    await vi.waitFor(() => expect(after.quotas.used(2).month.used).toBe(11), WITHIN);
+    await vi.waitFor(() => expect(after.quotas.used(2, time.now).month.used).toBe(11), WITHIN);
     expect(take(after, 2)).toBe(false);
     time.now = Date.parse('2026-04-01T13:00:00Z');
     expect(take(after, 2)).toBe(true);
-    await vi.waitFor(() => expect(after.quotas.used(2).month.used).toBe(5), WITHIN);
+    await vi.waitFor(() => expect(after.quotas.used(2, time.now).month.used).toBe(5), WITHIN);
   });
 });

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 export interface AnswerCache {
   get(name: string): Buffer | undefined;
   /** Looks in the results that all gateways share; absent if they share none. */
-  far?(name: string): Promise<Buffer | undefined>;
+  shared?(name: string): Promise<Buffer | undefined>;
   /** Keeps a result, unless it is larger than an eighth of the cache. */
   set(name: string, result: Buffer): void;
   readonly bytes: number;
@@ -34,7 +34,7 @@ export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): Ans
     },
   };
   if (shared !== undefined) {
-    cache.far = async (name) => {
+    cache.shared = async (name) => {
       const found = await shared.get(name);
       if (found !== undefined) keep(name, found);
       return found;
@@ -57,16 +57,16 @@ const TTL_MS = 3_600_000;
 
 /** Creates them on Redis; while Redis is away, there are none. */
 export function createSharedAnswers(redis: Redis): SharedAnswers {
-  const keyOf = (name: string): string => `packhouse:answer:${hash('sha256', name, 'base64url')}`;
+  const toRedisKey = (name: string): string => `packhouse:answer:${hash('sha256', name, 'base64url')}`;
   return {
     async get(name) {
       if (redis.status !== 'ready') return undefined;
-      const found = await redis.getBuffer(keyOf(name)).catch(() => null);
+      const found = await redis.getBuffer(toRedisKey(name)).catch(() => null);
       return found ?? undefined;
     },
     set(name, result) {
       if (result.length > MAX_SHARED_BYTES || redis.status !== 'ready') return;
-      redis.set(keyOf(name), result, 'PX', TTL_MS).catch(() => undefined);
+      redis.set(toRedisKey(name), result, 'PX', TTL_MS).catch(() => undefined);
     },
   };
 }

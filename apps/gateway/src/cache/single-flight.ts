@@ -25,7 +25,7 @@ export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): Single
     if (flights.get(name) === flight) flights.delete(name);
   };
 
-  const begin = (name: string, ask: (signal: CallSignal) => Promise<A>): Flight<A> => {
+  const start = (name: string, ask: (signal: CallSignal) => Promise<A>): Flight<A> => {
     const stop = new CallController();
     const flight: Flight<A> = { answer: ask(stop), stop, callers: 0, taken: false };
     flights.set(name, flight);
@@ -34,7 +34,7 @@ export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): Single
     return flight;
   };
 
-  const wait = (name: string, flight: Flight<A>, signal: CallSignal): Promise<A> =>
+  const follow = (name: string, flight: Flight<A>, signal: CallSignal): Promise<A> =>
     new Promise((resolve, reject) => {
       flight.callers += 1;
       const leave = (): void => {
@@ -56,8 +56,8 @@ export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): Single
 
   return {
     async join(name, signal, ask) {
-      const flight = flights.get(name) ?? begin(name, ask);
-      const answer = await wait(name, flight, signal);
+      const flight = flights.get(name) ?? start(name, ask);
+      const answer = await follow(name, flight, signal);
       if (isForOne?.(answer) !== true) return answer;
       if (flight.taken) return ask(signal);
       flight.taken = true;

@@ -4,18 +4,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { FileRange } from '../http/file-headers.js';
 
 /** Reads objects within a time, whatever the store does. All throw what the store throws, or OBJECT_STORE_UNAVAILABLE. */
-export interface BoundedStore {
-  /** Reads an object, or a part of it, into memory. */
-  read(key: string, range?: FileRange): Promise<Buffer>;
-  exists(key: string): Promise<boolean>;
-  /** An address at which the store itself serves the object for five minutes; absent if it has none. */
-  address?(key: string): Promise<string>;
-  /**
-   * Opens an object; the time counts for opening it and for each piece that is asked for, not for the reader. The
-   * signal ends it.
-   */
-  stream(key: string, range: FileRange, signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
-}
+export type BoundedStore = ReturnType<typeof createBoundedStore>;
 
 /** How long the store may take for a file in memory, or for the next piece of a stream, in milliseconds. */
 const TIMEOUT_MS = 15_000;
@@ -27,22 +16,19 @@ const TIMEOUT_MS = 15_000;
 const ADDRESS_SECONDS = 300;
 
 /** Bounds the reads of a store. */
-export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT_MS): BoundedStore {
-  const late = (key: string): PackhouseError =>
-    new PackhouseError({
-      code: 'OBJECT_STORE_UNAVAILABLE',
-      message: `${objectStore.description} did not answer within ${timeoutMs} ms when it was asked for ${key}.`,
-      hint: 'Check that the store can be reached from here.',
-      data: { key },
-    });
-
+export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT_MS) {
   /** A store that hangs may not even notice the signal. */
   const bounded = async <T>(key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const stop = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const error = late(key);
+        const error = new PackhouseError({
+          code: 'OBJECT_STORE_UNAVAILABLE',
+          message: `${objectStore.description} did not answer a request for ${key} within ${timeoutMs} ms.`,
+          hint: 'Check that this machine can reach the store.',
+          data: { key },
+        });
         stop.abort(error);
         reject(error);
       }, timeoutMs);
@@ -69,13 +55,18 @@ export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT
 
   const { presign } = objectStore;
   return {
-    ...(presign === undefined
-      ? {}
-      : { address: (key: string) => bounded(key, () => presign(key, ADDRESS_SECONDS)) }),
-    read: (key, range) =>
-      bounded(key, (signal) => objectStore.read(key, range === undefined ? { signal } : { range, signal })),
-    exists: async (key) => (await bounded(key, (signal) => objectStore.head(key, { signal }))) !== null,
-    async stream(key, range, signal) {
+    /** An address at which the store itself serves the object for five minutes; absent if it has none. */
+    address: presign && ((key: string): Promise<string> => bounded(key, () => presign(key, ADDRESS_SECONDS))),
+    /** Reads an object, or a part of it, into memory. */
+    read: (key: string, range?: FileRange): Promise<Buffer> =>
+      bounded(key, (signal) => objectStore.read(key, { range, signal })),
+    exists: async (key: string): Promise<boolean> =>
+      (await bounded(key, (signal) => objectStore.head(key, { signal }))) !== null,
+    /**
+     * Opens an object; the time counts for opening it and for each piece that is requested, not for the reader. The
+     * signal ends it.
+     */
+    async stream(key: string, range: FileRange, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
       const source = await bounded(key, (timeout) =>
         objectStore.stream(key, { range, signal: AbortSignal.any([signal, timeout]) }),
       );

@@ -3,29 +3,29 @@ import type { RangeCheck } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FileRange } from '../http/file-headers.js';
 import { FREE_BYTES, PIECE_BYTES, type TakeTurn } from '../http/paced-pieces.js';
-import type { PublishedFacts } from './damaged-files.js';
+import type { BundleFacts } from './damaged-files.js';
 
 /** The check of a whole file: its length and SHA-256. Throws OBJECT_MISMATCH. */
-export function createWholeCheck({ objectKey, byteLength, sha256 }: PublishedFacts): RangeCheck {
+export function createWholeCheck(facts: BundleFacts): RangeCheck {
+  const { byteLength, sha256 } = facts;
   const hash = createHash('sha256');
   let length = 0;
   return {
     read: { start: 0, end: byteLength - 1 },
     async push(bytes) {
       length += bytes.length;
-      if (length > byteLength)
-        throw objectMismatch({ objectKey, byteLength, sha256 }, `over ${byteLength} bytes`);
+      if (length > byteLength) throw objectMismatch(facts, `over ${byteLength} bytes`);
       hash.update(bytes);
     },
     finish() {
       if (length === byteLength && hash.digest('hex') === sha256) return;
-      throw objectMismatch({ objectKey, byteLength, sha256 }, `${length} bytes`);
+      throw objectMismatch(facts, `${length} bytes`);
     },
   };
 }
 
 /** Checks a file in memory, in turn with others. Throws OBJECT_MISMATCH. */
-export async function checkWhole(bytes: Buffer, facts: PublishedFacts, turn: TakeTurn): Promise<void> {
+export async function checkWhole(bytes: Buffer, facts: BundleFacts, turn: TakeTurn): Promise<void> {
   const check = createWholeCheck(facts);
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     const piece = bytes.subarray(at, at + PIECE_BYTES);
@@ -36,20 +36,17 @@ export async function checkWhole(bytes: Buffer, facts: PublishedFacts, turn: Tak
 }
 
 /** The error for an object with other bytes than its row says; `got` is their number. */
-function objectMismatch(
-  { objectKey, byteLength, sha256 }: Pick<PublishedFacts, 'objectKey' | 'byteLength' | 'sha256'>,
-  got: string,
-): PackhouseError {
+function objectMismatch({ objectKey, byteLength, sha256 }: BundleFacts, got: string): PackhouseError {
   return new PackhouseError({
     code: 'OBJECT_MISMATCH',
-    message: `The object ${objectKey} has other bytes than its row of the range index says: ${got}, expected ${byteLength} with SHA-256 ${sha256}.`,
-    hint: 'Run `packhouse audit --repair` on this range: it is published again, as the next version.',
+    message: `The object ${objectKey} differs from its row in the range index: ${got}, expected ${byteLength} bytes with SHA-256 ${sha256}.`,
+    hint: 'Run `packhouse audit --repair` on this range; it publishes the next version.',
     data: { objectKey },
   });
 }
 
 /**
- * Checks the pieces of an object while they pass, and gives those of `range`. The last piece is held back until all of
+ * Checks the pieces of an object while they pass, and yields those of `range`. The last piece is held back until all of
  * the check agrees, so that wrong bytes never make a complete answer. Each is checked when its turn has come. Throws what
  * the check and the turn throw.
  */
@@ -60,16 +57,16 @@ export async function* checkedPieces(
   turn: TakeTurn,
 ): AsyncGenerator<Buffer, void, undefined> {
   let position = check.read.start;
-  let held: Buffer | undefined;
+  let last: Buffer | undefined;
   for await (const piece of source) {
     await turn(piece.length);
     await check.push(piece);
     const own = piece.subarray(Math.max(0, range.start - position), Math.max(0, range.end + 1 - position));
     position += piece.length;
     if (own.length === 0) continue;
-    if (held !== undefined) yield held;
-    held = own;
+    if (last !== undefined) yield last;
+    last = own;
   }
   check.finish();
-  if (held !== undefined) yield held;
+  if (last !== undefined) yield last;
 }

@@ -5,31 +5,22 @@ import { fileDamaged } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';
 
 /** The part of a bundle's row that serving it needs. */
-export type PublishedFacts = Pick<
+export type BundleFacts = Pick<
   BundleRow,
-  'network' | 'kind' | 'start' | 'end' | 'version' | 'objectKey' | 'byteLength' | 'sha256'
+  'network' | 'kind' | 'firstBlock' | 'lastBlock' | 'version' | 'objectKey' | 'byteLength' | 'sha256'
 >;
 
 /** The files whose objects are known to be damaged: found here, by another gateway or by an audit. */
-export interface DamagedFiles {
-  /** Throws the problem `file-damaged` for a known one, and what the store throws. */
-  check(file: PublishedFacts): Promise<void>;
-  /**
-   * Notes what was wrong with an object and raises the alarm. Returns false for an error that is not about the object's
-   * bytes.
-   */
-  found(file: PublishedFacts, error: unknown): error is PackhouseError;
-  close(): void;
-}
+export type DamagedFiles = ReturnType<typeof createDamagedFiles>;
 
 /** How often the alarms are read and what was found is written to them, in milliseconds. */
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 /** Files added to the alarm at a time; it names a thousand. */
-const AT_ONCE = 500;
+const MAX_BATCH = 500;
 
 /** Causes of an audit's findings that are about the bytes of an object; the others are about what the bytes say. */
-const OF_BYTES = new Set(['missing', 'size', 'sha256', 'gzip', 'fragmentTable']);
+const BYTE_CAUSES = new Set(['missing', 'size', 'sha256', 'gzip', 'fragmentTable']);
 
 /** Causes of damaged files by object. */
 type Known = ReadonlyMap<string, readonly string[]>;
@@ -43,11 +34,11 @@ export function createDamagedFiles(parts: {
   context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
   database: Pick<Database, 'network' | 'alarms' | 'tryLock'>;
   store: BoundedStore;
-}): DamagedFiles {
+}) {
   const { context, database, store } = parts;
   const counter = context.metrics.counter(
     'packhouse_gateway_damaged_files_total',
-    'Files that were found damaged when they were asked for',
+    'Files found damaged when they were requested.',
     ['network', 'kind'],
   );
   let alarmed: Known = new Map();
@@ -56,8 +47,8 @@ export function createDamagedFiles(parts: {
   let working = false;
   let flushedAt = Number.NEGATIVE_INFINITY;
 
-  /** Looks again for an object that was missing: a store can be wrong for a moment. If the store fails, the next look tells. */
-  const isSure = async ({ key, causes }: DamagedBundle): Promise<boolean> => {
+  /** Checks again for a missing object: a store can be wrong for a moment. If the store fails, the next poll checks. */
+  const isConfirmed = async ({ key, causes }: DamagedBundle): Promise<boolean> => {
     if (!causes.every((cause) => cause === 'missing')) return true;
     const isThere = await store.exists(key).catch(() => null);
     if (isThere === true) fresh.delete(key);
@@ -67,72 +58,80 @@ export function createDamagedFiles(parts: {
   /** Writes what was found here to the alarms; returns the objects that are in them now. */
   const flush = async (): Promise<string[]> => {
     const bundles: DamagedBundle[] = [];
-    for (const bundle of [...fresh.values()].slice(0, AT_ONCE))
-      if (await isSure(bundle)) bundles.push(bundle);
+    for (const bundle of [...fresh.values()].slice(0, MAX_BATCH))
+      if (await isConfirmed(bundle)) bundles.push(bundle);
     if (bundles.length > 0) flushedAt = context.clock.elapsed();
-    const told: string[] = [];
+    const raised: string[] = [];
     for (const network of new Set(bundles.map((bundle) => bundle.network))) {
       const own = bundles.filter((bundle) => bundle.network === network);
-      if (await raiseDamage(database, network, own)) told.push(...own.map(({ key }) => key));
+      if (await raiseDamage(database, network, own)) raised.push(...own.map(({ key }) => key));
     }
-    return told;
+    return raised;
   };
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (working) return;
     working = true;
     try {
-      const told = await flush();
-      alarmed = knownOf(await listDamage(database));
-      for (const key of told) fresh.delete(key);
+      const raised = await flush();
+      alarmed = indexDamage(await listDamage(database));
+      for (const key of raised) fresh.delete(key);
     } catch (error) {
       // Without the database what is known stays known; it is tried again.
       if (fresh.size > 0) {
-        context.logger.warn({ err: error }, 'the alarm about damaged files could not be raised');
+        context.logger.warn({ err: error }, 'failed to raise the alarm about damaged files');
       }
     } finally {
       working = false;
     }
   };
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const timer = setInterval(() => void poll(), POLL_MS);
   timer.unref();
-  void look();
+  void poll();
 
   return {
-    close: () => clearInterval(timer),
-    async check({ objectKey }) {
+    close: (): void => clearInterval(timer),
+    /** Throws the problem `file-damaged` for a known one, and what the store throws. */
+    async check({ objectKey }: BundleFacts): Promise<void> {
       const causes = fresh.get(objectKey)?.causes ?? alarmed.get(objectKey);
       if (causes === undefined) return;
       // An object that was missing may be there again, and is checked when it is read.
       if (causes.every((cause) => cause === 'missing') && (await store.exists(objectKey))) return;
       throw fileDamaged();
     },
-    found(file, error): error is PackhouseError {
-      const cause = causeOf(error);
-      if (cause === null) return false;
-      const { network, kind, start, end, version, objectKey: key } = file;
-      const { message } = error as PackhouseError;
+    /**
+     * Notes what was wrong with an object and raises the alarm. Returns false for an error that is not about the object's
+     * bytes.
+     */
+    report(file: BundleFacts, error: unknown): error is PackhouseError {
+      if (!isPackhouseError(error) || !(error.code in CAUSES)) return false;
+      const cause = CAUSES[error.code as keyof typeof CAUSES];
+      const { network, kind, firstBlock, lastBlock, version, objectKey: key } = file;
+      const { message } = error;
       if (fresh.has(key) || alarmed.get(key)?.includes(cause) === true) return true;
-      fresh.set(key, { network, kind, start, end, key, version, causes: [cause], message });
+      fresh.set(key, { network, kind, firstBlock, lastBlock, key, version, causes: [cause], message });
       counter.inc({ network, kind });
-      context.logger.error({ network, kind, start, end, err: error }, 'a damaged file was not served');
-      if (context.clock.elapsed() - flushedAt >= LOOK_MS) void look();
+      context.logger.error(
+        { network, kind, from: firstBlock, to: lastBlock, err: error },
+        'damaged file not served',
+      );
+      if (context.clock.elapsed() - flushedAt >= POLL_MS) void poll();
       return true;
     },
   };
 }
 
-/** What is wrong with the bytes of an object, as audits call it; null if the error is about something else. */
-function causeOf(error: unknown): 'missing' | 'sha256' | 'fragmentTable' | null {
-  if (isPackhouseError(error, 'OBJECT_MISSING')) return 'missing';
-  if (isPackhouseError(error, 'OBJECT_MISMATCH')) return 'sha256';
-  return isPackhouseError(error, 'BUNDLE_INVALID') ? 'fragmentTable' : null;
-}
+/** What errors say is wrong with the bytes of an object, as audits call it. */
+const CAUSES = {
+  OBJECT_MISSING: 'missing',
+  OBJECT_MISMATCH: 'sha256',
+  BUNDLE_INVALID: 'fragmentTable',
+} as const;
 
-function knownOf(bundles: Awaited<ReturnType<typeof listDamage>>): Known {
+function indexDamage(bundles: Awaited<ReturnType<typeof listDamage>>): Known {
   const known = new Map<string, readonly string[]>();
   for (const { key, causes } of bundles) {
-    const own = causes.filter((cause) => OF_BYTES.has(cause));
+    const own = causes.filter((cause) => BYTE_CAUSES.has(cause));
     if (key !== undefined && own.length > 0) known.set(key, own);
   }
   return known;

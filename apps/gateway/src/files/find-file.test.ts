@@ -24,7 +24,13 @@ it('gives the newest version of a bundle under the same link, with its own ETag,
   const file = Buffer.concat([before.body]);
   file[4] = 1; // the time in the gzip header: another file with the same records
   const sha256 = createHash('sha256').update(file).digest('hex');
-  const objectName = objectKey({ network: 'ethereum', kind: 'logs', start: 100, end: 109, version: 2 });
+  const objectName = objectKey({
+    network: 'ethereum',
+    kind: 'logs',
+    firstBlock: 100,
+    lastBlock: 109,
+    version: 2,
+  });
   await at.objectStore.put(objectName, file, { sha256, contentType: 'application/gzip', metadata: {} });
   const { version: _version, publishedAt: _publishedAt, ...bundle } = old;
   await at.database

@@ -11,11 +11,11 @@ import {
 } from '@packhouse/bundle';
 import type { Body, BodyCache, PinnedBody } from '../cache/body-cache.js';
 import type { FileRange } from '../http/file-headers.js';
-import { type Pacer, PIECE_BYTES } from '../http/paced-pieces.js';
-import { fileDamaged, Problem } from '../http/problem.js';
+import { type Pacer, PIECE_BYTES, resume } from '../http/paced-pieces.js';
+import { fileDamaged, unavailable } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';
 import { checkedPieces, checkWhole, createWholeCheck } from './checked-pieces.js';
-import type { DamagedFiles, PublishedFacts } from './damaged-files.js';
+import type { BundleFacts, DamagedFiles } from './damaged-files.js';
 
 /** A file that can be sent, whole or in part. */
 export interface ServedFile {
@@ -28,12 +28,12 @@ export interface ServedFile {
   /** The whole file in memory, read and checked in the owner's turns; null if it must be streamed. */
   body(owner: number | string): Promise<PinnedBody | null>;
   /**
-   * Reads a part of the file from the store and checks it in the owner's turns. Resolves when the first bytes were read; if that are all,
+   * Reads a part of the file from the store and checks it in the owner's turns. Resolves when the first bytes were read; if these are all,
    * they are checked. Fails before the last piece if the file is damaged.
    */
   stream(range: FileRange, owner: number | string): Promise<AsyncIterable<Buffer>>;
   /** Makes an address at which the object store serves the file; absent: the gateway must. */
-  address?(): Promise<string>;
+  address?: (() => Promise<string>) | undefined;
   /** Must be called once the file is not needed any more, whether or not it was read. */
   release(): void;
 }
@@ -47,7 +47,7 @@ interface PublishedParts {
   /** Clients are led to the object store. */
   redirect: boolean;
   /** The fragment table of a bundle. Throws what the database throws, and `unavailable` if it was superseded. */
-  tableOf(file: PublishedFacts): Promise<FragmentTable>;
+  getTable(file: BundleFacts): Promise<FragmentTable>;
 }
 
 /** The fragments of a bundle, with what is known of their bodies (see createRangeCheck). */
@@ -60,14 +60,14 @@ export interface FragmentTable {
 const MAX_EXTRA_BYTES = 8_388_608;
 
 /** One shared error: its stack is never read, and capturing one for each file costs time. */
-const RELEASED = new Error('the file is not needed any more');
+const RELEASED = new Error('the file was released');
 
 /**
  * The file of a published bundle. In memory it is checked against its row before the first byte is sent; streamed, it
  * is checked while it is sent, and its last piece only follows if it is right: whole by its SHA-256, a part by the
  * CRC-32 of the fragments that it touches.
  */
-export function publishedFile(facts: PublishedFacts, parts: PublishedParts): ServedFile {
+export function openPublishedFile(facts: BundleFacts, parts: PublishedParts): ServedFile {
   const { objectKey, byteLength, sha256 } = facts;
   const { store, damaged, pacer } = parts;
   const address = parts.redirect ? store.address : undefined;
@@ -77,10 +77,10 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
   let pinned: PinnedBody | null = null;
   /** Turns what shows damage into the refusal. */
   const refusal = (error: unknown): unknown =>
-    !released && damaged.found(facts, error) ? fileDamaged() : error;
+    !released && damaged.report(facts, error) ? fileDamaged() : error;
 
   const partCheck = async (range: FileRange): Promise<RangeCheck> => {
-    const { fragments, bodies } = await parts.tableOf(facts);
+    const { fragments, bodies } = await parts.getTable(facts);
     return createRangeCheck(fragments, range, { maxExtraBytes: MAX_EXTRA_BYTES, bodies });
   };
 
@@ -104,7 +104,7 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
   }
 
   return {
-    ...(address === undefined ? {} : { address: () => address(objectKey) }),
+    address: address && (() => address(objectKey)),
     sha256,
     byteLength,
     immutable: true,
@@ -137,15 +137,6 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
   };
 }
 
-/** The pieces behind a first one that was asked for already. */
-async function* resume(
-  first: IteratorResult<Buffer, void>,
-  rest: AsyncGenerator<Buffer, void, undefined>,
-): AsyncGenerator<Buffer, void, undefined> {
-  if (first.done !== true) yield first.value;
-  yield* rest;
-}
-
 interface BlockFileRequest {
   /** `<network>/<kind>`. */
   folder: string;
@@ -162,24 +153,24 @@ interface BlockFileRequest {
  * fragment has other blocks too, the block's record deflated again. Throws the problem `unavailable` if slow readers
  * hold all the memory for files.
  */
-export async function blockFile(request: BlockFileRequest, bodies: BodyCache): Promise<ServedFile> {
+export async function openBlockFile(request: BlockFileRequest, bodies: BodyCache): Promise<ServedFile> {
   const { fragment, block } = request;
   const build = async (): Promise<Body> => {
     const bytes = await spliceBlock(fragment, await request.read(), block);
     return { bytes, sha256: hash('sha256', bytes, 'hex') };
   };
   // With the checksum, because after a reorganisation the same number is another file.
-  const { startBlock, endBlock, crc32, rawLength, byteLength } = fragment;
-  const key = `${request.folder}/${block}@${startBlock}-${endBlock}:${crc32}:${rawLength}:${byteLength}`;
+  const { firstBlock, lastBlock, crc32, rawLength, byteLength } = fragment;
+  const key = `${request.folder}/${block}@${firstBlock}-${lastBlock}:${crc32}:${rawLength}:${byteLength}`;
   const size = memberSize([fragment]);
   const pinned = await bodies.pin(key, size, build);
   if (pinned !== null) return fileInMemory(pinned, request.immutable);
-  if (size <= bodies.maxBodyBytes) throw busy();
+  if (size <= bodies.maxBodyBytes) throw unavailable('Too many downloads are in progress');
   return fileInMemory({ ...(await build()), release: () => undefined }, request.immutable);
 }
 
 async function spliceBlock(fragment: FragmentInfo, body: Buffer, block: number): Promise<Buffer> {
-  const alone = fragment.startBlock === block && fragment.endBlock === block;
+  const alone = fragment.firstBlock === block && fragment.lastBlock === block;
   const member: Member = alone
     ? spliceMember([fragment], [body])
     : await memberOfRecord(await readRecord({ fragment, body, block }));
@@ -200,12 +191,4 @@ function fileInMemory(pinned: PinnedBody, immutable: boolean): ServedFile {
 
 async function* one(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
   yield bytes;
-}
-
-function busy(): Problem {
-  return new Problem('unavailable', {
-    detail: 'Too many downloads are under way; try again in 1 second.',
-    members: { retryAfter: 1 },
-    headers: { 'retry-after': '1' },
-  });
 }

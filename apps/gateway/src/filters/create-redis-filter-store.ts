@@ -1,3 +1,4 @@
+import { DAY_MS } from '@packhouse/runtime';
 import type { Redis } from 'ioredis';
 import { Problem } from '../http/problem.js';
 import type { FilterStore } from './filter-state.js';
@@ -13,7 +14,7 @@ const sequenceKey = (network: string): string => `packhouse:pending-sequence:${n
 /** Filters expire after five minutes without a poll, so every filter has seen older entries. */
 const PENDING_TTL_MS = 600_000;
 /** Longer than any filter lives, so that numbering does not restart while a filter has a number. */
-const SEQUENCE_TTL_MS = 86_400_000;
+const SEQUENCE_TTL_MS = DAY_MS;
 /** Most pending transactions kept for one network. */
 const PENDING_RING = 100_000;
 
@@ -129,9 +130,8 @@ async function reach<T>(command: Promise<T>): Promise<T> {
     return await command;
   } catch (cause) {
     throw new Problem('unavailable', {
-      detail: 'Filters cannot be reached at the moment; they are kept, try again in 1 second.',
-      members: { retryAfterMs: 1_000 },
-      headers: { 'retry-after': '1' },
+      detail: 'The filter store is unavailable; filters are kept. Try again in 1 second.',
+      retryAfter: 1,
       cause,
     });
   }

@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 const done: FilterState = { type: 'pending', sequence: 9 };
-const state: FilterState = { ...done, undelivered: { from: 4, undone: [], until: 0 } };
+const state: FilterState = { ...done, undelivered: { from: 4, removed: [], until: 0 } };
 const id = Buffer.alloc(16, 1);
 
 /** Follows a delivery of version 7; `answers` are those of the store, in order, and then versions that count on. */
@@ -32,14 +32,14 @@ function setUp(answers: (number | null | Error)[] = []) {
   const whenSent = (then: (sent: boolean) => void): void => {
     end = then;
   };
-  const stored = deliveries.underWay(state);
-  deliveries.follow({ id, version: 7, state: stored, done, whenSent });
+  const stored = deliveries.lease(state);
+  deliveries.track({ id, version: 7, state: stored, done, whenSent });
   return { deliveries, written, stored, whenSent, end: (sent: boolean) => end(sent) };
 }
 
 it('an answer that takes long to send stays with its gateway', async () => {
   const { deliveries, written, stored, end } = setUp();
-  expect(deliveries.isUnderWay(stored)).toBe(true);
+  expect(deliveries.isLeased(stored)).toBe(true);
   await vi.advanceTimersByTimeAsync(7_000);
   expect(written).toEqual([
     { version: 7, until: 1_013_000 },
@@ -57,7 +57,7 @@ it('one that was not sent is free at once', async () => {
   end(false);
   await deliveries.close();
   expect(written).toEqual([{ version: 7, until: 0 }]);
-  expect(deliveries.isUnderWay(deliveries.underWay(done))).toBe(false);
+  expect(deliveries.isLeased(deliveries.lease(done))).toBe(false);
 });
 
 it('one that another gateway took over is left to it', async () => {

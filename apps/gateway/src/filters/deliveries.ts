@@ -16,11 +16,11 @@ import { FILTER_TTL_MS, type FilterState, type FilterStore } from './filter-stat
 /** Follows the answers of polls until they are sent. */
 export interface Deliveries {
   /** The state to store before an answer is sent: nobody else gives what is undelivered as long as this gateway runs. */
-  underWay<S extends FilterState>(state: S): S;
+  lease(state: FilterState): FilterState;
   /** Whether some gateway delivers what is undelivered. */
-  isUnderWay(state: FilterState): boolean;
+  isLeased(state: FilterState): boolean;
   /** Writes the end of a delivery. `done`: the state if it was sent. */
-  follow(delivery: {
+  track(delivery: {
     id: Buffer;
     /** Version of `state`, as it was stored. */
     version: number;
@@ -44,50 +44,38 @@ const LEASE_MS = 10_000;
 /** How often a delivery that takes long is written again. */
 const RENEW_MS = 3_000;
 /** How often another gateway's delivery is looked at. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
-export function createDeliveries({
-  filters,
-  context,
-}: {
-  filters: FilterStore;
-  context: Context;
-}): Deliveries {
-  const { clock, logger } = context;
+export function createDeliveries(parts: { filters: FilterStore; context: Context }): Deliveries {
+  const { filters } = parts;
+  const { clock, logger } = parts.context;
   const all = new Map<string, { whenSent: WhenSent; over: Promise<unknown> }>();
 
-  const until = <S extends FilterState>(state: S, time: number): S =>
-    state.undelivered === undefined
-      ? state
-      : { ...state, undelivered: { ...state.undelivered, until: time } };
-  const underWay = <S extends FilterState>(state: S): S => until(state, clock.now() + LEASE_MS);
+  const until = (state: FilterState, time: number): FilterState => ({
+    ...state,
+    undelivered: state.undelivered && { ...state.undelivered, until: time },
+  });
+  const lease = (state: FilterState): FilterState => until(state, clock.now() + LEASE_MS);
 
   return {
-    underWay,
-    isUnderWay: ({ undelivered }) => undelivered !== undefined && undelivered.until > clock.now(),
-    follow({ id, version, state, done, whenSent }) {
+    lease,
+    isLeased: ({ undelivered }) => undelivered !== undefined && undelivered.until > clock.now(),
+    track({ id, version, state, done, whenSent }) {
       let written: Promise<number | null> = Promise.resolve(version);
       const write = (next: FilterState): Promise<number | null> => {
         written = written.then(async (before) => {
           if (before === null) return null;
           try {
-            return await filters.update({
-              id,
-              version: before,
-              state: JSON.stringify(next),
-              ttlMs: FILTER_TTL_MS,
-            });
+            const text = JSON.stringify(next);
+            return await filters.update({ id, version: before, state: text, ttlMs: FILTER_TTL_MS });
           } catch (error) {
-            logger.warn(
-              { err: error },
-              'the end of a delivery could not be stored; a poll may give it again',
-            );
+            logger.warn({ err: error }, 'failed to store the end of a delivery; a poll may repeat it');
             return before;
           }
         });
         return written;
       };
-      const renewing = setInterval(() => void write(underWay(state)), RENEW_MS);
+      const renewing = setInterval(() => void write(lease(state)), RENEW_MS);
       renewing.unref();
       const name = id.toString('hex');
       const over = new Promise<unknown>((resolve) => {
@@ -106,7 +94,7 @@ export function createDeliveries({
       const own = all.get(id.toString('hex'));
       if (own !== undefined && own.whenSent === whenSent) return false;
       const moment = new AbortController();
-      const slept = clock.sleep(LOOK_MS, moment.signal).catch(() => undefined);
+      const slept = clock.sleep(POLL_MS, moment.signal).catch(() => undefined);
       await Promise.race([own?.over ?? slept, slept]);
       moment.abort();
       return true;

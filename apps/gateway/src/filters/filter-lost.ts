@@ -1,15 +1,16 @@
+import { toQuantity } from '@packhouse/chain';
 import { Problem } from '../http/problem.js';
 import type { CallContext } from '../rpc/method.js';
-import type { ToldBlock } from './filter-state.js';
+import type { ReportedBlock } from './filter-state.js';
 
 /**
- * The refusal of a poll that cannot tell all that a reorganisation changed. `undone`: the removed blocks that the filter
+ * The refusal of a poll that cannot tell all that a reorganisation changed. `removed`: the removed blocks that the filter
  * remembers, newest first; `why` goes on after them. The filter is unchanged: it can be polled again if its branch
  * comes back, and expires otherwise.
  */
-export function filterLost(caller: CallContext, undone: readonly ToldBlock[], why: string): Problem {
-  const [newest, oldest] = [undone[0] as ToldBlock, undone.at(-1) as ToldBlock];
-  const final = caller.at.forwarder.finalized();
+export function filterLost(caller: CallContext, removed: readonly ReportedBlock[], why: string): Problem {
+  const [newest, oldest] = [removed[0] as ReportedBlock, removed.at(-1) as ReportedBlock];
+  const final = caller.network.forwarder.finalized();
   // A final block that was removed was not final.
   const readFrom = final === null || final >= oldest.number ? null : final + 1;
   const place =
@@ -17,14 +18,10 @@ export function filterLost(caller: CallContext, undone: readonly ToldBlock[], wh
       ? `a block before ${oldest.number} that you know to be unchanged`
       : `block ${readFrom}, the first that is not final`;
   return new Problem('filter-lost', {
-    detail: `A reorganisation removed blocks ${oldest.number} to ${newest.number}, ${why}; create a new filter, and read again from ${place}, with eth_getLogs.`,
+    detail: `A reorganisation removed blocks ${oldest.number} to ${newest.number}, ${why}; create a new filter and read again from ${place}, with eth_getLogs.`,
     members: {
-      removed: { fromBlock: hex(oldest.number), toBlock: hex(newest.number) },
-      ...(readFrom === null ? {} : { readFrom: hex(readFrom) }),
+      removed: { fromBlock: toQuantity(oldest.number), toBlock: toQuantity(newest.number) },
+      readFrom: readFrom === null ? undefined : toQuantity(readFrom),
     },
   });
-}
-
-function hex(number: number): string {
-  return `0x${number.toString(16)}`;
 }

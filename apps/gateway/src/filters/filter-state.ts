@@ -5,7 +5,7 @@ import type { LogFilter } from '../rpc/log-filter.js';
 export type FilterStore = Database['filters'];
 
 /** A reported block that may still be removed. */
-export interface ToldBlock {
+export interface ReportedBlock {
   number: number;
   hash: string;
   /** Number of its reported logs; absent: none. */
@@ -19,27 +19,34 @@ interface Undelivered {
   /** The first block that it was about; of pending transactions the sequence number before the first. */
   from: number;
   /** The blocks that it reported as removed, newest first. */
-  undone: readonly ToldBlock[];
+  removed: readonly ReportedBlock[];
   /** Until then a gateway delivers it and no other poll gives it, in milliseconds since the epoch; 0: it failed. */
   until: number;
 }
 
+export interface LogsState {
+  type: 'logs';
+  /** The client's filter, without its blocks. */
+  match: LogFilter;
+  /** First and last block of the filter; null: no such bound. */
+  from: number | null;
+  to: number | null;
+  /** The newest reported blocks, ascending; the last is the cursor. Never empty. */
+  reported: readonly ReportedBlock[];
+  /** Blocks from `undelivered.from` on are all kept. */
+  undelivered?: Undelivered;
+}
+
+export type BlocksState = Pick<LogsState, 'reported' | 'undelivered'> & { type: 'blocks' };
+
+export interface PendingState {
+  type: 'pending';
+  sequence: number;
+  undelivered?: Undelivered;
+}
+
 /** The state of a filter between polls; stored as JSON. */
-export type FilterState =
-  | {
-      type: 'logs';
-      /** The client's filter, without its blocks. */
-      match: LogFilter;
-      /** First and last block of the filter; null: no such bound. */
-      from: number | null;
-      to: number | null;
-      /** The newest reported blocks, ascending; the last is the cursor. Never empty. */
-      told: readonly ToldBlock[];
-      /** Blocks from `undelivered.from` on are all kept. */
-      undelivered?: Undelivered;
-    }
-  | { type: 'blocks'; told: readonly ToldBlock[]; undelivered?: Undelivered }
-  | { type: 'pending'; sequence: number; undelivered?: Undelivered };
+export type FilterState = LogsState | BlocksState | PendingState;
 
 /** Life of a filter after it was created or polled, in milliseconds. */
 export const FILTER_TTL_MS = 300_000;
@@ -68,18 +75,18 @@ const TEXT = 32_768;
  * The reported blocks to keep: the cursor, blocks that may still be removed, the one below them, and all from
  * `undelivered` on. Logs of the newest blocks are kept as far as there is room; others are asked for again if needed.
  */
-export function remembered(
-  told: readonly ToldBlock[],
+export function keepRecent(
+  reported: readonly ReportedBlock[],
   final: number,
   undelivered = Number.POSITIVE_INFINITY,
-): ToldBlock[] {
-  const last = told.length - 1;
-  const kept = told.filter(
+): ReportedBlock[] {
+  const last = reported.length - 1;
+  const kept = reported.filter(
     ({ number }, at) => at === last || number >= undelivered || (at > last - BLOCKS && number >= final),
   );
   let room = TEXT;
   for (let at = kept.length - 1; at >= 0; at--) {
-    const { packed, ...block } = kept[at] as ToldBlock;
+    const { packed, ...block } = kept[at] as ReportedBlock;
     room -= packed?.length ?? 0;
     if (room < 0) kept[at] = block;
   }
@@ -87,7 +94,7 @@ export function remembered(
 }
 
 /** The state of a filter whose answers were all delivered. */
-export function settled(state: FilterState, final: number): FilterState {
+export function markDelivered(state: FilterState, final: number): FilterState {
   const { undelivered, ...rest } = state;
-  return 'told' in rest ? { ...rest, told: remembered(rest.told, final) } : rest;
+  return 'reported' in rest ? { ...rest, reported: keepRecent(rest.reported, final) } : rest;
 }

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { elementsOf } from '../rpc/raw-json.js';
+import { splitArray } from '@packhouse/json';
 
 /**
  * Text that most logs have parts of, so that a single log packs to less than half (mainnet: 640 to 284 characters). It
@@ -19,6 +19,5 @@ export function packLogs(logs: readonly string[]): string {
 
 /** The JSON texts that were packed. */
 export function unpackLogs(packed: string): string[] {
-  const text = inflateRawSync(Buffer.from(packed, 'base64'), { dictionary: COMMON }).toString('utf8');
-  return elementsOf(text);
+  return splitArray(inflateRawSync(Buffer.from(packed, 'base64'), { dictionary: COMMON }));
 }

@@ -5,10 +5,10 @@ it('has room for its bytes and no more, and for what was freed again', () => {
   const memory = createBodyMemory(400);
   for (const owner of [1, 2, 3, 4]) expect(memory.reserve(owner, 100, 0)).toBe(true);
   expect(memory.reserve(5, 1, 0)).toBe(false);
-  memory.free(4, 100);
+  memory.release(4, 100);
   expect(memory.bytes).toBe(300);
   expect(memory.reserve(5, 100, 0)).toBe(true);
-  for (const owner of [1, 2, 3, 5]) memory.free(owner, 100);
+  for (const owner of [1, 2, 3, 5]) memory.release(owner, 100);
   expect(memory.bytes).toBe(0);
 });
 
@@ -27,7 +27,7 @@ it('lets a body grow by steps, and any one that is alone', () => {
   expect(memory.reserve(1, 300, 300)).toBe(true);
   expect(memory.reserve(1, 1, 0)).toBe(false);
   expect(memory.reserve(2, 1, 0)).toBe(false);
-  memory.free(1, 600);
+  memory.release(1, 600);
   expect(memory.reserve(2, 90, 0)).toBe(true);
   expect(memory.reserve(1, 90, 0)).toBe(true);
   // Beside another body of its own it has its share.

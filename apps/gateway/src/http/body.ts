@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.js';
-import { Problem } from './problem.js';
+import { Problem, unavailable } from './problem.js';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
@@ -7,8 +7,8 @@ const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 const STEP = 65_536;
 
 /**
- * Reads the JSON body of a request, of `limit` bytes at most; undefined if there is none. `reserve` is asked for room
- * before that many bytes are held. Fails with the problems `media-type-unsupported`, `body-too-large` and `unavailable`.
+ * Reads the JSON body of a request, of `limit` bytes at most; undefined if there is none. `reserve` is called
+ * before that many bytes are kept. Fails with the problems `media-type-unsupported`, `body-too-large` and `unavailable`.
  * Calls neither `read` nor `failed` if the client disconnects.
  */
 export function readBody(
@@ -29,7 +29,7 @@ export function readBody(
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
     failed(
       new Problem('media-type-unsupported', {
-        detail: 'A body is read with the header content-type: application/json only.',
+        detail: 'Send the body with the header content-type: application/json.',
         headers: { accept: 'application/json' },
       }),
     );
@@ -39,7 +39,7 @@ export function readBody(
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     failed(
       new Problem('media-type-unsupported', {
-        detail: 'A body is read as it is, without a content-encoding.',
+        detail: 'Send the body without a content-encoding.',
         // RFC 9110, 15.5.16.
         headers: { 'accept-encoding': 'identity', connection: 'close' },
       }),
@@ -51,7 +51,7 @@ export function readBody(
     return;
   }
   if (length !== undefined && !reserve(exchange, Number(length))) {
-    failed(noRoom());
+    failed(unavailable(NO_ROOM));
     return;
   }
   let first: Buffer | undefined;
@@ -65,7 +65,7 @@ export function readBody(
       failed(tooLarge(limit));
     } else if (length === undefined && !reserve(exchange, Math.min(limit, Math.ceil(bytes / STEP) * STEP))) {
       more = REFUSED;
-      failed(noRoom());
+      failed(unavailable(NO_ROOM));
     } else if (first === undefined) first = chunk;
     else if (more === undefined) more = [first, chunk];
     else more.push(chunk);
@@ -76,22 +76,16 @@ export function readBody(
   });
 }
 
+const NO_ROOM = 'The memory for request bodies is full';
+
 /** Marks a body that was refused while it came. */
 const REFUSED: Buffer[] = [];
 
 function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', {
-    detail: `A body has ${limit} bytes at most.`,
+    detail: `A body may have ${limit} bytes.`,
     members: { limit },
     // The client may still be sending.
     headers: { connection: 'close' },
-  });
-}
-
-function noRoom(): Problem {
-  return new Problem('unavailable', {
-    detail: 'The gateway holds as many bodies of requests as it may; try again in 1 second.',
-    members: { retryAfter: 1, retryAfterMs: 1_000 },
-    headers: { 'retry-after': '1' },
   });
 }

@@ -14,7 +14,7 @@ export function createAddressList(entries: readonly string[]): (address: string)
   for (const entry of entries) {
     const [text = '', bits] = entry.split('/');
     const address = plainAddress(text);
-    const family = familyOf(address);
+    const family = getFamily(address);
     if (family === undefined) continue;
     if (bits === undefined) list.addAddress(address, family);
     // In an IPv4 address written as IPv6, the 32 bits follow 96 others.
@@ -22,7 +22,7 @@ export function createAddressList(entries: readonly string[]): (address: string)
   }
   return (text) => {
     const address = plainAddress(text);
-    const family = familyOf(address);
+    const family = getFamily(address);
     return family !== undefined && list.check(address, family);
   };
 }
@@ -85,7 +85,7 @@ function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+function getFamily(address: string): 'ipv4' | 'ipv6' | undefined {
   const version = isIP(address);
   return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
 }

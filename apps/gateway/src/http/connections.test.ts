@@ -19,7 +19,7 @@ function setup(most: number, trusted?: number | string[]) {
       socket.emit('close');
     };
     server.emit('connection', Object.assign(socket, { destroy }));
-    return { ...{ destroy }, isOpen: !socket.destroyed };
+    return { destroy, isOpen: !socket.destroyed };
   };
   return {
     open,
@@ -33,7 +33,10 @@ it('closes the connections of one address beyond the limit, and lets others in',
   const first = open('192.0.2.1');
   expect(openAll('::ffff:192.0.2.1', '192.0.2.1', '192.0.2.1')).toEqual([true, false, false]);
   expect(openAll('2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1')).toEqual([
-    ...[true, true, false, true],
+    true,
+    true,
+    false,
+    true,
   ]);
   expect(refused()).toBe(3);
   first.destroy();
@@ -52,6 +55,7 @@ it('counts none where all connections are those of so many proxies', () => {
 
 it('a request has 10 s for its headers and 30 s in all', () => {
   expect(createHttpServer(() => undefined, 1)).toMatchObject({
-    ...{ headersTimeout: 10_000, requestTimeout: 30_000 },
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
   });
 });

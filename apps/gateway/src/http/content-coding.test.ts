@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import * as zlib from 'node:zlib';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { createContentCodings, SMALLEST_CODED } from './content-coding.js';
+import { createContentCodings, MIN_CODED } from './content-coding.js';
 
 const HAS_ZSTD = 'createZstdCompress' in zlib;
 /** The coding that is taken where all are wanted alike, and the one after it. */
@@ -37,11 +37,11 @@ describe('the coding of an answer', () => {
     [';q=1,,br', 'br'],
     ['zstd', HAS_ZSTD ? 'zstd' : null],
   ])('to %j is %j', (accepted, coding) => {
-    expect(choose(accepted, SMALLEST_CODED)).toBe(coding);
+    expect(choose(accepted, MIN_CODED)).toBe(coding);
   });
 
   it('is none for a small one, unless the client refuses it as it is', () => {
-    expect(choose('gzip', SMALLEST_CODED - 1)).toBe(null);
+    expect(choose('gzip', MIN_CODED - 1)).toBe(null);
     expect(choose('gzip, identity;q=0', 10)).toBe('gzip');
     expect(choose('gzip, *;q=0', 10)).toBe('gzip');
     expect(choose('identity;q=0', 10)).toBe(null);

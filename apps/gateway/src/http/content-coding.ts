@@ -1,27 +1,20 @@
 import type { Transform } from 'node:stream';
 import zlib, { constants } from 'node:zlib';
+import { getOrAdd } from '@packhouse/runtime';
 
 /** A coding of answers, by its name in HTTP (RFC 9110, 8.4.1). */
 export type Coding = 'br' | 'zstd' | 'gzip';
 
 /** Compresses answers in the threads of zlib; the main thread only hands bytes over. */
-export interface ContentCodings {
-  /**
-   * The coding for an answer of `bytes` (Infinity: a stream) to a client with this Accept-Encoding; null: none, because
-   * the client wants none, the answer is small, or as many answers are being compressed as may be.
-   */
-  choose(accepted: string | undefined, bytes: number): Coding | null;
-  /** A stream that compresses one answer; `streamed`: each piece is sent on when it is written. */
-  open(coding: Coding, streamed: boolean): Transform;
-}
+export type ContentCodings = ReturnType<typeof createContentCodings>;
 
 /** Answers below this are sent as they are: two packets of a network at most. */
-export const SMALLEST_CODED = 2_048;
-/** Answers compressed at a time, at some 300 KB each; further ones are sent as they are. */
+export const MIN_CODED = 2_048;
+/** Answers compressed at a time, at about 300 KB each; further ones are sent as they are. */
 const AT_ONCE = 256;
 /** Headers of clients that are remembered as they were read. */
 const REMEMBERED = 100;
-/** Room for what one write gives; each further piece is another turn of a thread. */
+/** Room for the output of one write; each further piece is another turn of a thread. */
 const CHUNK_BYTES = 65_536;
 
 /** zstd came with Node 22.15; the types are older. */
@@ -77,28 +70,28 @@ interface Accepted {
 }
 
 /** Creates the codings of one gateway. `atOnce`: answers compressed at a time, at most. */
-export function createContentCodings(atOnce = AT_ONCE): ContentCodings {
+export function createContentCodings(atOnce = AT_ONCE) {
   const known = new Map<string, Accepted>();
   let open = 0;
 
   const read = (header: string): Accepted => {
-    let accepted = known.get(header);
-    if (accepted === undefined) {
-      accepted = readAccepted(header);
-      if (known.size >= REMEMBERED) known.clear();
-      known.set(header, accepted);
-    }
-    return accepted;
+    if (known.size >= REMEMBERED && !known.has(header)) known.clear();
+    return getOrAdd(known, header, () => readAccepted(header));
   };
 
   return {
-    choose(header, bytes) {
+    /**
+     * The coding for an answer of `bytes` (Infinity: a stream) to a client with this Accept-Encoding; null: none, because
+     * the client wants none, the answer is small, or as many answers are being compressed as may be.
+     */
+    choose(header: string | undefined, bytes: number): Coding | null {
       if (header === undefined) return null;
       const { coding, always } = read(header);
       if (coding === null || open >= atOnce) return null;
-      return always || bytes >= SMALLEST_CODED ? coding : null;
+      return always || bytes >= MIN_CODED ? coding : null;
     },
-    open(coding, streamed) {
+    /** A stream that compresses one answer; `streamed`: each piece is sent on when it is written. */
+    open(coding: Coding, streamed: boolean): Transform {
       const encoder = (ENCODERS.get(coding) as (streamed: boolean) => Transform)(streamed);
       open += 1;
       encoder.once('close', () => {

@@ -22,7 +22,7 @@ async function serve(answer: (exchange: Exchange, n: number) => void): Promise<P
   server = createServer((request, response) => {
     const exchange = new Exchange(request, response, {
       nextId: () => '1',
-      addressOf: () => '',
+      toAddress: () => '',
       codings,
       pacer: createPacer(),
     });

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
 import { CallController, type CallSignal, type Span } from '@packhouse/runtime';
 import { addressBlock } from './client-address.js';
-import { type Coding, type ContentCodings, SMALLEST_CODED } from './content-coding.js';
+import { type Coding, type ContentCodings, MIN_CODED } from './content-coding.js';
 import { FREE_BYTES, type Pacer, paced } from './paced-pieces.js';
 import type { ProblemReason } from './problem.js';
 
@@ -35,7 +35,7 @@ export function noteOnce(names: string[] | undefined, name: string): void {
 export interface ExchangeParts {
   nextId(): string;
   /** The client's address, as far as the proxies before the gateway are trusted. */
-  addressOf(request: IncomingMessage): string;
+  toAddress(request: IncomingMessage): string;
   readonly codings: ContentCodings;
   readonly pacer: Pacer;
 }
@@ -50,7 +50,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const GZIP_TYPE = 'application/gzip';
 
 /** One shared error: its stack is never read, and capturing one for each abort costs time. */
-const GONE = new Error('the client went away');
+const CLIENT_DISCONNECTED = new Error('the client went away');
 
 /** One request with its answer and its facts for the log and the metrics: never the address, never the key. */
 export class Exchange {
@@ -68,7 +68,7 @@ export class Exchange {
   /** The caller is known, and the request is not counted yet. */
   uncounted = false;
   /** Units that were counted for its body. */
-  paid = 0;
+  chargedUnits = 0;
   /** Bytes that are reserved for its body, and for whom. */
   reserved = 0;
   reservedFor: number | string = '';
@@ -101,7 +101,7 @@ export class Exchange {
   #headers: string[] = [];
   #whenSent: ((sent: boolean) => void)[] | undefined;
   #forPages = false;
-  #gone: CallController | undefined;
+  #abort: CallController | undefined;
   /** Absent: not chosen yet; null: sent as it is. */
   #coding: Coding | null | undefined;
 
@@ -119,7 +119,7 @@ export class Exchange {
 
   /** The client's address. */
   get ip(): string {
-    return this.#parts.addressOf(this.request);
+    return this.#parts.toAddress(this.request);
   }
 
   /** Whom its memory and its turns are counted for: the key, or the address of a client without one. */
@@ -128,20 +128,20 @@ export class Exchange {
   }
 
   /** Aborted when the response is over: the client has it, or is gone. Created on first use. */
-  get gone(): CallSignal {
-    if (this.#gone === undefined) {
+  get signal(): CallSignal {
+    if (this.#abort === undefined) {
       const made = new CallController();
-      this.#gone = made;
-      const leave = (): void => made.abort(GONE);
+      this.#abort = made;
+      const leave = (): void => made.abort(CLIENT_DISCONNECTED);
       if (this.response.destroyed) leave();
       else this.response.on('close', leave);
     }
-    return this.#gone;
+    return this.#abort;
   }
 
   /** Takes a turn for bytes that are about to be worked on; see Pacer. */
   readonly turn = (bytes: number): Promise<void> | undefined =>
-    this.#parts.pacer.turn(this.owner, bytes, this.gone);
+    this.#parts.pacer.turn(this.owner, bytes, this.signal);
 
   /** The origin of the page that asks, if the client is a browser. */
   get origin(): string | undefined {
@@ -170,6 +170,14 @@ export class Exchange {
     if (at === -1) this.#headers.push(name, String(value));
     else this.#headers[at + 1] = String(value);
     return this;
+  }
+
+  /** Adds an option to the Connection header; with `close`, the connection ends after this answer. */
+  connection(option: 'close' | 'upgrade'): this {
+    const at = this.#find('connection');
+    const options = at === -1 ? '' : (this.#headers[at + 1] as string);
+    if (options.split(', ').includes(option)) return this;
+    return this.header('connection', options === '' ? option : `${options}, ${option}`);
   }
 
   hasHeader(name: string): boolean {
@@ -207,11 +215,11 @@ export class Exchange {
     if (this.#coding !== undefined) return this.#coding;
     const accepted = this.request.headers['accept-encoding'];
     // Most answers are small.
-    if (bytes < SMALLEST_CODED && accepted === undefined) return null;
+    if (bytes < MIN_CODED && accepted === undefined) return null;
     const type = this.#find('content-type');
     if (type !== -1 && this.#headers[type + 1] === GZIP_TYPE) return null;
     this.#coding = this.#parts.codings.choose(accepted, bytes);
-    if (bytes >= SMALLEST_CODED || this.#coding !== null) this.#vary('accept-encoding');
+    if (bytes >= MIN_CODED || this.#coding !== null) this.#vary('accept-encoding');
     return this.#coding;
   }
 
@@ -220,19 +228,39 @@ export class Exchange {
   }
 
   sendText(text: string, contentType: string): void {
-    const length = Buffer.byteLength(text);
     this.header('content-type', contentType);
-    if (this.coding(length) !== null) {
-      this.#sendCoded([Buffer.from(text)], false);
+    this.#send([Buffer.byteLength(text) === text.length ? text : Buffer.from(text)]);
+  }
+
+  sendBuffer(body: Buffer): void {
+    this.#send([body]);
+  }
+
+  /** Sends bytes between two latin1 texts without joining them. */
+  sendParts(before: string, pieces: readonly Buffer[], after: string): void {
+    this.#send([before, ...pieces, after]);
+  }
+
+  /** Sends bytes and latin1 texts; a small body as one text, which is written together with the head. */
+  #send(pieces: readonly (Buffer | string)[]): void {
+    const { response } = this;
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
+    const coding = this.coding(length);
+    if (coding === null) this.#begin(length);
+    if (coding === null && length <= FREE_BYTES) {
+      if (length <= ONE_WRITE) response.end(toLatin1(pieces), 'latin1');
+      else {
+        response.cork();
+        for (const piece of pieces) response.write(piece, 'latin1');
+        response.end();
+        response.uncork();
+      }
       return;
     }
-    this.#begin(length);
-    if (length > FREE_BYTES) {
-      void this.#pipe(paced([Buffer.from(text)], this.turn));
-      return;
-    }
-    // Latin1 text is written byte for byte, together with the head.
-    this.response.end(text, length === text.length ? 'latin1' : 'utf8');
+    const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece));
+    if (coding === null) void this.#pipe(paced(bytes, this.turn));
+    else this.#sendCoded(bytes, false);
   }
 
   /** Sends the head alone. */
@@ -242,45 +270,6 @@ export class Exchange {
       this.response.writeHead(this.#status, this.#headers);
     } else this.#begin(0);
     this.response.end();
-  }
-
-  sendBuffer(body: Buffer): void {
-    if (this.coding(body.length) !== null) {
-      this.#sendCoded([body], false);
-      return;
-    }
-    this.#begin(body.length);
-    if (body.length <= ONE_WRITE) this.response.end(body.toString('latin1'), 'latin1');
-    else if (body.length <= FREE_BYTES) this.response.end(body);
-    else void this.#pipe(paced([body], this.turn));
-  }
-
-  /** Sends bytes between two latin1 texts without joining them. */
-  sendParts(before: string, pieces: readonly Buffer[], after: string): void {
-    const { response } = this;
-    let length = before.length + after.length;
-    for (const piece of pieces) length += piece.length;
-    if (this.coding(length) !== null) {
-      this.#sendCoded([Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')], false);
-      return;
-    }
-    this.#begin(length);
-    if (length <= ONE_WRITE) {
-      let text = before;
-      for (const piece of pieces) text += piece.toString('latin1');
-      response.end(text + after, 'latin1');
-      return;
-    }
-    if (length > FREE_BYTES) {
-      const all = [Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')];
-      void this.#pipe(paced(all, this.turn));
-      return;
-    }
-    response.cork();
-    response.write(before, 'latin1');
-    for (const piece of pieces) response.write(piece);
-    response.end(after, 'latin1');
-    response.uncork();
   }
 
   /**
@@ -394,4 +383,10 @@ export class Exchange {
     for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return at;
     return -1;
   }
+}
+
+function toLatin1(pieces: readonly (Buffer | string)[]): string {
+  let text = '';
+  for (const piece of pieces) text += typeof piece === 'string' ? piece : piece.toString('latin1');
+  return text;
 }

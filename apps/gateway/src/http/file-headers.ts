@@ -1,3 +1,5 @@
+import type { Exchange } from './exchange.js';
+
 /** One entity tag of a list, weak or strong (RFC 9110, 8.8.3). */
 const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
@@ -7,14 +9,28 @@ export function entityTag(sha256: string): string {
 }
 
 /** Whether If-None-Match names the tag, or any by `*`: weak comparison, RFC 9110, 13.1.2. */
-export function noneMatchHits(header: string, tag: string): boolean {
+export function noneMatchHits(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
   if (header.trim() === '*') return true;
-  return tagsOf(header).some((each) => each.replace(/^W\//, '') === tag);
+  return getTags(header).some((each) => each.replace(/^W\//, '') === tag);
+}
+
+/**
+ * Sets the entity tag of an answer of `bytes` (Infinity if unknown), and sends 304 if the client has it already; true:
+ * that is all of the answer.
+ */
+export function sentNotModified(exchange: Exchange, name: string, bytes: number): boolean {
+  const coding = exchange.coding(bytes);
+  const tag = `"${name}${coding === null ? '' : `-${coding}`}"`;
+  exchange.header('etag', tag);
+  if (!noneMatchHits(exchange.request.headers['if-none-match'], tag)) return false;
+  exchange.status(304).sendNothing();
+  return true;
 }
 
 /** Whether If-Match lets the request pass: strong comparison, RFC 9110, 13.1.1. */
 export function matchPasses(header: string, tag: string): boolean {
-  return header.trim() === '*' || tagsOf(header).includes(tag);
+  return header.trim() === '*' || getTags(header).includes(tag);
 }
 
 /** Whether Range applies under If-Range: never with a date, since no Last-Modified is sent (RFC 9110, 13.1.5). */
@@ -22,7 +38,7 @@ export function ifRangePasses(header: string | undefined, tag: string): boolean 
   return header === undefined || header.trim() === tag;
 }
 
-function tagsOf(header: string): readonly string[] {
+function getTags(header: string): readonly string[] {
   return header.match(TAG) ?? [];
 }
 

@@ -1,14 +1,7 @@
-import type { CallSignal } from '@packhouse/runtime';
+import { type CallSignal, getOrAdd } from '@packhouse/runtime';
 
 /** Shares the event loop among large answers, so that no client's answers keep those of others waiting. */
-export interface Pacer {
-  /**
-   * Asks for the turn of bytes that are about to be checked or sent for an owner: a key or an address. Undefined: at
-   * once. An owner's turns come in their order, and owners take turns. Rejects with the signal's reason when that is
-   * aborted; then the place is free.
-   */
-  turn(owner: number | string, bytes: number, signal?: CallSignal): Promise<void> | undefined;
-}
+export type Pacer = ReturnType<typeof createPacer>;
 
 /** A turn of one owner; see Pacer. */
 export type TakeTurn = (bytes: number) => Promise<void> | undefined;
@@ -26,15 +19,12 @@ interface Waiting {
 }
 
 /**
- * Creates a pacer. Each turn of the event loop, who waits is served first, round robin by owner, until `turnBytes` are
- * given out; the last piece may go beyond that. One of several owners gets its part of them and no more, so that who asks
- * again within the turn finds some left. `nextTurn` calls its argument in the next turn.
+ * Creates a pacer. In each turn of the event loop, waiting callers are served first, round robin by owner, until
+ * `turnBytes` are used; the last piece may exceed them. One of several owners gets its share and no more, so that a
+ * caller that comes again within the turn finds some left. `nextTurn` calls its argument in the next turn.
  */
-export function createPacer(
-  turnBytes = TURN_BYTES,
-  nextTurn: (begin: () => void) => void = setImmediate,
-): Pacer {
-  /** Lines in which somebody waits; who was served last comes last. */
+export function createPacer(turnBytes = TURN_BYTES, nextTurn: (begin: () => void) => void = setImmediate) {
+  /** Lines with waiting callers; the owner that was served last is last. */
   const lines = new Map<number | string, Set<Waiting>>();
   /** Bytes of this turn, and of its owners. */
   let given = 0;
@@ -71,18 +61,18 @@ export function createPacer(
   };
 
   return {
-    turn(owner, bytes, signal) {
+    /**
+     * Asks for the turn of bytes that are about to be checked or sent for an owner: a key or an address. Undefined: at
+     * once. An owner's turns come in their order, and owners take turns. Rejects with the signal's reason when that is
+     * aborted; then the place is free.
+     */
+    turn(owner: number | string, bytes: number, signal?: CallSignal): Promise<void> | undefined {
       if (signal?.aborted === true) return Promise.reject(signal.reason);
-      let line = lines.get(owner);
-      if (line === undefined && hasShare(owner)) {
+      if (!lines.has(owner) && hasShare(owner)) {
         give(owner, bytes);
         return undefined;
       }
-      if (line === undefined) {
-        line = new Set();
-        lines.set(owner, line);
-      }
-      const mine = line;
+      const mine = getOrAdd(lines, owner, () => new Set<Waiting>());
       return new Promise((resolve, reject) => {
         const gone = (): void => {
           mine.delete(waiting);
@@ -124,4 +114,13 @@ function cut<T extends Buffer | string>(piece: T): (T | Buffer)[] {
   const parts: Buffer[] = [];
   for (let at = 0; at < piece.length; at += PIECE_BYTES) parts.push(piece.subarray(at, at + PIECE_BYTES));
   return parts;
+}
+
+/** The pieces of a body whose first one was read already. */
+export async function* resume<T>(
+  first: IteratorResult<T, unknown>,
+  rest: AsyncGenerator<T, void, undefined>,
+): AsyncGenerator<T, void, undefined> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }

@@ -1,23 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { PackhouseError } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
-import { PROBLEM_REASONS, Problem, problemOfError } from './problem.js';
+import { PROBLEM_REASONS, Problem, toProblem } from './problem.js';
 
 describe('the refusal for an error', () => {
   it('is the problem itself where a route threw one', () => {
     const problem = new Problem('file-unknown', { detail: 'No.' });
-    expect(problemOfError(problem)).toBe(problem);
+    expect(toProblem(problem)).toBe(problem);
   });
 
   it.each(['DATABASE_UNAVAILABLE', 'OBJECT_STORE_UNAVAILABLE'] as const)(
     'is 503 with Retry-After for %s',
     (code) => {
-      const problem = problemOfError(new PackhouseError({ code, message: 'secret host 10.0.0.1 is gone.' }));
+      const problem = toProblem(new PackhouseError({ code, message: 'secret host 10.0.0.1 is gone.' }));
       expect(problem.status).toBe(503);
       expect(problem.headers['retry-after']).toBe('5');
       expect(problem.toBody('r')).toMatchObject({
-        ...{ retryAfter: 5, retryAfterMs: 5_000 },
-        ...{ reason: 'unavailable', code: -32002 },
+        retryAfter: 5,
+        retryAfterMs: 5_000,
+        reason: 'unavailable',
+        code: -32002,
       });
       expect(JSON.stringify(problem.toBody('r'))).not.toContain('secret');
     },
@@ -29,7 +31,7 @@ describe('the refusal for an error', () => {
     ['OBJECT_MISMATCH', 'file-damaged'],
     ['BUNDLE_INVALID', 'file-damaged'],
   ] as const)('is 503 with Retry-After and its own reason for %s', (code, reason) => {
-    const problem = problemOfError(new PackhouseError({ code, message: 'secret host 10.0.0.1 is full.' }));
+    const problem = toProblem(new PackhouseError({ code, message: 'secret host 10.0.0.1 is full.' }));
     expect(problem.status).toBe(503);
     expect(problem.headers['retry-after']).toBe('60');
     expect(problem.toBody('r')).toMatchObject({ reason, retryAfter: 60, retryAfterMs: 60_000, code: -32002 });
@@ -37,16 +39,16 @@ describe('the refusal for an error', () => {
   });
 
   it('is 500 without any detail of the error for what nobody foresaw', () => {
-    const problem = problemOfError(new TypeError('secret of undefined'));
+    const problem = toProblem(new TypeError('secret of undefined'));
     expect(problem.status).toBe(500);
     expect(JSON.stringify(problem.toBody('r-1'))).not.toContain('secret');
     expect(problem.toBody('r-1')).toMatchObject({ status: 500, requestId: 'r-1', code: -32603 });
   });
 });
 
-it('the table of refusals in the README is the table of reasons', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const rows = [...readme.matchAll(/^\| (`.*`) \| (\d{3}) \| (-\d+) \| .+ \|$/gm)].flatMap(
+it('the table of refusals in docs/gateway.md is the table of reasons', () => {
+  const page = readFileSync(new URL('../../../../docs/gateway.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| (`.*`) \| (\d{3}) \| (-\d+) \| .+ \|$/gm)].flatMap(
     ([, names = '', status, code]) =>
       names
         .split(', ')

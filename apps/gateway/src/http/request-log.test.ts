@@ -4,10 +4,14 @@ import { expect, it } from 'vitest';
 import { createContentCodings } from './content-coding.js';
 import { Exchange } from './exchange.js';
 import { createPacer } from './paced-pieces.js';
-import { createRequestLog, type LoggedRequests } from './request-log.js';
+import { createRequestLog } from './request-log.js';
 
 /** The level that a request is logged at. */
-function levelOf(status: number, facts: Partial<Exchange>, logged?: LoggedRequests): string {
+function getLevel(
+  status: number,
+  facts: Partial<Exchange>,
+  logged?: Parameters<typeof createRequestLog>[1],
+): string {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ name: 'test', level: 'trace', destination });
@@ -17,7 +21,7 @@ function levelOf(status: number, facts: Partial<Exchange>, logged?: LoggedReques
   response.statusCode = status;
   const exchange = new Exchange(request, response, {
     nextId: () => 'id',
-    addressOf: () => '',
+    toAddress: () => '',
     codings: createContentCodings(),
     pacer: createPacer(),
   });
@@ -38,6 +42,6 @@ it.each<[string, number, Partial<Exchange>, string, string]>([
   ['is a fault of ours', 500, { ...rpc, refusal: 'internal' }, 'error', 'error'],
   ['is a fault of ours with 200', 200, { ...rpc, refusal: 'internal' }, 'error', 'error'],
 ])('a request that %s has its line at the level for it', (_, status, facts, all, refused) => {
-  expect(levelOf(status, facts)).toBe(all);
-  expect(levelOf(status, facts, 'refused')).toBe(refused);
+  expect(getLevel(status, facts)).toBe(all);
+  expect(getLevel(status, facts, 'refused')).toBe(refused);
 });

@@ -6,7 +6,7 @@ import { createRequestMetrics } from './request-metrics.js';
 /** The requests that are logged at level info: all, or only refused ones. */
 export const LOGGED_REQUESTS = ['all', 'refused'] as const;
 
-export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
+type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
 /** Status for clients that send too fast: not worth a line each at the usual level. */
 const TOO_MANY = 429;
@@ -24,7 +24,7 @@ export function createRequestLog(
 ): (exchange: Exchange) => void {
   const { logger } = context;
   const count = createRequestMetrics(context.metrics);
-  const levelOf = ({ route, refusal }: Exchange, status: number): 'error' | 'info' | 'debug' => {
+  const getLevel = ({ route, refusal }: Exchange, status: number): 'error' | 'info' | 'debug' => {
     // Refusals may be sent with status 200 (`httpErrors: always200`).
     const meant = refusal === '' ? status : PROBLEM_REASONS[refusal].status;
     if (meant >= 500) return 'error';
@@ -42,7 +42,7 @@ export function createRequestLog(
     const bytes = request.method === 'HEAD' ? 0 : exchange.bytes;
     count(exchange, status, ms / 1_000, aborted ? 0 : bytes);
     if (span !== undefined) endSpan(span, exchange, status);
-    const level = levelOf(exchange, status);
+    const level = getLevel(exchange, status);
     if (!logger.isLevelEnabled(level)) return;
     logger[level](
       {
@@ -55,7 +55,7 @@ export function createRequestLog(
         bytes,
         ms: Math.round(ms * 100) / 100,
         key: prefix,
-        outcome: outcomeOf(exchange, status, aborted),
+        outcome: toOutcome(exchange, status, aborted),
         ...(calls === undefined ? {} : rpcFields(calls)),
         ...(aborted ? { aborted } : {}),
       },
@@ -65,7 +65,7 @@ export function createRequestLog(
 }
 
 /** `ok`, `aborted`, the reason of a refusal, or the JSON-RPC codes of calls that failed. */
-function outcomeOf({ refusal, calls }: Exchange, status: number, aborted: boolean): string {
+function toOutcome({ refusal, calls }: Exchange, status: number, aborted: boolean): string {
   if (refusal !== '') return refusal;
   if (calls !== undefined && calls.codes.length > 0) return calls.codes.join(' ');
   if (aborted) return 'aborted';

@@ -1,4 +1,4 @@
-import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
+import { getOrAdd, type Metrics, type TallyCount, type TallyTimes } from '@packhouse/runtime';
 import type { Exchange } from './exchange.js';
 
 /** Keys with a label of their own; bounded, because series live as long as the process. */
@@ -22,7 +22,7 @@ const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 type CountedExchange = Pick<Exchange, 'route' | 'network' | 'kind' | 'prefix'>;
 
 /** The series of requests with the same labels. */
-interface Alike {
+interface RequestSeries {
   route: string;
   network: string;
   kind: string;
@@ -46,31 +46,31 @@ export function createRequestMetrics(metrics: Metrics): CountRequest {
   const sent = metrics.tallyCounter('packhouse_gateway_sent_bytes_total', 'Bytes of bodies sent.', labels);
   const times = metrics.tallyHistogram(
     'packhouse_gateway_request_seconds',
-    'Time from the arrival of a request to the end of its answer',
+    'Time from the arrival of a request to the end of its answer.',
     labels,
     BOUNDS,
   );
-  const known = new Map<string, Alike>();
-  const places = new Map<string, Alike['place']>();
+  const known = new Map<string, RequestSeries>();
+  const places = new Map<string, RequestSeries['place']>();
   const keyLabel = createBoundedLabel();
   /** By kind: most requests have the labels of the one before of their kind; then no name is built. */
-  const latest = new Map<string, Alike>();
+  const latest = new Map<string, RequestSeries>();
 
-  const seriesOf = ({ route, network, kind }: CountedExchange, status: number, key: string): Alike => {
+  const toSeries = (
+    { route, network, kind }: CountedExchange,
+    status: number,
+    key: string,
+  ): RequestSeries => {
     const where = { route, network, kind };
     const name = `${route} ${network} ${kind}`;
-    let place = places.get(name);
-    if (place === undefined) {
-      place = { bytes: sent(where), seconds: times(where) };
-      places.set(name, place);
-    }
-    const same = `${name} ${status} ${key}`;
-    let alike = known.get(same);
-    if (alike === undefined) {
-      alike = { ...where, status, key, place, requests: requests({ ...where, status: String(status), key }) };
-      known.set(same, alike);
-    }
-    return alike;
+    const place = getOrAdd(places, name, () => ({ bytes: sent(where), seconds: times(where) }));
+    return getOrAdd(known, `${name} ${status} ${key}`, () => ({
+      ...where,
+      status,
+      key,
+      place,
+      requests: requests({ ...where, status: String(status), key }),
+    }));
   };
 
   return (exchange, status, seconds, bytes) => {
@@ -83,7 +83,7 @@ export function createRequestMetrics(metrics: Metrics): CountRequest {
       alike.status !== status ||
       alike.key !== key
     ) {
-      alike = seriesOf(exchange, status, key);
+      alike = toSeries(exchange, status, key);
       latest.set(exchange.kind, alike);
     }
     alike.requests.add(1);

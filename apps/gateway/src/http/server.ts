@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { PackhouseError } from '@packhouse/runtime';
-import type { ProblemReason } from './problem.js';
-import { Problem } from './problem.js';
+import { Problem, type ProblemReason } from './problem.js';
 
 /** How often idle connections are closed while the server closes, in milliseconds. */
 const SWEEP_MS = 50;
@@ -84,28 +83,25 @@ function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void 
   );
 }
 
+/** Errors of HOST and PORT. */
+const SETTINGS_CODES = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
+
 /** Why the server cannot listen, as one sentence. */
 function listenFailure(error: NodeJS.ErrnoException, port: number, host: string): unknown {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new PackhouseError({
-        code: 'PORT_IN_USE',
-        message: `Port ${port} on ${host} is taken by another program.`,
-        hint: 'Stop that program or set PORT to another one.',
-        data: { port, host },
-        cause: error,
-      });
-    case 'EACCES':
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new PackhouseError({
-        code: 'SETTINGS_INVALID',
-        message: `The gateway cannot listen on ${host}, port ${port}: ${error.message}.`,
-        hint: 'Set HOST to an address of this machine, and PORT to a port that this user may open.',
-        data: { port, host },
-        cause: error,
-      });
-    default:
-      return error;
+  const facts = { data: { port, host }, cause: error };
+  if (error.code === 'EADDRINUSE') {
+    return new PackhouseError({
+      code: 'PORT_IN_USE',
+      message: `Port ${port} on ${host} is in use by another program.`,
+      hint: 'Stop that program, or set another PORT.',
+      ...facts,
+    });
   }
+  if (!SETTINGS_CODES.has(error.code ?? '')) return error;
+  return new PackhouseError({
+    code: 'SETTINGS_INVALID',
+    message: `The gateway cannot listen on ${host}, port ${port}: ${error.message}.`,
+    hint: 'Set HOST to an address of this machine and PORT to a port that this user may open.',
+    ...facts,
+  });
 }

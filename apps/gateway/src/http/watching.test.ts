@@ -72,8 +72,15 @@ describe('the log', () => {
     const address = `0x${'11'.repeat(20)}`;
     const [one] = await linesAfter(1, () => post({ id: 1, method: 'eth_chainId' }));
     expect(one).toMatchObject({
-      ...{ method: 'POST', route: 'rpc', network: 'ethereum', key: prefix, status: 200 },
-      ...{ calls: 1, methods: 'eth_chainId', upstream: 'good', outcome: 'ok' },
+      method: 'POST',
+      route: 'rpc',
+      network: 'ethereum',
+      key: prefix,
+      status: 200,
+      calls: 1,
+      methods: 'eth_chainId',
+      upstream: 'good',
+      outcome: 'ok',
       requestId: expect.any(String),
       bytes: 47,
       ms: expect.any(Number),
@@ -171,7 +178,11 @@ it('a client that goes away is counted as such, and its call as under way no lon
   const body = '{"id":1,"method":"net_version"}';
   const { hostname, port } = new URL(at.url);
   const sent = request({
-    ...{ hostname, port, path: `/ethereum/v1/${key}`, method: 'POST', agent: false },
+    hostname,
+    port,
+    path: `/ethereum/v1/${key}`,
+    method: 'POST',
+    agent: false,
     headers: { 'content-type': 'application/json', 'content-length': body.length },
   });
   sent.on('error', () => undefined);

@@ -5,14 +5,24 @@ import { type BlockLogs, checkLogs } from './check-logs.js';
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 const HASH = `0x${'1'.repeat(64)}`;
 const LOG = {
-  ...{ address: ADDRESS, topics: [HASH], data: '0x', logIndex: '0x0', blockNumber: '0x5', blockHash: HASH },
-  ...{ transactionHash: `0x${'2'.repeat(64)}`, transactionIndex: '0x0', removed: false },
+  address: ADDRESS,
+  topics: [HASH],
+  data: '0x',
+  logIndex: '0x0',
+  blockNumber: '0x5',
+  blockHash: HASH,
+  transactionHash: `0x${'2'.repeat(64)}`,
+  transactionIndex: '0x0',
+  removed: false,
 };
 const prover = await createProver({
-  ...{ header: 'recompute', transactions: 'recompute', receipts: 'recompute' },
-  ...{ senders: 'off', extraFields: 'keep' },
+  header: 'recompute',
+  transactions: 'recompute',
+  receipts: 'recompute',
+  senders: 'off',
+  extraFields: 'keep',
 });
-const BLOOM = `0x${Buffer.from(prover.bloomOf([LOG])).toString('hex')}`;
+const BLOOM = `0x${Buffer.from(prover.getBloom([LOG])).toString('hex')}`;
 
 function check(
   logs: unknown,
@@ -28,9 +38,9 @@ function check(
   const { final = true, all = [LOG], bloom = BLOOM, known = true, head = 9 } = more;
   const byHash = 'blockHash' in filter;
   return checkLogs(logs, filter, [byHash ? HASH : '0x5'], {
-    bloomOf: prover.bloomOf,
-    headerBy: async () => (known ? { number: 5, hash: HASH, logsBloom: bloom } : undefined),
-    logsOf: async () => all,
+    getBloom: prover.getBloom,
+    getHeader: async () => (known ? { number: 5, hash: HASH, logsBloom: bloom } : undefined),
+    getLogs: async () => all,
     isFinal: () => final,
     isBeyondHead: (number) => number > head,
   });
@@ -46,10 +56,10 @@ it('takes the logs that the block has', async () => {
 });
 
 it('blames a node for what is missing only if it cannot know another block of that number', async () => {
-  const why = 'block 5 has 1 such logs, not 0';
-  expect(await check([])).toEqual({ isFalse: true, why });
-  expect(await check([], { final: false })).toEqual({ isFalse: false, why });
-  expect(await check([], { final: false }, { blockHash: HASH })).toEqual({ isFalse: true, why });
+  const reason = 'block 5 has 1 such logs, not 0';
+  expect(await check([])).toEqual({ isFalse: true, reason });
+  expect(await check([], { final: false })).toEqual({ isFalse: false, reason });
+  expect(await check([], { final: false }, { blockHash: HASH })).toEqual({ isFalse: true, reason });
 });
 
 it.each<[string, unknown]>([

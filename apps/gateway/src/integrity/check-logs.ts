@@ -1,32 +1,32 @@
 import type { BareBlock, Prover } from '@packhouse/chain';
 import type { Disproof } from '@packhouse/node-rpc';
+import { getOrAdd } from '@packhouse/runtime';
 import type { LogFilter } from '../rpc/log-filter.js';
+import { missingBlock } from './block-evidence.js';
 import { bloomParts, hasBits, lower, type Receipt } from './check-receipt.js';
 
 /** Logs of a block, in order. */
 export type BlockLogs = readonly Receipt[];
 
 /** What the check of logs asks of the network. */
-interface LogEvidence extends Pick<Prover, 'bloomOf'> {
+interface LogEvidence extends Pick<Prover, 'getBloom'> {
   /** A proved header; undefined if no node has it. */
-  headerBy(at: string): Promise<BareBlock | undefined>;
+  getHeader(at: string): Promise<BareBlock | undefined>;
   /** All logs of a block, proved; undefined if no node has them, null if the rules of the block do not prove them. */
-  logsOf(header: BareBlock): Promise<BlockLogs | null | undefined>;
+  getLogs(header: BareBlock): Promise<BlockLogs | null | undefined>;
   isFinal(number: number): boolean;
   isBeyondHead(number: number): boolean;
 }
 
 /** Fields that all nodes write of a log. */
 const COMPARED = [
-  ...([
-    'address',
-    'data',
-    'logIndex',
-    'transactionHash',
-    'transactionIndex',
-    'blockHash',
-    'blockNumber',
-  ] as const),
+  'address',
+  'data',
+  'logIndex',
+  'transactionHash',
+  'transactionIndex',
+  'blockHash',
+  'blockNumber',
 ];
 
 /**
@@ -39,16 +39,14 @@ export async function checkLogs(
   blocks: readonly string[],
   evidence: LogEvidence,
 ): Promise<Disproof | null> {
-  if (!Array.isArray(logs)) return { isFalse: true, why: 'it is no list of logs' };
+  if (!Array.isArray(logs)) return { isFalse: true, reason: 'it is not a list of logs' };
   const byBlock = new Map<string, Receipt[]>();
   for (const log of logs as Receipt[]) {
     // A node may send anything, null too.
     const at = filter.blockHash === undefined ? lower(log?.blockNumber) : lower(log?.blockHash);
     if (!blocks.includes(at))
-      return { isFalse: true, why: `a log is of block ${at}, which was not asked for` };
-    const of = byBlock.get(at);
-    if (of === undefined) byBlock.set(at, [log]);
-    else of.push(log);
+      return { isFalse: true, reason: `a log is of block ${at}, which was not requested` };
+    getOrAdd(byBlock, at, () => []).push(log);
   }
   const found = await Promise.all(
     blocks.map((at) => checkBlock(at, byBlock.get(at) ?? [], filter, evidence)),
@@ -64,25 +62,22 @@ async function checkBlock(
   evidence: LogEvidence,
 ): Promise<Disproof | null> {
   const byHash = filter.blockHash ?? lower(logs[0]?.blockHash);
-  const header = await evidence.headerBy(byHash === '' ? at : byHash);
+  const header = await evidence.getHeader(byHash === '' ? at : byHash);
   if (header === undefined) {
     if (logs.length === 0 && filter.blockHash === undefined && evidence.isBeyondHead(Number(at))) return null;
-    return {
-      isFalse: false,
-      why: `block ${byHash === '' ? at : byHash} could not be had from any node for the proof`,
-    };
+    return missingBlock(byHash === '' ? at : byHash);
   }
   const { number, logsBloom } = header;
   // Without its hash a node may know another block of this number.
   const isFalse = byHash !== '' || evidence.isFinal(number);
   if (filter.blockHash === undefined && number !== Number(at)) {
-    return { isFalse: true, why: `block ${header.hash} is not ${Number(at)}, but ${number}` };
+    return { isFalse: true, reason: `block ${header.hash} is not ${Number(at)}, but ${number}` };
   }
   if (logsBloom === null || (logs.length === 0 && !mayHave(logsBloom, filter, evidence))) return null;
-  const all = await evidence.logsOf(header);
+  const all = await evidence.getLogs(header);
   if (all === null) return null;
   if (all === undefined)
-    return { isFalse: false, why: `the receipts of block ${number} could not be had for the proof` };
+    return { isFalse: false, reason: `the receipts of block ${number} are not available for the proof` };
   // Of an abandoned block a node may say so.
   const mayBeRemoved = !evidence.isFinal(number);
   const differs = (exact: boolean): string | null => {
@@ -92,17 +87,17 @@ async function checkBlock(
     const wrong = logs.findIndex((log, index) => !isSame(log, expected[index] as Receipt, mayBeRemoved));
     return wrong === -1 ? null : `log ${wrong} of block ${number} is not what its receipt has`;
   };
-  const why = differs(true);
-  return why === null || differs(false) === null ? null : { isFalse, why };
+  const reason = differs(true);
+  return reason === null || differs(false) === null ? null : { isFalse, reason };
 }
 
 /** Whether a header's bloom leaves it open that the block has logs of the filter. */
-function mayHave(
+export function mayHave(
   logsBloom: string,
   { address, topics }: LogFilter,
-  { bloomOf }: Pick<LogEvidence, 'bloomOf'>,
+  { getBloom }: Pick<Prover, 'getBloom'>,
 ): boolean {
-  const has = (value: string): boolean => hasBits(logsBloom, bloomOf([{ address: value, topics: [] }]));
+  const has = (value: string): boolean => hasBits(logsBloom, getBloom([{ address: value, topics: [] }]));
   return [address ?? null, ...(topics ?? [])].every((any) => any === null || any.some(has));
 }
 

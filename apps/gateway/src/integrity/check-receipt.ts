@@ -10,28 +10,29 @@ export interface Receipt {
  * bloom is that of its logs, and the header's bloom has it. Returns what is wrong.
  */
 export function checkReceipt(
-  prover: Pick<Prover, 'bloomOf'>,
+  prover: Pick<Prover, 'getBloom'>,
   receipt: Receipt,
   header: BareBlock,
   transaction: string,
 ): string | null {
   const { logs } = receipt;
-  if (lower(receipt.transactionHash) !== transaction) return 'it is of another transaction';
+  if (lower(receipt.transactionHash) !== transaction) return 'it belongs to another transaction';
   if (Number(receipt.blockNumber) !== header.number) {
     return `block ${header.hash} has the number ${header.number}, not ${String(receipt.blockNumber)}`;
   }
-  if (!Array.isArray(logs)) return 'its logs are no list';
+  if (!Array.isArray(logs)) return 'its logs are not a list';
   for (const log of logs as (Receipt | null)[]) {
-    if (lower(log?.transactionHash) !== transaction) return 'a log is of another transaction';
-    if (lower(log?.blockHash) !== header.hash) return 'a log is of another block';
+    if (lower(log?.transactionHash) !== transaction) return 'a log belongs to another transaction';
+    if (lower(log?.blockHash) !== header.hash) return 'a log belongs to another block';
   }
   if (header.logsBloom === null) return null;
   const canonical = logs.map(bloomParts);
-  if (canonical.includes(null)) return 'a log has no address and topics';
-  const bloom = Buffer.from(prover.bloomOf(canonical as BloomParts[]));
+  if (canonical.includes(null)) return 'a log has an invalid address or topics';
+  const bloom = Buffer.from(prover.getBloom(canonical as BloomParts[]));
   if (lower(receipt.logsBloom) !== `0x${bloom.toString('hex')}`)
-    return 'its logsBloom is not that of its logs';
-  if (!hasBits(header.logsBloom, bloom)) return `the bloom of block ${header.number} does not have its logs`;
+    return 'its logsBloom does not match its logs';
+  if (!hasBits(header.logsBloom, bloom))
+    return `the bloom of block ${header.number} does not include its logs`;
   return null;
 }
 

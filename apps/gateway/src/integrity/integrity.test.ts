@@ -44,7 +44,7 @@ interface Filter {
   address?: string[];
   topics?: (string[] | null)[];
 }
-function logsOf({ fromBlock, toBlock, blockHash, address, topics = [] }: Filter): Log[] {
+function toLogs({ fromBlock, toBlock, blockHash, address, topics = [] }: Filter): Log[] {
   return [...chain.values()]
     .filter(({ number, block }) =>
       blockHash === undefined
@@ -63,7 +63,7 @@ function truth(method: string, params: unknown[]): unknown {
   const [first, full] = params;
   if (method === 'eth_chainId') return '0x1';
   if (method === 'eth_blockNumber') return hex(LAST);
-  if (method === 'eth_getLogs') return logsOf(first as Filter);
+  if (method === 'eth_getLogs') return toLogs(first as Filter);
   if (method === 'eth_getTransactionReceipt') {
     return [...chain.values()]
       .flatMap(({ receipts }) => receipts)
@@ -120,11 +120,11 @@ const questions = (node: ScriptedNode): string[] =>
     params[0] === 'latest' || params[0] === 'finalized' || params.length === 0 ? [] : [method],
   );
 const call = (method: string, params: unknown[], network = 'ethereum') => gate.call(network, method, params);
-const blockOf = (number: number): Block => chain.get(number) as Block;
+const toBlock = (number: number): Block => chain.get(number) as Block;
 
 describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
   it('passes true answers on', async () => {
-    const { block, receipts } = blockOf(FIRST);
+    const { block, receipts } = toBlock(FIRST);
     const { transactionHash } = receipts[3] as Block['receipts'][0];
     for (const [method, params] of [
       ['eth_getBlockByNumber', [hex(FIRST), true]],
@@ -145,7 +145,9 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
       expect(answer, `${method} ${JSON.stringify(params)}`).toMatchObject({ status: 200 });
       expect(answer.result).toEqual(truth(method, [...params]));
     }
-    expect(await gate.at.context.metrics.render()).not.toMatch(/^packhouse_upstream_false_answers_total\{/m);
+    expect(await gate.at.context.metrics.render()).not.toMatch(
+      /^packhouse_upstream_invalid_responses_total\{/m,
+    );
   });
 
   it('finds no log where the header says that there is none, without the receipts', async () => {
@@ -176,7 +178,7 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
     [
       'a header',
       'eth_getBlockByHash',
-      () => [blockOf(number).block.hash, false],
+      () => [toBlock(number).block.hash, false],
       (result: Json) => ({
         ...result,
         stateRoot: `0x${'ab'.repeat(32)}`,
@@ -203,7 +205,7 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
     [
       'the logs of a receipt',
       'eth_getBlockReceipts',
-      () => [{ blockHash: blockOf(number).block.hash }],
+      () => [{ blockHash: toBlock(number).block.hash }],
       (result: { logs: Log[] }[]) => {
         result.find(({ logs }) => logs.length > 0)?.logs.shift();
         return result;
@@ -213,7 +215,7 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
     [
       'the logs of one receipt',
       'eth_getTransactionReceipt',
-      () => [blockOf(number).receipts.find(({ logs }) => logs.length > 0)?.transactionHash],
+      () => [toBlock(number).receipts.find(({ logs }) => logs.length > 0)?.transactionHash],
       changed((log) => {
         log.topics[1] = `0x${'ab'.repeat(32)}`;
       }),
@@ -241,12 +243,12 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
     [
       'a log away by hash',
       'eth_getLogs',
-      () => [{ blockHash: blockOf(number).block.hash }],
+      () => [{ blockHash: toBlock(number).block.hash }],
       (result: Log[]) => result.slice(0, -1),
     ],
   ])('asks another node if one changes %s', async (_, method, params, change) => {
     const key = new RegExp(
-      `false_answers_total{network="ethereum",upstream="node-1",method="${method}"} (\\d+)`,
+      `invalid_responses_total{network="ethereum",upstream="node-1",method="${method}"} (\\d+)`,
     );
     const count = async (): Promise<number> =>
       Number(key.exec(await gate.at.context.metrics.render())?.[1] ?? 0);
@@ -273,10 +275,10 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
     ['eth_getBlockByNumber', () => [at, true]],
     ['eth_getBlockByNumber', () => [at, false]],
     ['eth_getBlockReceipts', () => [at]],
-    ['eth_getTransactionReceipt', () => [blockOf(number).receipts[0]?.transactionHash]],
+    ['eth_getTransactionReceipt', () => [toBlock(number).receipts[0]?.transactionHash]],
     ['eth_getLogs', () => [filter]],
   ] as const)('passes nothing on that is no answer to %s', async (method, params) => {
-    const { hash } = blockOf(number).block;
+    const { hash } = toBlock(number).block;
     for (const nonsense of [
       5,
       'x',

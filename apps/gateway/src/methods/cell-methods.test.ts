@@ -12,9 +12,9 @@ it('get_consensus is asked for by nobody in particular, and holds no memory for 
   const caller = ({ signal }: AbortController): CallContext =>
     ({
       signal,
-      at: {
+      network: {
         memory,
-        network: { rpc: { aliases: {}, timeoutMs: 1_000, maxAnswerBytes: 1_000 } },
+        config: { rpc: { aliases: {}, timeoutMs: 1_000, maxAnswerBytes: 1_000 } },
         forwarder: {
           call: async () => {
             asked += 1;

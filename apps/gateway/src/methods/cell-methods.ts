@@ -1,18 +1,20 @@
 import { CallController } from '@packhouse/runtime';
-import { createRecent } from '../cache/recent.js';
+import { createTtlCache } from '../cache/ttl-cache.js';
 import { Problem } from '../http/problem.js';
-import { askWhole, NodeSaid, type WholeAnswer } from '../rpc/ask-node.js';
+import { askWhole, UpstreamRpcError } from '../rpc/ask-node.js';
 import {
   anything,
   type Check,
   checkParams,
   data,
+  describeType,
   hash,
   invalidParams,
-  kindOf,
+  isAbsent,
+  isObject,
   quantity,
 } from '../rpc/check-params.js';
-import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
+import { type CallContext, type RpcAnswer, type RpcMethod, toResult } from '../rpc/method.js';
 import type { MethodParts } from './filter-methods.js';
 
 const VALIDATORS = ['well_known_scripts_only', 'passthrough'];
@@ -44,13 +46,13 @@ const sendTransaction: RpcMethod = {
     const params = JSON.stringify([transaction, validator ?? VALIDATORS[0]]);
     const request = { method: 'send_transaction', params, idempotent: false };
     try {
-      const { timeoutMs } = caller.at.network.rpc;
-      return asAnswer(await askWhole(caller, { ...request, timeoutMs: timeoutMs / 2 }));
+      const { timeoutMs } = caller.network.config.rpc;
+      return await askWhole(caller, { ...request, timeoutMs: timeoutMs / 2 });
     } catch (error) {
       if (!(error instanceof Problem) || caller.signal.aborted) throw error;
       const again = await askWhole(caller, request);
       const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.error) : null;
-      return known === null ? asAnswer(again) : asText(`"${known}"`);
+      return known === null ? again : toResult(`"${known}"`);
     }
   },
 };
@@ -62,16 +64,16 @@ function hashIn(error: Buffer): string | null {
 
 /** `get_consensus`, asked once a minute, since it is the same for months. */
 function getConsensus({ elapsed }: Pick<MethodParts, 'elapsed'>): RpcMethod {
-  const recent = createRecent({ elapsed, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
-  const ask = async ({ at }: CallContext): Promise<RpcAnswer> => {
+  const recent = createTtlCache({ elapsed, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
+  const ask = async ({ network }: CallContext): Promise<RpcAnswer> => {
     // Without a client's signal: the first client may go away while others wait for the same answer.
     const done = new CallController();
     const answer = await askWhole(
-      { at, key: undefined, signal: done },
+      { network, key: undefined, signal: done },
       { method: 'get_consensus', params: '[]' },
     ).finally(() => done.abort(new Error('it is answered')));
-    if (answer.kind === 'error') throw new NodeSaid(answer.error);
-    return asAnswer(answer);
+    if (answer.kind === 'error') throw new UpstreamRpcError(answer.error);
+    return answer;
   };
   return {
     name: 'get_consensus',
@@ -79,23 +81,9 @@ function getConsensus({ elapsed }: Pick<MethodParts, 'elapsed'>): RpcMethod {
     idempotent: true,
     async handle(call, caller) {
       checkParams(call.params, []);
-      try {
-        return await recent('', () => ask(caller));
-      } catch (error) {
-        if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
-        throw error;
-      }
+      return recent('', () => ask(caller));
     },
   };
-}
-
-function asAnswer(answer: WholeAnswer): RpcAnswer {
-  if (answer.kind === 'error') return answer;
-  return asText(answer.text);
-}
-
-function asText(text: string): RpcAnswer {
-  return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
 }
 
 /** Checks a value at a path; throws the problem `params-invalid`, which names the path. */
@@ -119,7 +107,7 @@ function oneOf(...words: string[]): Shape {
 
 function list(each: Shape): Shape {
   return (value, path) => {
-    if (!Array.isArray(value)) return refuse(path, `expected an array, got ${kindOf(value)}`);
+    if (!Array.isArray(value)) return refuse(path, `expected an array, got ${describeType(value)}`);
     if (value.length > MAX_ITEMS) refuse(path, `${value.length} items, at most ${MAX_ITEMS}`);
     for (const [at, item] of value.entries()) each(item, `${path}[${at}]`);
   };
@@ -128,17 +116,13 @@ function list(each: Shape): Shape {
 /** `optional` fields may be absent or null. */
 function object(fields: Record<string, Shape>, optional: Record<string, Shape> = {}): Shape {
   return (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return refuse(path, `expected an object, got ${kindOf(value)}`);
-    }
+    if (!isObject(value)) return refuse(path, `expected an object, got ${describeType(value)}`);
     for (const [name, shape] of Object.entries(fields)) {
-      const field = (value as Record<string, unknown>)[name];
-      if (field === undefined) refuse(`${path}.${name}`, 'is missing');
-      shape(field, `${path}.${name}`);
+      if (value[name] === undefined) refuse(`${path}.${name}`, 'is missing');
+      shape(value[name], `${path}.${name}`);
     }
     for (const [name, shape] of Object.entries(optional)) {
-      const field = (value as Record<string, unknown>)[name];
-      if (field !== undefined && field !== null) shape(field, `${path}.${name}`);
+      if (!isAbsent(value[name])) shape(value[name], `${path}.${name}`);
     }
     const names = Object.keys({ ...fields, ...optional });
     const unknown = Object.keys(value).some((name) => !names.includes(name));

@@ -55,24 +55,26 @@ function setLogs(counts: Iterable<[number, number]>, bytes = 4): void {
         blockNumber: hex(block),
         logIndex: hex(n),
         data: `0x${'00'.repeat(bytes)}`,
-        ...{ address: `0x${'aa'.repeat(20)}`, blockHash: HASH, transactionHash: HASH },
+        address: `0x${'aa'.repeat(20)}`,
+        blockHash: HASH,
+        transactionHash: HASH,
       })),
     ]),
   );
 }
 
-function logsOf(from: number, to: number): Log[] {
+function toLogs(from: number, to: number): Log[] {
   const blocks = [...logs.keys()].filter((block) => from <= block && block <= to).sort((a, b) => a - b);
   return blocks.flatMap((block) => logs.get(block) as Log[]);
 }
 
 function answer(params: unknown[]): ScriptedAnswer {
   const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
-  const blockOf = (text: string): number =>
+  const resolveTag = (text: string): number =>
     ({ latest: HEAD, pending: HEAD, safe: SAFE })[text] ?? Number(text);
-  const range = { from: blockOf(fromBlock), to: blockOf(toBlock) };
+  const range = { from: resolveTag(fromBlock), to: resolveTag(toBlock) };
   asked.push(range);
-  const found = logsOf(range.from, range.to);
+  const found = toLogs(range.from, range.to);
   const tooWide = range.to - range.from + 1 > (limits.blocks ?? Number.POSITIVE_INFINITY);
   const tooMany = found.length > (limits.logs ?? Number.POSITIVE_INFINITY);
   const tooLarge = JSON.stringify(found).length > (limits.bytes ?? Number.POSITIVE_INFINITY);
@@ -190,7 +192,7 @@ describe('behind a node that', () => {
     setLogs(Array.from({ length: 400 }, (__, n) => [n * 10, 1]));
     limits = spoken;
     const { result } = await getLogs(range(3, 3_500));
-    expect(result).toEqual(logsOf(3, 3_500));
+    expect(result).toEqual(toLogs(3, 3_500));
   });
 
   it('has a limit, is asked within it from then on, until it is forgotten', async () => {
@@ -228,7 +230,7 @@ describe('behind a node that', () => {
     limits = { blocks: 5, say: () => ({ code: -32614, message: 'eth_getLogs is limited to a 5 range' }) };
     setLogs([[HEAD, 1]]);
     expect((await getLogs({ fromBlock: hex(HEAD - 10), toBlock: '0xffffff' })).result).toEqual(
-      logsOf(0, HEAD),
+      toLogs(0, HEAD),
     );
   });
 });
@@ -253,7 +255,7 @@ describe('a range whose bounds are the nodes’ to say', () => {
   ])('is split where it goes from %s %s to %s', async (_, fromBlock, toBlock, [from, to]) => {
     setLogs(Array.from({ length: HEAD / 10 }, (__, n) => [n * 10 + 10, 1]));
     limits = narrow;
-    expect((await getLogs({ fromBlock, toBlock })).result).toEqual(logsOf(from as number, to as number));
+    expect((await getLogs({ fromBlock, toBlock })).result).toEqual(toLogs(from as number, to as number));
     // The client's own name of the end is sent with the last part.
     if (!toBlock.startsWith('0x')) expect(sentEnds()).toContain(toBlock);
   });
@@ -263,7 +265,7 @@ describe('a range whose bounds are the nodes’ to say', () => {
     const { error } = await getLogs({ fromBlock: hex(SAFE - 300), toBlock });
     expect(error).toMatchObject({ code: -32005, data: { reason: 'too-many-logs' } });
     const suggested = error?.data.suggestedRange as { fromBlock: string; toBlock: string };
-    expect((await getLogs(suggested)).result).toEqual(logsOf(SAFE - 300, Number(suggested.toBlock)));
+    expect((await getLogs(suggested)).result).toEqual(toLogs(SAFE - 300, Number(suggested.toBlock)));
   });
 
   it('is split also while no node has told its head', async () => {
@@ -290,7 +292,7 @@ describe('a range whose bounds are the nodes’ to say', () => {
       limits = narrow;
       setLogs(Array.from({ length: 45 }, (_, n) => [HEAD - 450 + n * 10, 1]));
       const { result } = await getLogs({ fromBlock: hex(HEAD - 450), toBlock: 'latest' }, gateway.url, mine);
-      expect(result).toEqual(logsOf(HEAD - 450, HEAD));
+      expect(result).toEqual(toLogs(HEAD - 450, HEAD));
     } finally {
       await gateway.close();
       await other.close();
@@ -317,7 +319,7 @@ describe('what is too much', () => {
 
   it('leads by its suggestions through all of it: too many logs', async () => {
     setLogs(Array.from({ length: 300 }, (_, n) => [n * 3, 5]));
-    expect(await follow(0, 1_000)).toEqual(logsOf(0, 1_000));
+    expect(await follow(0, 1_000)).toEqual(toLogs(0, 1_000));
   });
 
   it('leads by its suggestions through all of it: too many bytes', async () => {
@@ -325,7 +327,7 @@ describe('what is too much', () => {
       Array.from({ length: 300 }, (_, n) => [n * 3, 1]),
       1_000,
     );
-    expect(await follow(0, 1_000)).toEqual(logsOf(0, 1_000));
+    expect(await follow(0, 1_000)).toEqual(toLogs(0, 1_000));
   });
 
   it('leads by its suggestions through all of it: too many blocks', async () => {
@@ -367,13 +369,13 @@ it('is the answer of an unlimited node or a suggestion that succeeds, whatever t
       at.time.offset += 600_000;
       const { result, error } = await getLogs(range(from, to));
       if (result !== undefined) {
-        expect(result).toEqual(logsOf(from, to));
+        expect(result).toEqual(toLogs(from, to));
         return;
       }
-      expect(logsOf(from, to).length > MAX_LOGS || (numbers.blocks ?? 100) <= 8).toBe(true);
+      expect(toLogs(from, to).length > MAX_LOGS || (numbers.blocks ?? 100) <= 8).toBe(true);
       const suggested = error?.data.suggestedRange as { fromBlock: string; toBlock: string };
       const part = await getLogs(suggested);
-      expect(part.result).toEqual(logsOf(Number(suggested.fromBlock), Number(suggested.toBlock)));
+      expect(part.result).toEqual(toLogs(Number(suggested.fromBlock), Number(suggested.toBlock)));
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 100), endOnFailure: true },
   );

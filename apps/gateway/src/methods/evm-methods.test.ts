@@ -11,13 +11,13 @@ let key: string;
 const facts = { from: '', contract: '', hash: '', blockHash: '', block: '' };
 
 const HEADERS = { 'content-type': 'application/json' };
-const bodyOf = (method: string, params?: unknown): string =>
+const toBody = (method: string, params?: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 const node = (body: string) => ask(anvil.url, '/', { method: 'POST', body, headers: HEADERS });
 const gateway = (body: string, network = 'main') =>
   ask(at.url, `/${network}/v1/${key}`, { method: 'POST', body, headers: HEADERS });
 async function onNode<T>(method: string, params: unknown[] = []): Promise<T> {
-  return (await node(bodyOf(method, params))).json().result as T;
+  return (await node(toBody(method, params))).json().result as T;
 }
 
 beforeAll(async () => {
@@ -143,7 +143,7 @@ describe('the answer of the node, byte for byte, to', () => {
     ['eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x3', topics: [TOPIC, null] }]],
     ['eth_getLogs', [{ blockHash: '$blockHash' }]],
   ])('%s %j', async (method, params) => {
-    const body = bodyOf(method, filled(params));
+    const body = toBody(method, filled(params));
     const [direct, through] = [await node(body), await gateway(body)];
     expect(through.text).toBe(direct.text);
     expect(through.status).toBe(200);
@@ -159,17 +159,17 @@ it('eth_getStorageAt without a block is that of the newest, which not every node
     ['$contract', '0x0'],
     ['$contract', '0x0', 'latest'],
   ];
-  const direct = await node(bodyOf('eth_getStorageAt', filled(long)));
+  const direct = await node(toBody('eth_getStorageAt', filled(long)));
   for (const params of [short, long, [...short, null]]) {
-    expect((await gateway(bodyOf('eth_getStorageAt', filled(params)))).text).toBe(direct.text);
+    expect((await gateway(toBody('eth_getStorageAt', filled(params)))).text).toBe(direct.text);
   }
 });
 
 it('a batch is what each call gets alone', async () => {
   const bodies = [
-    bodyOf('eth_chainId'),
-    bodyOf('eth_getBlockByNumber', ['0x1', true]),
-    bodyOf('eth_getLogs', [{ fromBlock: '0x0' }]),
+    toBody('eth_chainId'),
+    toBody('eth_getBlockByNumber', ['0x1', true]),
+    toBody('eth_getLogs', [{ fromBlock: '0x0' }]),
   ];
   const alone = await Promise.all(bodies.map(async (body) => (await gateway(body)).text));
   expect((await gateway(`[${bodies.join()}]`)).text).toBe(`[${alone.join()}]`);

@@ -8,7 +8,7 @@ import {
   storagePosition,
 } from '../rpc/check-params.js';
 import type { RpcMethod } from '../rpc/method.js';
-import { createLearntRanges } from '../rpc/split-logs.js';
+import { createRangeLimit } from '../rpc/split-logs.js';
 import { ethCalls } from './eth-call.js';
 import { ethGetLogs } from './eth-get-logs.js';
 import type { MethodParts } from './filter-methods.js';
@@ -25,28 +25,38 @@ const READS: readonly RpcMethod[] = [
   read('eth_chainId', []),
   read('net_version', []),
   read('eth_getBlockByNumber', [blockParameter, flag], {
-    ...{ blockAt: 0, repeats: { number: 'number' }, tells: numberOfResult },
+    blockAt: 0,
+    repeats: { number: 'number' },
+    resultBlock: numberOfResult,
   }),
-  read('eth_getBlockByHash', [hash, flag], { aboutOf: numberOfResult, repeats: { hash: 'hash' } }),
+  read('eth_getBlockByHash', [hash, flag], { getAbout: numberOfResult, repeats: { hash: 'hash' } }),
   read('eth_getBlockReceipts', [blockOrHash], {
-    ...{ cost: 5, blockAt: 0, repeats: IN_BLOCK, tells: blockOfResult },
+    cost: 5,
+    ofAllContracts: true,
+    blockAt: 0,
+    repeats: IN_BLOCK,
+    resultBlock: blockOfResult,
   }),
-  read('eth_getTransactionByHash', [hash], { aboutOf: blockOfResult, repeats: { hash: 'hash' } }),
+  read('eth_getTransactionByHash', [hash], { getAbout: blockOfResult, repeats: { hash: 'hash' } }),
   read('eth_getTransactionByBlockNumberAndIndex', [blockParameter, quantity], {
-    ...{ blockAt: 0, repeats: IN_BLOCK, tells: blockOfResult },
+    blockAt: 0,
+    repeats: IN_BLOCK,
+    resultBlock: blockOfResult,
   }),
   read('eth_getTransactionByBlockHashAndIndex', [hash, quantity], {
-    ...{ aboutOf: blockOfResult, repeats: IN_BLOCK },
+    getAbout: blockOfResult,
+    repeats: IN_BLOCK,
   }),
   read('eth_getTransactionReceipt', [hash], {
-    ...{ aboutOf: blockOfResult, repeats: { hash: 'transactionHash' } },
+    getAbout: blockOfResult,
+    repeats: { hash: 'transactionHash' },
   }),
   stateRead('eth_getStorageAt', [address, storagePosition]),
 ];
 
 /** The methods of EVM networks. */
 export function evmMethods(parts: MethodParts): RpcMethod[] {
-  const learnt = createLearntRanges(parts.elapsed);
+  const learnt = createRangeLimit(parts.elapsed);
   const getLogs = ethGetLogs(learnt);
   const filters = filterMethods(parts, getLogs, learnt);
   return [...READS, ...walletMethods(), ...ethCalls(), sendRawTransaction(), getLogs, ...filters];

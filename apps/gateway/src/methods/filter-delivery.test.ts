@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { filterIdBytes } from '../filters/filter-state.js';
 import { ask } from '../testing/ask.js';
-import { type ChainLog, type ChainNode, hashOf, startChainNode } from '../testing/chain-node.js';
+import { type ChainLog, type ChainNode, getHash, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import type { ScriptedAnswer } from '../testing/scripted-node.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
@@ -56,7 +57,9 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       const first = { id: 'first', method: 'eth_getTransactionByHash', params: [hash('1')] };
       const polls = ids.map((id) => ({ id, method: changes, params: [id] }));
       const answering = ask(both.urls[0], `/main/v1/${both.key}`, {
-        ...{ method: 'POST', headers, body: JSON.stringify([first, ...polls]) },
+        method: 'POST',
+        headers,
+        body: JSON.stringify([first, ...polls]),
       });
       await vi.waitFor(async () => {
         const metrics = await both.at.context.metrics.render();
@@ -118,7 +121,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
     type Update = Parameters<TwoGateways['filters']['update']>[0];
     /** The write of a poll that has changes, before they are sent. */
     const begins = ({ state }: Update): boolean => /"until":[1-9]/.test(state);
-    const isOf = (filter: Update, id: string): boolean =>
+    const isUpdateOf = (filter: Update, id: string): boolean =>
       BigInt(`0x${filter.id.toString('hex')}`) === BigInt(id);
 
     /** Polls through the first gateway; the connection breaks when the cursors have moved, before the answer is sent. */
@@ -147,6 +150,14 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       client.end(JSON.stringify(calls.length === 1 ? calls[0] : calls));
       await broken;
       filters.update = update;
+      // A slow machine may take longer than a poll waits for that.
+      const states = async (): Promise<string[]> => {
+        const rows = await Promise.all(ids.map((id) => filters.get(filterIdBytes(id) as Buffer)));
+        return rows.map((row) => row?.state ?? '');
+      };
+      await expect
+        .poll(async () => (await states()).some((state) => /"until":[1-9]/.test(state)))
+        .toBe(false);
     };
     const told = (logs: ChainLog[]): string[] =>
       logs.map((log) => `${log.removed ? '-' : ''}${log.blockHash[2]}${Number(log.blockNumber)}`);
@@ -167,7 +178,9 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       node.head += 1;
       await both.filters.addPending('main', [hash('3')]);
       expect(await poll(ids[0])).toEqual([from, from + 1, from + 2]);
-      expect(await both.call(1, changes, [ids[1]])).toEqual([from, from + 1, from + 2].map((n) => hashOf(n)));
+      expect(await both.call(1, changes, [ids[1]])).toEqual(
+        [from, from + 1, from + 2].map((n) => getHash(n)),
+      );
       expect(await both.call(1, changes, [ids[2]])).toEqual([hash('2'), hash('3')]);
       for (const id of ids) expect(await both.call(0, changes, [id])).toEqual([]);
     });
@@ -195,7 +208,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           ...blocks(from + 2, from + 4, 'c'),
         ]);
         const hashes = (first: number, last: number, branch: string): string[] =>
-          Array.from({ length: last - first + 1 }, (_, n) => hashOf(first + n, branch));
+          Array.from({ length: last - first + 1 }, (_, n) => getHash(first + n, branch));
         expect(await both.call(1, changes, [ids[1]])).toEqual(hashes(from, from + 2, 'a'));
         expect(await both.call(1, changes, [ids[1]])).toEqual([
           ...hashes(from + 1, from + 1, 'b'),
@@ -273,7 +286,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       const stored = new Promise<void>((resolve) => {
         filters.update = async (filter) => {
           const version = await update(filter);
-          if (!begins(filter) || !isOf(filter, id)) return version;
+          if (!begins(filter) || !isUpdateOf(filter, id)) return version;
           filters.update = update;
           resolve();
           await killed;
@@ -298,7 +311,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       const { update } = filters;
       const killed = new Promise<void>((resolve) => {
         filters.update = (filter) => {
-          if (begins(filter) || !isOf(filter, id)) return update(filter);
+          if (begins(filter) || !isUpdateOf(filter, id)) return update(filter);
           filters.update = update;
           resolve();
           return Promise.resolve(null);
@@ -319,7 +332,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       let writes = 0;
       filters.update = async (filter) => {
         const version = await update(filter);
-        if (version !== null && isOf(filter, id)) writes += 1;
+        if (version !== null && isUpdateOf(filter, id)) writes += 1;
         return version;
       };
       try {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ChainLog, type ChainNode, hashOf, startChainNode } from '../testing/chain-node.js';
+import { type ChainLog, type ChainNode, getHash, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import { createMemoryTips } from '../testing/memory-tips.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
@@ -98,12 +98,12 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       await setHeads(end, end);
       await vi.waitFor(async () => {
         client.take(await poll(0, id));
-        expect(client.blocks.at(-1)).toEqual({ number: end, hash: hashOf(end, 'b') });
+        expect(client.blocks.at(-1)).toEqual({ number: end, hash: getHash(end, 'b') });
       }, WAIT);
       expect(client.blocks).toEqual(
         Array.from({ length: end - 30 }, (_, n) => ({
           number: 31 + n,
-          hash: hashOf(31 + n, 31 + n < FORK ? 'a' : 'b'),
+          hash: getHash(31 + n, 31 + n < FORK ? 'a' : 'b'),
         })),
       );
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ChainLog, type ChainNode, hashOf, logOf, startChainNode } from '../testing/chain-node.js';
+import { type ChainLog, type ChainNode, getHash, startChainNode, toLog } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import { createMemoryTips } from '../testing/memory-tips.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
@@ -137,7 +137,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           if (method !== 'eth_getLogs' || range.fromBlock === undefined) return undefined;
           const [from, to] = [Number(range.fromBlock), Number(range.toBlock)];
           const result = Array.from({ length: to - from + 1 }, (_, n) =>
-            logOf(from + n, from + n === 60 ? 'f' : 'a'),
+            toLog(from + n, from + n === 60 ? 'f' : 'a'),
           );
           return { result };
         };
@@ -154,7 +154,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       expect(await poll(1, id)).toEqual(blocks(1_055, 1_500));
       const told = [await call<string[]>(0, changes, [hashes]), await call<string[]>(1, changes, [hashes])];
       expect(told.map(({ length }) => length)).toEqual([1_024, 446]);
-      expect(told.flat()).toEqual(Array.from({ length: 1_470 }, (_, n) => hashOf(31 + n)));
+      expect(told.flat()).toEqual(Array.from({ length: 1_470 }, (_, n) => getHash(31 + n)));
     });
 
     it('give as many logs as an answer may hold, and the others by the next polls', async () => {
@@ -167,7 +167,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           // A hundred logs in each block.
           return {
             result: Array.from({ length: (to - from + 1) * 100 }, (_, n) =>
-              logOf(from + Math.floor(n / 100)),
+              toLog(from + Math.floor(n / 100)),
             ),
           };
         };
@@ -206,7 +206,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
         [1, ids[1]],
       ] as const) {
         await expect(poll(gateway, id)).rejects.toThrow(
-          '-32000 A reorganisation removed blocks 103 to 230, and it began before block 103, the oldest that this filter remembers; create a new filter, and read again from block 1, the first that is not final, with eth_getLogs.',
+          '-32000 A reorganisation removed blocks 103 to 230, and it began before block 103, the oldest that this filter remembers; create a new filter and read again from block 1, the first that is not final, with eth_getLogs.',
         );
       }
       // The branch that it knows comes back.
@@ -214,7 +214,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       await setHeads(232);
       expect(await poll(1, ids[0])).toEqual([...undone(104, 230), ...blocks(104, 232, 'c')]);
       expect(await call(0, changes, [ids[1]])).toEqual(
-        Array.from({ length: 129 }, (_, n) => hashOf(104 + n, 'c')),
+        Array.from({ length: 129 }, (_, n) => getHash(104 + n, 'c')),
       );
     });
 
@@ -231,7 +231,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       for (const node of nodes) node.forks = [{ from: 59, branch: 'c' }];
       await setHeads(73);
       await expect(poll(1, id)).rejects.toThrow(
-        '-32000 A reorganisation removed blocks 60 to 72, and it began before block 60, the oldest that this filter remembers; create a new filter, and read again from a block before 60 that you know to be unchanged, with eth_getLogs.',
+        '-32000 A reorganisation removed blocks 60 to 72, and it began before block 60, the oldest that this filter remembers; create a new filter and read again from a block before 60 that you know to be unchanged, with eth_getLogs.',
       );
     });
 
@@ -273,21 +273,21 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       await setHeads(51);
       for (const node of nodes) {
         node.instead = (_, first) =>
-          (first as { blockHash?: string }).blockHash === hashOf(41) ? 'reset' : undefined;
+          (first as { blockHash?: string }).blockHash === getHash(41) ? 'reset' : undefined;
       }
       await expect(poll(0, id)).rejects.toThrow('-32002');
       // A node that knows the block without its logs.
       for (const node of nodes) {
         node.instead = (_, first) =>
-          (first as { blockHash?: string }).blockHash === hashOf(41) ? { result: [] } : undefined;
+          (first as { blockHash?: string }).blockHash === getHash(41) ? { result: [] } : undefined;
       }
-      await expect(poll(0, id)).rejects.toThrow('the logs that were given of blocks 41 to 41 are');
+      await expect(poll(0, id)).rejects.toThrow('the reported logs of blocks 41 to 41 are');
       for (const node of nodes) delete node.instead;
       expect(await poll(0, id)).toEqual([...undone(41, 50), ...blocks(41, 51, 'b')]);
       for (const node of nodes) Object.assign(node, { forks: [{ from: 41, branch: 'c' }], keepsDead: false });
       await setHeads(52);
       await expect(poll(1, id)).rejects.toThrow(
-        /-32000 A reorganisation removed blocks 41 to 51, and the logs that were given of blocks 41 to 4\d are more than this filter keeps, and no node has them any more; create a new filter, and read again from block 1,/,
+        /-32000 A reorganisation removed blocks 41 to 51, and the reported logs of blocks 41 to 4\d are more than this filter keeps, and no node has them any more; create a new filter and read again from block 1,/,
       );
     });
   });

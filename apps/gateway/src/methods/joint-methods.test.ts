@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const headKnown = (metrics: () => Promise<string>): Promise<void> =>
   vi.waitFor(async () => expect(await metrics()).toContain('head_block{network="main"'), { timeout: 60_000 });
-const askedOf = () => node.calls.filter(({ method }) => ASKED.test(method));
+const findCalls = () => node.calls.filter(({ method }) => ASKED.test(method));
 const post = (network: string, method: string, params: unknown[], url = at.url) =>
   ask(url, `/${network}/v1/${key}`, {
     method: 'POST',
@@ -70,7 +70,7 @@ it.each([
   held = new Promise((resolve) => {
     release = resolve;
   });
-  const before = askedOf().length;
+  const before = findCalls().length;
   const three = [1, 2, 3].map(() => post(network, method, params));
   await vi.waitFor(
     async () =>
@@ -83,10 +83,10 @@ it.each([
   const answers = await Promise.all(three);
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers[0]?.json()).toHaveProperty('result');
-  expect(askedOf()).toHaveLength(before + 1);
+  expect(findCalls()).toHaveLength(before + 1);
   // A later caller asks again.
   await post(network, method, params);
-  expect(askedOf()).toHaveLength(before + 2);
+  expect(findCalls()).toHaveLength(before + 2);
 });
 
 it('logs of final blocks that another gateway had are not asked for again', async () => {
@@ -106,9 +106,9 @@ it('logs of final blocks that another gateway had are not asked for again', asyn
     const url = `http://127.0.0.1:${await other.listen(0, '127.0.0.1')}`;
     // Only a gateway that knows the final block looks there.
     await headKnown(() => metrics.render());
-    const asked = askedOf().length;
+    const asked = findCalls().length;
     expect((await post('main', 'eth_getLogs', params, url)).text).toBe(first.text);
-    expect(askedOf()).toHaveLength(asked);
+    expect(findCalls()).toHaveLength(asked);
   } finally {
     await other.close();
   }

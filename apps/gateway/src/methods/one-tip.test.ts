@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ChainNode, hashOf, startChainNode } from '../testing/chain-node.js';
+import { type ChainNode, getHash, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
@@ -28,8 +28,8 @@ describe.for(GATEWAY_STORES)('with $name,', ({ able, open }) => {
           return {
             result: {
               number: `0x${number.toString(16)}`,
-              hash: hashOf(number),
-              parentHash: hashOf(number - 1),
+              hash: getHash(number),
+              parentHash: getHash(number - 1),
             },
           };
         };
@@ -38,7 +38,7 @@ describe.for(GATEWAY_STORES)('with $name,', ({ able, open }) => {
         const upstreams = mine.map((n) => `{name: n${n}, url: '${nodes[n]?.node.url}'}`);
         return `networks:\n  - {id: main, family: evm, chainId: 1, pollIntervalMs: 500, upstreams: [${upstreams.join()}]}`;
       };
-      both = await startTwoGateways([text([0, 1]), text([2, 3])], store);
+      both = await startTwoGateways([text([0, 1]), text([2, 3])], store, { patient: true });
     }, 60_000);
     afterAll(async () => {
       clearInterval(moving);

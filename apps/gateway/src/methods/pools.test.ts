@@ -1,15 +1,15 @@
 import { parseNetworks } from '@packhouse/networks';
 import { describe, it, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
-import { type ChainNode, hashOf, logOf, startChainNode } from '../testing/chain-node.js';
+import { type ChainNode, getHash, startChainNode, toLog } from '../testing/chain-node.js';
 import { startTestGateway } from '../testing/test-gateway.js';
 
 const WHO = `0x${'ab'.repeat(20)}`;
 const HEAD = 10;
 const hex = (n: number): string => `0x${n.toString(16)}`;
 /** Whether logs are those of one block, on either branch. */
-const isLogOf = (block: number, result: unknown): boolean =>
-  ['a', 'b'].some((branch) => JSON.stringify(result) === JSON.stringify([logOf(block, branch)]));
+const isLog = (block: number, result: unknown): boolean =>
+  ['a', 'b'].some((branch) => JSON.stringify(result) === JSON.stringify([toLog(block, branch)]));
 const number = (result: unknown) => Number((result as { number: string } | null)?.number);
 
 /** Each method with its parameters; what a node with this head answers; whether a result is right at head 10 or later. */
@@ -26,11 +26,16 @@ const METHODS: [string, unknown[], ((head: number) => unknown) | null, (result: 
   ],
   [
     'eth_getTransactionReceipt',
-    [hashOf(1)],
+    [getHash(1)],
     (head) => (head < HEAD ? null : {}),
     (result) => result !== null,
   ],
-  ['eth_getTransactionByHash', [hashOf(1)], (head) => (head < HEAD ? null : {}), (result) => result !== null],
+  [
+    'eth_getTransactionByHash',
+    [getHash(1)],
+    (head) => (head < HEAD ? null : {}),
+    (result) => result !== null,
+  ],
   ['eth_call', [{ to: WHO }, 'latest'], hex, (result) => Number(result) >= HEAD],
   ['eth_estimateGas', [{ to: WHO }], hex, (result) => Number(result) >= HEAD],
   ['eth_getBalance', [WHO], hex, (result) => Number(result) >= HEAD],
@@ -43,13 +48,13 @@ const METHODS: [string, unknown[], ((head: number) => unknown) | null, (result: 
     (head) => (head < HEAD ? null : '0x1'),
     (result) => result === '0x1',
   ],
-  ['eth_getLogs', [{ fromBlock: hex(HEAD), toBlock: hex(HEAD) }], null, (result) => isLogOf(HEAD, result)],
-  ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x1' }], null, (result) => isLogOf(1, result)],
+  ['eth_getLogs', [{ fromBlock: hex(HEAD), toBlock: hex(HEAD) }], null, (result) => isLog(HEAD, result)],
+  ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x1' }], null, (result) => isLog(1, result)],
   [
     'eth_getLogs',
-    [{ blockHash: hashOf(HEAD) }],
-    (head) => (head < HEAD ? [] : [logOf(HEAD)]),
-    (result) => isLogOf(HEAD, result),
+    [{ blockHash: getHash(HEAD) }],
+    (head) => (head < HEAD ? [] : [toLog(HEAD)]),
+    (result) => isLog(HEAD, result),
   ],
 ];
 

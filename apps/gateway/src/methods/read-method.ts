@@ -1,4 +1,4 @@
-import { blockNeeded, blockNumberOf, blockOrHash, type Check, checkParams } from '../rpc/check-params.js';
+import { blockNeeded, blockOrHash, type Check, checkParams, toBlockNumber } from '../rpc/check-params.js';
 import type { Prepared, RpcMethod } from '../rpc/method.js';
 
 /** A read whose parameters are checked here, so that a client's mistake costs no upstream request. */
@@ -13,39 +13,40 @@ export function read(
     newest?: true;
     /** The answer is about the newest block. */
     atTip?: true;
-    aboutOf?: (result: Buffer) => number | null;
+    getAbout?: (result: Buffer) => number | null;
     /** The number of the block in a result for `latest`. */
-    tells?: (result: Buffer) => number | null;
+    resultBlock?: (result: Buffer) => number | null;
+    /** It reads every contract of a block; default: it is about none. */
+    ofAllContracts?: true;
     /** It is a look-up; fields of the result that repeat the first parameter: a number, or a hash. */
     repeats?: { number?: string; hash?: string };
   } = {},
 ): RpcMethod {
-  const { cost = 1, blockAt, required, newest, atTip = newest, aboutOf, repeats, tells } = more;
-  const asks = newest ? 'head' : repeats && 'whether';
+  const { cost = 1, blockAt, required, newest, atTip = newest, getAbout, repeats, resultBlock } = more;
+  const contracts = more.ofAllContracts === true ? undefined : 'none';
   return {
     name,
     cost,
     idempotent: true,
-    ...(aboutOf === undefined ? {} : { aboutOf }),
-    ...(asks === undefined ? {} : { asks }),
-    ...(blockAt === undefined ? {} : { pins: true }),
+    contracts,
+    getResultBlock: getAbout,
+    crossCheck: newest ? 'head' : repeats && 'existence',
+    pinsTags: blockAt !== undefined,
     prepare(params): Prepared | undefined {
       checkParams(params, checks, required);
       if (atTip) return { block: 'tip' };
       return {
-        ...(blockAt === undefined ? {} : aboutBlock(params[blockAt])),
-        ...(repeats === undefined ? {} : fitsFirst(params[0], repeats)),
-        ...(tells === undefined || blockAt === undefined || params[blockAt] !== 'latest' ? {} : { tells }),
+        ...(blockAt === undefined ? {} : getBlockFacts(params[blockAt])),
+        fits: repeats && repeatsFirst(params[0], repeats),
+        resultBlock: blockAt !== undefined && params[blockAt] === 'latest' ? resultBlock : undefined,
       };
     },
   };
 }
 
-/** The block that a parameter asks for. */
-function aboutBlock(parameter: unknown): Pick<Prepared, 'block' | 'about'> {
-  const block = blockNeeded(parameter);
-  const about = blockNumberOf(parameter);
-  return { ...(block === undefined ? {} : { block }), ...(about === undefined ? {} : { about }) };
+/** The block that an answer for this parameter needs, and is about. */
+function getBlockFacts(parameter: unknown): Pick<Prepared, 'block' | 'aboutBlock'> {
+  return { block: blockNeeded(parameter), aboutBlock: toBlockNumber(parameter) };
 }
 
 /** The block of a transaction or receipt; a pending one has none. */
@@ -63,18 +64,16 @@ function quantityIn(result: Buffer, field: string): number | null {
 }
 
 /** The check that a result repeats the number or hash that was asked for; none for tags. */
-function fitsFirst(first: unknown, fields: { number?: string; hash?: string }): Pick<Prepared, 'fits'> {
-  const number = blockNumberOf(first);
-  if (number !== undefined) {
-    const { number: field } = fields;
-    return field === undefined ? {} : { fits: (result) => repeatsNumber(result, `"${field}"`, number) };
-  }
+function repeatsFirst(first: unknown, fields: { number?: string; hash?: string }): Prepared['fits'] {
+  const number = toBlockNumber(first);
+  const field = number === undefined ? fields.hash : fields.number;
+  if (field === undefined) return undefined;
+  if (number !== undefined) return (result) => repeatsNumber(result, `"${field}"`, number);
   const named =
     typeof first === 'object' && first !== null ? (first as { blockHash?: unknown }).blockHash : first;
-  const { hash: field } = fields;
-  if (field === undefined || typeof named !== 'string' || named.length !== 66) return {};
-  const wanted = named.toLowerCase();
-  return { fits: (result) => repeatsHash(result, `"${field}"`, wanted) };
+  if (typeof named !== 'string' || named.length !== 66) return undefined;
+  const hash = named.toLowerCase();
+  return (result) => repeatsHash(result, `"${field}"`, hash);
 }
 
 /** A result without the field is left to the client. */
@@ -84,12 +83,12 @@ function repeatsNumber(result: Buffer, field: string, number: number): boolean {
 }
 
 /** As `repeatsNumber`. Transactions may come before the hash of their block: one that is right is enough. */
-function repeatsHash(result: Buffer, field: string, wanted: string): boolean {
+function repeatsHash(result: Buffer, field: string, hash: string): boolean {
   let contradicted = false;
   for (let at = result.indexOf(field); at !== -1; at = result.indexOf(field, at + field.length)) {
     const text = result.toString('latin1', at + field.length, at + field.length + 80);
     const found = /^\s*:\s*"(0x[0-9a-f]{64})"/i.exec(text)?.[1];
-    if (found?.toLowerCase() === wanted) return true;
+    if (found?.toLowerCase() === hash) return true;
     contradicted ||= found !== undefined;
   }
   return !contradicted;
@@ -101,11 +100,12 @@ export function stateRead(name: string, checks: readonly Check[], cost = 1): Rpc
     name,
     cost,
     idempotent: true,
-    pins: true,
+    contracts: ([account]) => [account],
+    pinsTags: true,
     prepare(params): Prepared {
       checkParams(params, [...checks, blockOrHash], checks.length);
       const at = params[checks.length] ?? 'latest';
-      return { params: JSON.stringify([...params.slice(0, checks.length), at]), ...aboutBlock(at) };
+      return { params: JSON.stringify([...params.slice(0, checks.length), at]), ...getBlockFacts(at) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createAnswerJointly } from '../rpc/answer-jointly.js';
-import { askWhole, failure } from '../rpc/ask-node.js';
-import { anything, checkParams, invalidParams, kindOf } from '../rpc/check-params.js';
-import type { RpcMethod } from '../rpc/method.js';
+import { askWhole, failure, parseBody } from '../rpc/ask-node.js';
+import { anything, checkParams, describeType, invalidParams, isObject } from '../rpc/check-params.js';
+import { type RpcMethod, toResult } from '../rpc/method.js';
 
 const MAX_TEXT = 256;
 
@@ -19,8 +19,7 @@ export function registryMethods(): RpcMethod[] {
         const { paramsText: params } = call;
         return answerJointly(params, caller, async (all) => {
           const answer = await askWhole(all, { method: 'registry_accountList', params });
-          if (answer.kind === 'error') return answer;
-          return { kind: 'result', body: { bytes: Buffer.from(inOurSpelling(answer.text)), rest: null } };
+          return answer.kind === 'error' ? answer : toResult(normalizeResult(parseBody(answer.body)));
         });
       },
     },
@@ -35,16 +34,16 @@ function checkLookup(value: unknown): void {
     const field = keyInfo[name];
     // Indexers need a coin type or a chain id, and decide themselves which.
     if (field === undefined && name !== 'key') continue;
-    if (typeof field !== 'string') throw wrong(`key_info.${name}`, `expected a string, got ${kindOf(field)}`);
+    if (typeof field !== 'string')
+      throw wrong(`key_info.${name}`, `expected a string, got ${describeType(field)}`);
     if (field.length > MAX_TEXT) throw wrong(`key_info.${name}`, `longer than ${MAX_TEXT} characters`);
   }
   if (keyInfo.key === '') throw wrong('key_info.key', 'is empty');
 }
 
 function asObject(path: string, value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw wrong(path, `expected an object, got ${kindOf(value)}`);
+  if (isObject(value)) return value;
+  throw wrong(path, `expected an object, got ${describeType(value)}`);
 }
 
 function wrong(path: string, detail: string): Error {
@@ -52,10 +51,9 @@ function wrong(path: string, detail: string): Error {
 }
 
 /** The result with `errno` and `errmsg`, however the indexer spells them, and with aliases filled in. */
-function inOurSpelling(text: string): string {
-  const said = JSON.parse(text) as unknown;
-  if (typeof said !== 'object' || said === null) throw nonsense();
-  const { errno, err_no, errmsg, err_msg, data } = said as Record<string, unknown>;
+function normalizeResult(response: unknown): string {
+  if (typeof response !== 'object' || response === null) throw nonsense();
+  const { errno, err_no, errmsg, err_msg, data } = response as Record<string, unknown>;
   const code = errno ?? err_no;
   if (typeof code !== 'number') throw nonsense();
   const message = errmsg ?? err_msg;
@@ -66,19 +64,19 @@ function inOurSpelling(text: string): string {
     if (typeof account !== 'string') throw nonsense();
     return {
       account,
-      account_alias: typeof alias === 'string' && alias !== '' ? alias : aliasOf(account),
+      account_alias: typeof alias === 'string' && alias !== '' ? alias : getAlias(account),
       ...rest,
     };
   });
   return JSON.stringify({
     errno: code,
     errmsg: typeof message === 'string' ? message : '',
-    data: { ...(typeof total === 'number' ? { total } : {}), account_list: accounts },
+    data: { total: typeof total === 'number' ? total : undefined, account_list: accounts },
   });
 }
 
 /** `b.a.bit` is `a#b.bit`; any other account is its own alias. */
-function aliasOf(account: string): string {
+function getAlias(account: string): string {
   const parts = account.split('.');
   if (parts.length !== 3 || account.includes('#')) return account;
   const [sub, main, suffix] = parts as [string, string, string];
@@ -86,5 +84,5 @@ function aliasOf(account: string): string {
 }
 
 function nonsense(): Error {
-  return failure({ reason: 'nonsense', detail: 'the registry sent something that is no account list' });
+  return failure({ reason: 'nonsense', detail: 'the registry sent a response that is not an account list' });
 }

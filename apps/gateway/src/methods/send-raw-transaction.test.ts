@@ -144,9 +144,9 @@ describe('a transaction', () => {
 it.each<[string, unknown[], string]>([
   ['nothing', [], 'missing value for required argument 0'],
   ['an object', [{}], 'invalid argument 0: expected a hex string, got object'],
-  ['no bytes', ['0x'], 'invalid argument 0: a transaction of no bytes'],
+  ['no bytes', ['0x'], 'invalid argument 0: an empty transaction'],
   ['half a byte', ['0xf86'], 'invalid argument 0: hex string of odd length'],
-  ['a string in RLP', ['0x80'], 'invalid argument 0: a transaction does not begin with the byte 0x80'],
+  ['a string in RLP', ['0x80'], 'invalid argument 0: a transaction cannot begin with the byte 0x80'],
   [
     'too many bytes',
     [`0x02${'00'.repeat(131_072)}`],

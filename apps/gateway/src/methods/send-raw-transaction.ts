@@ -2,12 +2,12 @@ import { createKeccak256, type Keccak } from '@packhouse/chain';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
-import { accountOf, askWhole, callerName, failure } from '../rpc/ask-node.js';
+import { askWhole, failure, parseBody, toForwardRequest } from '../rpc/ask-node.js';
 import { type Check, checkParams, data } from '../rpc/check-params.js';
-import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
+import { type CallContext, type RpcAnswer, type RpcMethod, toResult } from '../rpc/method.js';
 
 /** Upstreams that get a transaction at once. */
-const MOST_NODES = 3;
+const MAX_NODES = 3;
 /** Bytes of a transaction (go-ethereum, core/txpool/legacypool: txMaxSize). */
 const MAX_BYTES = 131_072;
 const BLOB_TYPE = 3;
@@ -31,7 +31,8 @@ const IS_THERE =
 /** geth, reth, Erigon, Besu: `nonce too low`; OpenEthereum: `nonce is too low`; Nethermind: `OldNonce`. */
 const HAS_OLD_NONCE = /nonce (is )?too low|\bOldNonce\b/i;
 /** Errors about the transaction, rather than about the node. */
-const TELLS = /nonce|funds|balance|gas|fee|price|tip|blob|signature|sender|chain ?id|transaction|initcode/i;
+const IS_VERDICT =
+  /nonce|funds|balance|gas|fee|price|tip|blob|signature|sender|chain ?id|transaction|initcode/i;
 
 /**
  * `eth_sendRawTransaction`, to three upstreams at once: the first that takes it decides, the others get it all the same.
@@ -45,29 +46,24 @@ export function sendRawTransaction(): RpcMethod {
     cost: 10,
     ifAllowed: true,
     idempotent: false,
+    contracts: 'none',
     async handle(call, caller) {
       checkParams(call.params, [rawTransaction]);
       const [text] = call.params as [string];
       keccak ??= createKeccak256();
-      const hash = hashOf(Buffer.from(text.slice(2), 'hex'), await keccak);
-      const { rpc } = caller.at.network;
+      const hash = getHash(Buffer.from(text.slice(2), 'hex'), await keccak);
+      const { rpc } = caller.network.config;
       caller.deadline ??= performance.now() + rpc.timeoutMs;
-      const answers = caller.at.forwarder.broadcast(
-        {
-          method: 'eth_sendRawTransaction',
-          params: JSON.stringify([text]),
-          idempotent: true,
-          whole: true,
-          timeoutMs: rpc.timeoutMs,
-          maxBytes: rpc.maxAnswerBytes,
-          signal: caller.signal,
-          caller: callerName(caller),
-          account: accountOf(caller),
-          ...(hash === null ? {} : { fits: (result) => isHash(result, hash) }),
-          ...(caller.span === undefined ? {} : { span: caller.span }),
-        },
-        MOST_NODES,
-      );
+      const request = toForwardRequest(caller, undefined, {
+        method: 'eth_sendRawTransaction',
+        params: JSON.stringify([text]),
+        idempotent: true,
+        whole: true,
+        timeoutMs: rpc.timeoutMs,
+        signal: caller.signal,
+        fits: hash === null ? undefined : (result) => isHash(result, hash),
+      });
+      const answers = caller.network.forwarder.broadcast(request, MAX_NODES);
       const failures: ForwardAnswer[] = [];
       let stopWaiting = (): void => undefined;
       let timer: NodeJS.Timeout | undefined;
@@ -76,10 +72,10 @@ export function sendRawTransaction(): RpcMethod {
       });
       const taken = answers.map(async (asking) => {
         const answer = await asking;
-        const answered = answerOf(answer, hash);
+        const answered = toAnswer(answer, hash);
         if (answered === null) {
           failures.push(answer);
-          if (weightOf(answer) === 2) timer ??= setTimeout(stopWaiting, GRACE_MS);
+          if (getWeight(answer) === 2) timer ??= setTimeout(stopWaiting, GRACE_MS);
           throw answer;
         }
         noteOnce(caller.notes?.upstreams, (answer as { upstream: string }).upstream);
@@ -87,7 +83,7 @@ export function sendRawTransaction(): RpcMethod {
       });
       try {
         const answer = await Promise.race([Promise.any(taken).catch(() => null), enough]);
-        return answer ?? (await refused(failures, hash, caller));
+        return answer ?? (await explainRefusal(failures, hash, caller));
       } finally {
         clearTimeout(timer);
       }
@@ -96,33 +92,35 @@ export function sendRawTransaction(): RpcMethod {
 }
 
 /** The answer of an upstream that has the transaction; null if it does not. */
-function answerOf(answer: ForwardAnswer, hash: string | null): RpcAnswer | null {
-  if (answer.kind === 'result') return { kind: 'result', body: answer.body };
-  return answer.kind === 'error' && hash !== null && IS_THERE.test(answer.message) ? said(hash) : null;
+function toAnswer(answer: ForwardAnswer, hash: string | null): RpcAnswer | null {
+  if (answer.kind === 'result') return answer;
+  return answer.kind === 'error' && hash !== null && IS_THERE.test(answer.message)
+    ? toResult(`"${hash}"`)
+    : null;
 }
 
 /** The answer where no upstream took the transaction. Throws problems. */
-async function refused(
+async function explainRefusal(
   failures: readonly ForwardAnswer[],
   hash: string | null,
   caller: CallContext,
 ): Promise<RpcAnswer> {
   const isOld = failures.some((each) => each.kind === 'error' && HAS_OLD_NONCE.test(each.message));
-  if (isOld && hash !== null && (await isKnown(hash, caller))) return said(hash);
-  const [best] = [...failures].sort((a, b) => weightOf(b) - weightOf(a));
+  if (isOld && hash !== null && (await isKnown(hash, caller))) return toResult(`"${hash}"`);
+  const [best] = [...failures].sort((a, b) => getWeight(b) - getWeight(a));
   if (best?.kind === 'error') {
     noteOnce(caller.notes?.upstreams, best.upstream);
-    return { kind: 'error', error: best.error };
+    return best;
   }
   throw failure(
-    best?.kind === 'failed' ? best : { reason: 'unavailable', detail: 'no node can be asked' },
-    caller.at.network.rpc,
+    best?.kind === 'failed' ? best : { reason: 'unavailable', detail: 'no node is available' },
+    caller.network.config.rpc.maxAnswerBytes,
   );
 }
 
-function weightOf(answer: ForwardAnswer): number {
+function getWeight(answer: ForwardAnswer): number {
   if (answer.kind !== 'error') return 0;
-  return TELLS.test(answer.message) && answer.code !== -32_601 ? 2 : 1;
+  return IS_VERDICT.test(answer.message) && answer.code !== -32_601 ? 2 : 1;
 }
 
 /** Whether a node has the transaction. If none can tell, the error stays what the node said. */
@@ -133,16 +131,12 @@ async function isKnown(hash: string, caller: CallContext): Promise<boolean> {
       params: JSON.stringify([hash]),
     });
     if (answer.kind === 'error') return false;
-    const found = JSON.parse(answer.text) as { hash?: unknown } | null;
+    const found = parseBody(answer.body) as { hash?: unknown } | null;
     return typeof found?.hash === 'string' && found.hash.toLowerCase() === hash;
   } catch (error) {
     if (error instanceof Problem || error instanceof SyntaxError) return false;
     throw error;
   }
-}
-
-function said(hash: string): RpcAnswer {
-  return { kind: 'result', body: { bytes: Buffer.from(`"${hash}"`), rest: null } };
 }
 
 function isHash(result: Buffer, hash: string): boolean {
@@ -154,16 +148,15 @@ const rawTransaction: Check = (value) => {
   const wrong = data(value);
   if (wrong !== null) return wrong;
   const bytes = ((value as string).length - 2) / 2;
-  if (bytes === 0) return 'a transaction of no bytes';
+  if (bytes === 0) return 'an empty transaction';
   const first = Number.parseInt((value as string).slice(2, 4), 16);
-  if (first > 0x7f && first < 0xc0)
-    return `a transaction does not begin with the byte 0x${first.toString(16)}`;
+  if (first > 0x7f && first < 0xc0) return `a transaction cannot begin with the byte 0x${first.toString(16)}`;
   const most = first === BLOB_TYPE ? MAX_BYTES + MAX_BLOBS * BLOB_BYTES : MAX_BYTES;
   return bytes > most ? `oversized data: a transaction of ${bytes} bytes, at most ${most}` : null;
 };
 
 /** The hash of a transaction; null for types whose hash is not that of their bytes. */
-function hashOf(raw: Buffer, keccak: Keccak): string | null {
+function getHash(raw: Buffer, keccak: Keccak): string | null {
   const type = raw[0] as number;
   if (type < 0xc0 && !HASHED_TYPES.has(type)) return null;
   const bytes = type === BLOB_TYPE ? withoutBlobs(raw) : raw;

@@ -1,7 +1,7 @@
 import { parseNetworks } from '@packhouse/networks';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
-import { type ChainNode, logOf, startChainNode } from '../testing/chain-node.js';
+import { type ChainNode, startChainNode, toLog } from '../testing/chain-node.js';
 import { startTestGateway } from '../testing/test-gateway.js';
 
 /** How the nodes of each family tell their heads. */
@@ -50,7 +50,7 @@ async function gatewayTo(
     async () => {
       const text = (await ask(started.url, '/metrics')).text;
       for (const [n, head] of heads.entries()) {
-        expect(text).toMatch(new RegExp(`packhouse_upstream_head\\S*upstream="n${n}"\\S* ${head}\\n`));
+        expect(text).toMatch(new RegExp(`packhouse_upstream_head_block\\S*upstream="n${n}"\\S* ${head}\\n`));
       }
     },
     { timeout: 120_000, interval: 20 },
@@ -133,6 +133,17 @@ it.concurrent.for([[{}], [{ toEpoch: '0xb' }], [{ toEpoch: 'latest_finalized' }]
   },
 );
 
+it.concurrent('core_getLogs of blocks by hash is told as the second node has it, where the first has none', async (test) => {
+  const { call, nodes } = await gatewayTo(test, [11, 11], 'core');
+  for (const [n, result] of [[], ['n1']].entries()) {
+    const chain = nodes[n] as ChainNode;
+    const head = chain.instead;
+    chain.instead = (asked, first) => (asked.endsWith('_getLogs') ? { result } : head?.(asked, first));
+  }
+  expect((await call('core_getLogs', [{ blockHashes: [HASH] }])).result).toEqual(['n1']);
+  expect((await call('core_getLogs', [{ toEpoch: '0x5' }])).result).toEqual([]);
+});
+
 it('loses no log of the newest block where the preferred node is one block behind and the other is slow', async (test) => {
   const { call, nodes } = await gatewayTo(test, [10, 11]);
   let asked = 0;
@@ -145,7 +156,7 @@ it('loses no log of the newest block where the preferred node is one block behin
     }
     // Long enough that another node would be asked beside it.
     if (asked++ % 20 === 0) await slow;
-    return { result: [logOf(11)] };
+    return { result: [toLog(11)] };
   });
   const filter = (n: number) => ({
     fromBlock: '0xb',
@@ -153,19 +164,19 @@ it('loses no log of the newest block where the preferred node is one block behin
     address: `0x${n.toString(16).padStart(40, '0')}`,
   });
   const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => call('eth_getLogs', [filter(n)])));
-  expect(answers.filter(({ result }) => JSON.stringify(result) !== JSON.stringify([logOf(11)]))).toEqual([]);
+  expect(answers.filter(({ result }) => JSON.stringify(result) !== JSON.stringify([toLog(11)]))).toEqual([]);
   expect(asked).toBe(300);
 });
 
 it.concurrent.for<[string, object[]]>([
-  ['are of another block', [logOf(6)]],
-  ['are of another address', [{ ...logOf(5), address: `0x${'cd'.repeat(20)}` }]],
-  ['have another topic', [{ ...logOf(5), topics: [OTHER] }]],
+  ['are of another block', [toLog(6)]],
+  ['are of another address', [{ ...toLog(5), address: `0x${'cd'.repeat(20)}` }]],
+  ['have another topic', [{ ...toLog(5), topics: [OTHER] }]],
 ])('asks the second node for logs where those of the first %s', async ([, logs], test) => {
   const { call, nodes } = await gatewayTo(test, [10, 10]);
   (nodes[0] as ChainNode).instead = (method) => (method === 'eth_getLogs' ? { result: logs } : undefined);
   const filter = { fromBlock: '0x5', toBlock: '0x5', address: `0x${'ab'.repeat(20)}`, topics: [HASH] };
-  expect((await call('eth_getLogs', [filter])).result).toEqual([logOf(5)]);
+  expect((await call('eth_getLogs', [filter])).result).toEqual([toLog(5)]);
 });
 
 it.concurrent('takes no empty list of logs from a node that lost the block', async (test) => {
@@ -176,7 +187,7 @@ it.concurrent('takes no empty list of logs from a node that lost the block', asy
     first.head = 9;
     return { result: [] };
   };
-  expect((await call('eth_getLogs', [{ fromBlock: '0xa', toBlock: '0xa' }])).result).toEqual([logOf(10)]);
+  expect((await call('eth_getLogs', [{ fromBlock: '0xa', toBlock: '0xa' }])).result).toEqual([toLog(10)]);
 });
 
 it.concurrent('does not wait for a head that a node tells and cannot deliver', async (test) => {
@@ -201,5 +212,5 @@ it.concurrent('names the block that no other node has where the newest cannot be
     const { error } = await call(method, [...params]);
     expect(error?.message).toContain('is known to have block 510: the highest head known of them is 10');
   }
-  expect((await call('eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x5' }])).result).toEqual([logOf(5)]);
+  expect((await call('eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x5' }])).result).toEqual([toLog(5)]);
 });

@@ -4,14 +4,15 @@ import {
   address,
   blockParameter,
   type Check,
+  checkEach,
   checkParams,
   data,
+  describeType,
   hash,
-  kindOf,
   quantity,
   storagePosition,
 } from '../rpc/check-params.js';
-import type { RpcAnswer, RpcMethod } from '../rpc/method.js';
+import { type RpcMethod, toResult } from '../rpc/method.js';
 import { read, stateRead } from './read-method.js';
 
 /** Most blocks of a fee history, and most percentiles (go-ethereum, eth/gasprice/feehistory.go). */
@@ -27,20 +28,16 @@ const blockCount: Check = (value) => {
 };
 
 const percentiles: Check = (value) => {
-  if (!Array.isArray(value)) return `expected an array, got ${kindOf(value)}`;
+  if (!Array.isArray(value)) return `expected an array, got ${describeType(value)}`;
   if (value.length > MAX_PERCENTILES) return `${value.length} percentiles, at most ${MAX_PERCENTILES}`;
   const wrong = value.findIndex((each) => typeof each !== 'number' || each < 0 || each > 100);
   return wrong === -1 ? null : `invalid percentile at index ${wrong}: expected a number from 0 to 100`;
 };
 
 const proofKeys: Check = (value) => {
-  if (!Array.isArray(value)) return `expected an array, got ${kindOf(value)}`;
+  if (!Array.isArray(value)) return `expected an array, got ${describeType(value)}`;
   if (value.length > MAX_PROOF_KEYS) return `${value.length} storage keys, at most ${MAX_PROOF_KEYS}`;
-  for (const [at, key] of value.entries()) {
-    const wrong = storagePosition(key);
-    if (wrong !== null) return `invalid storage key at index ${at}: ${wrong}`;
-  }
-  return null;
+  return checkEach(value, storagePosition, 'storage key');
 };
 
 /** Reads that wallets and libraries ask first; networks with `rpc.profile: strict` do not offer them. */
@@ -71,9 +68,10 @@ function clientVersion(): RpcMethod {
     name: 'web3_clientVersion',
     cost: 1,
     idempotent: true,
+    contracts: 'none',
     async handle(call) {
       checkParams(call.params, []);
-      return said(`Packhouse/${version}`);
+      return toResult(`"Packhouse/${version}"`);
     },
   };
 }
@@ -85,15 +83,12 @@ function sha3(): RpcMethod {
     name: 'web3_sha3',
     cost: 1,
     idempotent: true,
+    contracts: 'none',
     async handle(call) {
       checkParams(call.params, [data]);
       keccak ??= createKeccak256();
       const bytes = Buffer.from((call.params[0] as string).slice(2), 'hex');
-      return said(`0x${Buffer.from((await keccak).hash(bytes)).toString('hex')}`);
+      return toResult(`"0x${Buffer.from((await keccak).hash(bytes)).toString('hex')}"`);
     },
   };
-}
-
-function said(text: string): RpcAnswer {
-  return { kind: 'result', body: { bytes: Buffer.from(JSON.stringify(text)), rest: null } };
 }

@@ -3,7 +3,7 @@ import type { Network } from '@packhouse/networks';
 /** The services of networks, shared by all generations in which a network is unchanged. */
 interface NetworkServices<Services> {
   /** The services of a network exactly as it is in the file; each call needs one `release` later. */
-  take(network: Network): Services;
+  acquire(network: Network): Services;
   /** Closes the services after their last use. */
   release(network: Network): void;
   /** Resolves when all released services are closed. */
@@ -18,7 +18,7 @@ export function createNetworkServices<Services extends { close(): Promise<void> 
   const inUse = new Map<string, { network: Network; services: Services; users: number }>();
   const closing = new Set<Promise<void>>();
   return {
-    take(network) {
+    acquire(network) {
       const name = JSON.stringify(network);
       const known = inUse.get(name) ?? { network, services: make(network), users: 0 };
       inUse.set(name, known);

@@ -2,8 +2,8 @@ import type { SharedTips } from '@packhouse/node-rpc';
 import type { Redis } from 'ioredis';
 
 const TAGS = ['latest', 'safe', 'finalized'] as const;
-const keyOf = (network: string, tag: string): string => `packhouse:tip:${network}:${tag}`;
-const gatewaysOf = (network: string): string => `packhouse:gateways:${network}`;
+const toRedisKey = (network: string, tag: string): string => `packhouse:tip:${network}:${tag}`;
+const getGateways = (network: string): string => `packhouse:gateways:${network}`;
 
 /** KEYS number; ARGV number, milliseconds that it counts. A higher one that still counts stays as it is. */
 const RAISE = `
@@ -11,6 +11,16 @@ local is = tonumber(redis.call('GET', KEYS[1]))
 if is and is > tonumber(ARGV[1]) then return is end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return tonumber(ARGV[1])`;
+
+const toEpochKey = (network: string): string => `packhouse:epoch:${network}`;
+/** Answers are shared for an hour. */
+const EPOCH_MS = 86_400_000;
+
+/** KEYS epoch; ARGV the least that it is afterwards, milliseconds that it counts. */
+const RAISE_EPOCH = `
+local epoch = math.max((tonumber(redis.call('GET', KEYS[1])) or 0) + 1, tonumber(ARGV[1]))
+redis.call('SET', KEYS[1], epoch, 'PX', ARGV[2])
+return epoch`;
 
 const NOW = `
 local time = redis.call('TIME')
@@ -32,17 +42,20 @@ return found`;
 export function createRedisTips(redis: Redis): SharedTips {
   return {
     raise: async (network, tag, number, holdMs) =>
-      Number(await redis.eval(RAISE, 1, keyOf(network, tag), number, holdMs)),
+      Number(await redis.eval(RAISE, 1, toRedisKey(network, tag), number, holdMs)),
     read: async (network) => {
-      const keys = [...TAGS.map((tag) => keyOf(network, tag)), gatewaysOf(network)];
+      const keys = [...TAGS.map((tag) => toRedisKey(network, tag)), getGateways(network)];
       const found = (await redis.eval(READ, 4, keys)) as [...(string | null)[], string[]];
       const numbers = TAGS.flatMap((tag, at) =>
         typeof found[at] === 'string' ? [[tag, Number(found[at])] as const] : [],
       );
       return { ...Object.fromEntries(numbers), gateways: found[3] as string[] };
     },
+    readEpoch: async (network) => Number((await redis.get(toEpochKey(network))) ?? 0),
+    raiseEpoch: async (network, atLeast) =>
+      Number(await redis.eval(RAISE_EPOCH, 1, toEpochKey(network), atLeast, EPOCH_MS)),
     announce: async (network, id, forMs) => {
-      await redis.eval(ANNOUNCE, 1, gatewaysOf(network), id, forMs);
+      await redis.eval(ANNOUNCE, 1, getGateways(network), id, forMs);
     },
   };
 }

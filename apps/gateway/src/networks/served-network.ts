@@ -26,8 +26,8 @@ export function serveNetworks(networks: readonly Network[], publicUrl: string): 
     return {
       network,
       ...urls,
-      base: mountOf(urls.baseUrl, publicUrl),
-      files: mountOf(urls.downloadUrl, publicUrl),
+      base: getMount(urls.baseUrl, publicUrl),
+      files: getMount(urls.downloadUrl, publicUrl),
     };
   });
 }
@@ -44,8 +44,14 @@ export function publicUrls(
 }
 
 /** Ports are left out on purpose: behind a proxy the Host header may or may not carry one. */
-function mountOf(address: string, publicUrl: string): Mount {
+function getMount(address: string, publicUrl: string): Mount {
   const url = new URL(address);
   const path = url.pathname.replace(/\/+$/, '');
   return url.hostname === new URL(publicUrl).hostname ? { path } : { host: url.hostname, path };
+}
+
+/** The addresses of JSON-RPC of a network: `keyed` with a key in the path, and without one if the network is open. */
+export function rpcAddresses({ base, network }: ServedNetwork): { path: string; keyed: boolean }[] {
+  const open = network.rpc.open ? [base.path, `${base.path}/`] : [];
+  return [...open.map((path) => ({ path, keyed: false })), { path: `${base.path}/:key`, keyed: true }];
 }

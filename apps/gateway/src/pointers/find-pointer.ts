@@ -1,27 +1,24 @@
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
-import { removedBlock } from '../files/find-file.js';
+import { findRemovedBlock } from '../files/removed-block.js';
+import type { MaybePromise } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
-import type { Soon } from '../http/soon.js';
 import type { RangeCache } from './range-cache.js';
 import type { PublishedRange } from './range-page.js';
 
 /** Finds the range of the file that holds a block. */
-export interface PointerFinder {
-  /** Throws the problems `beyond-head` and `not-covered`, and what the database throws. */
-  find(network: string, kind: Kind, block: number): Soon<PublishedRange>;
-}
+export type PointerFinder = ReturnType<typeof createPointerFinder>;
 
 /** Creates the finder: published ranges from memory, everything else from the database. */
 export function createPointerFinder(parts: {
   database: Database;
   ranges: RangeCache;
   coverage: CoverageParts;
-}): PointerFinder {
+}) {
   const { database, ranges } = parts;
 
-  const look = async (
+  const query = async (
     network: string,
     kind: Kind,
     block: number,
@@ -29,24 +26,27 @@ export function createPointerFinder(parts: {
   ): Promise<PublishedRange> => {
     const location = await database.network(network).locate(kind, block);
     if (location.state === 'absent') {
-      const problem = await whyAbsent(parts, network, kind, block);
+      const problem = await explainAbsence(parts, network, kind, block);
       if (problem !== null) throw problem;
       // It was added between the two queries.
-      if (!again) return look(network, kind, block, true);
+      if (!again) return query(network, kind, block, true);
       throw new Problem('not-covered', {
-        detail: `Block ${block} of ${network} comes and goes for ${kind}; try again.`,
+        detail: `Block ${block} of ${network} changed during the look-up of ${kind}; try again.`,
         members: { kind, requested: block },
       });
     }
-    if (location.state === 'staged') return { start: block, end: block, ...gapsOf(location.notProved) };
-    const { start, end, notProved } = location.bundle;
-    const range = { start, end, ...gapsOf(notProved) };
+    if (location.state === 'staged')
+      return { firstBlock: block, lastBlock: block, ...getGaps(location.notProved) };
+    const { firstBlock, lastBlock, notProved } = location.bundle;
+    const range = { firstBlock, lastBlock, ...getGaps(notProved) };
     ranges.add(network, kind, block, range);
     return range;
   };
 
   return {
-    find: (network, kind, block) => ranges.find(network, kind, block) ?? look(network, kind, block, false),
+    /** Throws the problems `not-produced` and `not-covered`, and what the database throws. */
+    find: (network: string, kind: Kind, block: number): MaybePromise<PublishedRange> =>
+      ranges.find(network, kind, block) ?? query(network, kind, block, false),
   };
 }
 
@@ -60,18 +60,18 @@ export async function loadRanges(
   const { bundles } = database.network(network);
   const [ranges, gaps] = await Promise.all([bundles.ranges(kind, range), bundles.notProved(kind, range)]);
   if (gaps.length === 0) return ranges;
-  const known = new Map(gaps.map(({ start, notProved }) => [start, gapsOf(notProved)]));
-  return ranges.map((each) => ({ ...each, ...known.get(each.start) }));
+  const known = new Map(gaps.map(({ firstBlock, notProved }) => [firstBlock, getGaps(notProved)]));
+  return ranges.map((each) => ({ ...each, ...known.get(each.firstBlock) }));
 }
 
 /** Most characters of a reason in the header. */
-const LONGEST = 200;
+const MAX_REASON_LENGTH = 200;
 
 /** The header's value: `proof; because="…"`, with commas between; printable ASCII, since names of fields come from nodes. */
-function gapsOf(notProved: readonly NotProved[] | undefined): { notProved?: string } {
+function getGaps(notProved: readonly NotProved[] | undefined): { notProved?: string } {
   if (notProved === undefined || notProved.length === 0) return {};
   const parts = notProved.map(({ proof, because }) => {
-    const plain = because.slice(0, LONGEST).replace(/[^ !#-[\]-~]/g, '?');
+    const plain = because.slice(0, MAX_REASON_LENGTH).replace(/[^ !#-[\]-~]/g, '?');
     return `${proof}; because="${plain}"`;
   });
   return { notProved: parts.join(', ') };
@@ -81,7 +81,7 @@ function gapsOf(notProved: readonly NotProved[] | undefined): { notProved?: stri
  * The refusal for a block that is neither published nor staged: beyond the head, removed by a reorganisation, or not
  * covered, with the reason and the coverage around it; null if the block is there by now.
  */
-async function whyAbsent(
+async function explainAbsence(
   parts: { database: Database; coverage: CoverageParts },
   network: string,
   kind: Kind,
@@ -89,11 +89,11 @@ async function whyAbsent(
 ): Promise<Problem | null> {
   const { head, hole } = await holeAt(parts.coverage, { network, kind, block });
   if (hole === null || hole.staged) return null;
-  const removed = await removedBlock(parts.database, network, kind, block);
+  const removed = await findRemovedBlock(parts.database, network, kind, block);
   if (removed !== null) return removed;
-  if (head !== null && hole.reason === 'beyond-head') {
-    return new Problem('beyond-head', {
-      detail: `Block ${block} is beyond the head of ${network}, which is block ${head}.`,
+  if (head !== null && hole.reason === 'not-produced') {
+    return new Problem('not-produced', {
+      detail: `Block ${block} is above the head of ${network}, block ${head}.`,
       members: { kind, requested: block, head },
     });
   }
@@ -104,7 +104,11 @@ async function whyAbsent(
   return new Problem('not-covered', {
     detail: `Block ${block} of ${network} is not covered for ${kind} (${hole.reason}: ${holeNeeds(hole)}); the nearest covered range below is ${below ?? 'none'}, above ${above ?? 'none'}.`,
     members: {
-      ...{ kind, requested: block, head, why: hole.reason, quarantined: hole.reason === 'quarantined' },
+      kind,
+      requested: block,
+      head,
+      holeReason: hole.reason,
+      quarantined: hole.reason === 'quarantined',
       ...(quarantine === null ? {} : { ...quarantine, nextTry: quarantine.nextTry.toISOString() }),
       coverage: { below, above },
     },
@@ -112,5 +116,5 @@ async function whyAbsent(
 }
 
 function written(range: BlockRange | null): string | null {
-  return range === null ? null : `${range.start}-${range.end}`;
+  return range === null ? null : `${range.firstBlock}-${range.lastBlock}`;
 }

@@ -12,9 +12,9 @@ function setup(all: BlockRange[], maxBytes?: number) {
     clock: systemClock,
     ...(maxBytes === undefined ? {} : { maxBytes }),
     load: async (network, kind, range) => {
-      asked.push(`${network}/${kind}/${range.start}-${range.end}`);
+      asked.push(`${network}/${kind}/${range.firstBlock}-${range.lastBlock}`);
       if (fail) throw new Error('gone');
-      return all.filter((each) => each.start <= range.end && range.start <= each.end);
+      return all.filter((each) => each.firstBlock <= range.lastBlock && range.firstBlock <= each.lastBlock);
     },
   });
   return {
@@ -28,14 +28,14 @@ function setup(all: BlockRange[], maxBytes?: number) {
 
 describe('the cache of the range index', () => {
   it('lets nobody wait for a page, loads it once, and then answers from memory', async () => {
-    const { cache, asked } = setup([{ start: 5, end: 9 }]);
+    const { cache, asked } = setup([{ firstBlock: 5, lastBlock: 9 }]);
     for (const block of [5, 7, 9, 10]) expect(cache.find('n', 'logs', block)).toBeUndefined();
     await cache.settled();
     expect([4, 5, 7, 9, 10].map((block) => cache.find('n', 'logs', block))).toEqual([
       undefined,
-      { start: 5, end: 9 },
-      { start: 5, end: 9 },
-      { start: 5, end: 9 },
+      { firstBlock: 5, lastBlock: 9 },
+      { firstBlock: 5, lastBlock: 9 },
+      { firstBlock: 5, lastBlock: 9 },
       undefined,
     ]);
     await cache.settled();
@@ -47,7 +47,7 @@ describe('the cache of the range index', () => {
   });
 
   it('finds a range that begins in an earlier page', async () => {
-    const long = { start: 100, end: 3 * PAGE_BLOCKS };
+    const long = { firstBlock: 100, lastBlock: 3 * PAGE_BLOCKS };
     const { cache } = setup([long]);
     cache.find('n', 'blocks', 2 * PAGE_BLOCKS);
     await cache.settled();
@@ -55,12 +55,12 @@ describe('the cache of the range index', () => {
   });
 
   it('knows a range that was added after its page was loaded', async () => {
-    const { cache, asked } = setup([{ start: 0, end: 4 }]);
+    const { cache, asked } = setup([{ firstBlock: 0, lastBlock: 4 }]);
     cache.find('n', 'blocks', 7);
     await cache.settled();
-    cache.add('n', 'blocks', 7, { start: 5, end: 9 });
-    expect(cache.find('n', 'blocks', 9)).toEqual({ start: 5, end: 9 });
-    expect(cache.find('n', 'blocks', 4)).toEqual({ start: 0, end: 4 });
+    cache.add('n', 'blocks', 7, { firstBlock: 5, lastBlock: 9 });
+    expect(cache.find('n', 'blocks', 9)).toEqual({ firstBlock: 5, lastBlock: 9 });
+    expect(cache.find('n', 'blocks', 4)).toEqual({ firstBlock: 0, lastBlock: 4 });
     expect(asked).toHaveLength(1);
   });
 
@@ -79,14 +79,14 @@ describe('the cache of the range index', () => {
   });
 
   it('asks again after a failure', async () => {
-    const { cache, failing } = setup([{ start: 0, end: 1 }]);
+    const { cache, failing } = setup([{ firstBlock: 0, lastBlock: 1 }]);
     failing(true);
     cache.find('n', 'blocks', 1);
     await cache.settled();
     failing(false);
     expect(cache.find('n', 'blocks', 1)).toBeUndefined();
     await cache.settled();
-    expect(cache.find('n', 'blocks', 1)).toEqual({ start: 0, end: 1 });
+    expect(cache.find('n', 'blocks', 1)).toEqual({ firstBlock: 0, lastBlock: 1 });
   });
 
   it('loads nothing more once it is closed', async () => {

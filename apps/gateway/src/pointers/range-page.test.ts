@@ -15,9 +15,9 @@ const ranges = fc
   .map((parts) => {
     let next = 16_000;
     return parts.map(({ gap, length, notProved }) => {
-      const start = next + gap;
-      next = start + length;
-      return { start, end: next - 1, ...(notProved === undefined ? {} : { notProved }) };
+      const firstBlock = next + gap;
+      next = firstBlock + length;
+      return { firstBlock, lastBlock: next - 1, ...(notProved === undefined ? {} : { notProved }) };
     });
   });
 
@@ -28,7 +28,7 @@ describe('a page of the range index', () => {
         const page = packRanges(16_384, list);
         for (let block = 15_990; block < 16_900; block++) {
           expect(findRange(page, block)).toEqual(
-            list.find((each) => each.start <= block && block <= each.end),
+            list.find((each) => each.firstBlock <= block && block <= each.lastBlock),
           );
         }
       }),
@@ -39,10 +39,12 @@ describe('a page of the range index', () => {
   it('is the same in whatever order its ranges are added', () => {
     fc.assert(
       fc.property(ranges, fc.integer(), (list, seed) => {
-        const shuffled = [...list].sort((a, b) => ((a.start * 31 + seed) % 7) - ((b.start * 31 + seed) % 7));
+        const shuffled = [...list].sort(
+          (a, b) => ((a.firstBlock * 31 + seed) % 7) - ((b.firstBlock * 31 + seed) % 7),
+        );
         const added = shuffled.reduce(withRange, packRanges(16_384, []));
-        for (const { start } of list) {
-          expect(findRange(added, start)).toEqual(findRange(packRanges(16_384, list), start));
+        for (const { firstBlock } of list) {
+          expect(findRange(added, firstBlock)).toEqual(findRange(packRanges(16_384, list), firstBlock));
         }
         expect(added.offsets).toEqual(packRanges(16_384, list).offsets);
         expect(shuffled.reduce(withRange, added)).toBe(added);
@@ -54,14 +56,14 @@ describe('a page of the range index', () => {
   it('costs eight bytes a range', () => {
     expect(
       packRanges(0, [
-        { start: 0, end: 9 },
-        { start: 10, end: 19 },
+        { firstBlock: 0, lastBlock: 9 },
+        { firstBlock: 10, lastBlock: 19 },
       ]).offsets.byteLength,
     ).toBe(16);
   });
 
   it('holds a range that reaches further than 2^31 blocks', () => {
-    const far = { start: 16_384, end: 2 ** 40 };
+    const far = { firstBlock: 16_384, lastBlock: 2 ** 40 };
     expect(findRange(packRanges(16_384, [far]), 2 ** 40)).toEqual(far);
   });
 });

@@ -31,13 +31,13 @@ export interface PublishedRange extends BlockRange {
 
 /** Packs ascending, disjoint ranges. */
 export function packRanges(base: number, ranges: readonly PublishedRange[]): RangePage {
-  const wide = ranges.some((range) => base - range.start > 2 ** 31 || range.end - base >= 2 ** 31);
+  const wide = ranges.some((range) => base - range.firstBlock > 2 ** 31 || range.lastBlock - base >= 2 ** 31);
   const count = ranges.length;
   const offsets = wide ? new Float64Array(count * 2) : new Int32Array(count * 2);
   let at = 0;
   for (const range of ranges) {
-    offsets[at++] = range.start - base;
-    offsets[at++] = range.end - base;
+    offsets[at++] = range.firstBlock - base;
+    offsets[at++] = range.lastBlock - base;
   }
   const first = offsets[0] ?? 0;
   const blocks = (offsets[at - 1] ?? 0) - first + 1;
@@ -47,7 +47,7 @@ export function packRanges(base: number, ranges: readonly PublishedRange[]): Ran
   return {
     ...page,
     reasons,
-    // A page has a few reasons; beyond 255 the last one stands for the others.
+    // A page has a few reasons; beyond 255 the last one replaces the others.
     gaps: Uint8Array.from(ranges, ({ notProved }) =>
       notProved === undefined ? 0 : Math.max(reasons.indexOf(notProved), 1),
     ),
@@ -60,16 +60,16 @@ export function packRanges(base: number, ranges: readonly PublishedRange[]): Ran
  */
 export function findRange(page: RangePage, number: number): PublishedRange | undefined {
   const { base, count, first, offsets } = page;
-  const wanted = number - base;
+  const offset = number - base;
   let low = 0;
   let high = count - 1;
-  let middle = Math.max(0, Math.min(high, Math.floor((wanted - first) * page.density)));
+  let middle = Math.max(0, Math.min(high, Math.floor((offset - first) * page.density)));
   for (let step = 2; low <= high; step *= 2) {
     const start = offsets[middle * 2] as number;
     const end = offsets[middle * 2 + 1] as number;
-    if (wanted >= start && wanted <= end) return rangeAt(page, middle);
+    if (offset >= start && offset <= end) return rangeAt(page, middle);
     // Away from the guess in growing steps, until halving the rest is shorter.
-    if (wanted < start) {
+    if (offset < start) {
       high = middle - 1;
       middle = Math.max(middle - step, (low + high) >>> 1);
     } else {
@@ -81,18 +81,21 @@ export function findRange(page: RangePage, number: number): PublishedRange | und
 }
 
 function rangeAt({ base, offsets, gaps, reasons }: RangePage, at: number): PublishedRange {
-  const range = { start: base + (offsets[at * 2] as number), end: base + (offsets[at * 2 + 1] as number) };
+  const range = {
+    firstBlock: base + (offsets[at * 2] as number),
+    lastBlock: base + (offsets[at * 2 + 1] as number),
+  };
   const notProved = reasons?.[gaps?.[at] ?? 0] ?? '';
   return notProved === '' ? range : { ...range, notProved };
 }
 
 /** Returns the page with one more range; the same page if the range is already there. */
 export function withRange(page: RangePage, range: PublishedRange): RangePage {
-  if (findRange(page, range.start) !== undefined) return page;
+  if (findRange(page, range.firstBlock) !== undefined) return page;
   const ranges = Array.from({ length: page.count }, (_, at) => rangeAt(page, at));
   ranges.push(range);
   return packRanges(
     page.base,
-    ranges.sort((a, b) => a.start - b.start),
+    ranges.sort((a, b) => a.firstBlock - b.firstBlock),
   );
 }

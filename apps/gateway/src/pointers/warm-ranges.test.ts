@@ -18,11 +18,11 @@ const NETWORKS = parseNetworks(
 /** Network a has three pages with a gap between, b one of each kind; loading a page takes a second of the clock. */
 const PUBLISHED: Record<string, BlockRange[]> = {
   'a/logs': [
-    { start: 0, end: 99 },
-    { start: 2 * PAGE_BLOCKS, end: 4 * PAGE_BLOCKS - 1 },
+    { firstBlock: 0, lastBlock: 99 },
+    { firstBlock: 2 * PAGE_BLOCKS, lastBlock: 4 * PAGE_BLOCKS - 1 },
   ],
-  'b/logs': [{ start: 0, end: 9 }],
-  'b/traces': [{ start: 0, end: 9 }],
+  'b/logs': [{ firstBlock: 0, lastBlock: 9 }],
+  'b/traces': [{ firstBlock: 0, lastBlock: 9 }],
 };
 
 function stage(maxBytes?: number, broken = false) {
@@ -36,12 +36,13 @@ function stage(maxBytes?: number, broken = false) {
     signal: new AbortController().signal,
   };
   const ranges = createRangeCache({
-    ...{ clock: systemClock, ...(maxBytes === undefined ? {} : { maxBytes }) },
-    load: async (network, kind, { start }) => {
-      asked.push(`${network}/${kind}/${start / PAGE_BLOCKS}`);
+    clock: systemClock,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    load: async (network, kind, { firstBlock }) => {
+      asked.push(`${network}/${kind}/${firstBlock / PAGE_BLOCKS}`);
       now += 1_000;
       if (broken) throw new Error('gone');
-      return [{ start, end: start + 9 }];
+      return [{ firstBlock, lastBlock: firstBlock + 9 }];
     },
   });
   const database = {
@@ -60,7 +61,7 @@ it('loads the newest page of every network and kind, then the next, and nothing 
   expect(await warm()).toEqual({ pages: 5, loaded: 5, outcome: 'whole' });
   expect(asked).toEqual(['a/logs/3', 'b/logs/0', 'b/traces/0', 'a/logs/2', 'a/logs/0']);
   expect(log.join('')).toContain('"msg":"range index loaded"');
-  expect(ranges.find('a', 'logs', 3 * PAGE_BLOCKS + 5)).toMatchObject({ end: 3 * PAGE_BLOCKS + 9 });
+  expect(ranges.find('a', 'logs', 3 * PAGE_BLOCKS + 5)).toMatchObject({ lastBlock: 3 * PAGE_BLOCKS + 9 });
   await ranges.settled();
   expect(asked).toHaveLength(5);
 });
@@ -70,7 +71,7 @@ it('ends when its time is over, and says so', async () => {
   const { pages, loaded, outcome } = await warm(1_000);
   expect({ pages, outcome }).toEqual({ pages: 5, outcome: 'late' });
   expect(loaded).toBeLessThan(5);
-  expect(log.join('')).toContain('range index loaded in part');
+  expect(log.join('')).toContain('range index partly loaded');
 });
 
 it('drops nothing newer for something older where the memory is full', async () => {

@@ -24,7 +24,7 @@ interface PageName {
 
 /**
  * Loads the range index before the gateway is ready: the newest page of each network and kind, then the next, until all
- * are loaded, RANGE_CACHE is full, or `limitMs` is over. What is left is loaded as it is asked for. Never throws.
+ * are loaded, RANGE_CACHE is full, or `limitMs` is over. The rest is loaded on request. Never throws.
  */
 export async function warmRanges(parts: {
   context: Context;
@@ -40,7 +40,7 @@ export async function warmRanges(parts: {
   let pages: PageName[] = [];
   let loaded = 0;
   let outcome: Warmed['outcome'] = 'whole';
-  const goOn = (): boolean => {
+  const shouldContinue = (): boolean => {
     if (outcome !== 'whole') return false;
     if (signal.aborted) outcome = 'closed';
     else if (clock.elapsed() - startedAt >= limitMs) outcome = 'late';
@@ -51,7 +51,7 @@ export async function warmRanges(parts: {
     const rest = pages.values();
     const load = async (): Promise<void> => {
       for (const { network, kind, index } of rest) {
-        if (!goOn()) return;
+        if (!shouldContinue()) return;
         if (!(await ranges.fill(network, kind, index))) {
           outcome = 'full';
           return;
@@ -62,12 +62,11 @@ export async function warmRanges(parts: {
     await Promise.all(Array.from({ length: AT_A_TIME }, load));
   } catch (err) {
     outcome = 'failed';
-    logger.warn({ err }, 'the range index could not be loaded; pages of it are loaded as they are asked for');
+    logger.warn({ err }, 'failed to load the range index; its pages are loaded on request');
   }
   const facts = { pages: pages.length, loaded, bytes: ranges.bytes, ms: clock.elapsed() - startedAt };
   if (outcome === 'whole') logger.info(facts, 'range index loaded');
-  else
-    logger.warn({ ...facts, outcome }, 'range index loaded in part; the rest is loaded as it is asked for');
+  else logger.warn({ ...facts, outcome }, 'range index partly loaded; the rest is loaded on request');
   return { pages: pages.length, loaded, outcome };
 }
 
@@ -78,17 +77,18 @@ async function publishedPages(database: Database, networks: readonly Network[]):
     if (!bundles.enabled) continue;
     for (const kind of bundles.kinds) {
       const { published } = await database.network(network).coverage(kind);
-      all.push(...pagesOf(published).map((index, depth) => ({ network, kind, index, depth })));
+      all.push(...toPages(published).map((index, depth) => ({ network, kind, index, depth })));
     }
   }
   return all.sort((a, b) => a.depth - b.depth);
 }
 
 /** Numbers of the pages that ascending ranges touch, newest first. */
-function pagesOf(ranges: readonly BlockRange[]): number[] {
+function toPages(ranges: readonly BlockRange[]): number[] {
   const pages = new Set<number>();
-  for (const { start, end } of ranges.toReversed()) {
-    for (let at = Math.floor(end / PAGE_BLOCKS); at >= Math.floor(start / PAGE_BLOCKS); at--) pages.add(at);
+  for (const { firstBlock, lastBlock } of ranges.toReversed()) {
+    for (let at = Math.floor(lastBlock / PAGE_BLOCKS); at >= Math.floor(firstBlock / PAGE_BLOCKS); at--)
+      pages.add(at);
   }
   return [...pages];
 }

@@ -91,12 +91,16 @@ describe('an answer to JSON-RPC', () => {
 
   it('to a page names both headers that it varies with', async () => {
     const { key: restricted } = await at.database.keys.create({
-      ...{ application: 'page', network: null, plan: 'unlimited', expiresAt: null },
+      application: 'page',
+      network: null,
+      plan: 'unlimited',
+      expiresAt: null,
       origins: ['https://app.example.com'],
     });
     says = () => ({ result: 'ab'.repeat(5_000) });
     const answer = await ask(at.url, `/ethereum/v1/${restricted}`, {
-      ...{ method: 'POST', body: callText('3') },
+      method: 'POST',
+      body: callText('3'),
       headers: { ...JSON_TYPE, origin: 'https://app.example.com', 'accept-encoding': 'gzip' },
     });
     expect([answer.status, answer.headers.vary]).toEqual([200, 'Origin, accept-encoding']);
@@ -109,7 +113,8 @@ describe('an answer to JSON-RPC', () => {
     });
     says = (hash) => (hash.includes('5') ? held : { result: 'early' });
     const sent = request(`${at.url}/ethereum/v1/${key}`, {
-      ...{ method: 'POST', headers: { ...JSON_TYPE, 'accept-encoding': 'gzip' } },
+      method: 'POST',
+      headers: { ...JSON_TYPE, 'accept-encoding': 'gzip' },
     });
     sent.end(`[${callText('4')},${callText('5')}]`);
     const [response] = await once(sent, 'response');
@@ -128,7 +133,8 @@ describe('an answer to JSON-RPC', () => {
     says = () => ({ result: Array.from({ length: 200_000 }, (_, n) => `${Math.sin(n)}`) });
     const before = at.log.length;
     const sent = request(`${at.url}/ethereum/v1/${key}`, {
-      ...{ method: 'POST', headers: { ...JSON_TYPE, 'accept-encoding': 'br' } },
+      method: 'POST',
+      headers: { ...JSON_TYPE, 'accept-encoding': 'br' },
     });
     sent.on('error', () => undefined).end(callText('6'));
     const [response] = await once(sent, 'response');

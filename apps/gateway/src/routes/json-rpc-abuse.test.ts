@@ -290,7 +290,7 @@ describe('mutated requests', () => {
 
   it(`are never our fault, never end the gateway, and never see another key’s filter: ${RUNS} of them`, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-    const answerOf = async ({ network, text }: { network: string; text: string }): Promise<void> => {
+    const getAnswer = async ({ network, text }: { network: string; text: string }): Promise<void> => {
       const body = text.replaceAll(VICTIM, victim.id);
       const path = network === 'names' ? '/names/v1' : `/${network}/v1/${key}`;
       const answer = await ask(at.url, path, { method: 'POST', body, headers: JSON_TYPE, agent });
@@ -314,7 +314,7 @@ describe('mutated requests', () => {
     try {
       await fc.assert(
         fc.asyncProperty(fc.array(bytes, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (requests) => {
-          await Promise.all(requests.map(answerOf));
+          await Promise.all(requests.map(getAnswer));
         }),
         { numRuns: Math.ceil(RUNS / AT_ONCE), endOnFailure: true },
       );

@@ -71,6 +71,25 @@ describe('JSON-RPC', () => {
     ['no JSON', '{"jsonrpc":', 400, REFUSED(-32700, 'json-malformed', null)],
     ['an object that is no call', `{"id":"${'\xff'}"}`, 400, REFUSED(-32600, 'request-malformed', 'ÿ')],
     ['an id that is none', call('eth_chainId', '[]', '{}'), 400, REFUSED(-32600, 'request-malformed', null)],
+    ['a flag as id', call('eth_chainId', '[]', 'true'), 400, REFUSED(-32600, 'request-malformed', null)],
+    [
+      'a flag as id of a large result',
+      call('eth_getTransactionByHash', `["${HASH}"]`, 'false'),
+      400,
+      REFUSED(-32600, 'request-malformed', null),
+    ],
+    [
+      'flags as ids in a batch',
+      `[${['true', 'false', '[]', '1.5'].map((id) => call('eth_chainId', '[]', id)).join(',')}]`,
+      200,
+      [...Array(3).fill(REFUSED(-32600, 'request-malformed', null)), RESULT('0x1', 1.5)],
+    ],
+    [
+      'a fraction as id of a large result',
+      call('eth_getTransactionByHash', `["${HASH}"]`, '1.5'),
+      200,
+      RESULT({ input: `0x${LARGE}` }, 1.5),
+    ],
   ])('answers %s, however the content type is written', async (_, body, status, expected) => {
     for (const type of ['application/json', 'Application/JSON ; charset=UTF-8; more="yes"']) {
       const answer = await send(body, gate.key, type);

@@ -51,7 +51,9 @@ beforeEach(() => {
 
 const callText = (client: number, call: number): string =>
   JSON.stringify({
-    ...{ jsonrpc: '2.0', id: call, method: 'eth_getTransactionByHash' },
+    jsonrpc: '2.0',
+    id: call,
+    method: 'eth_getTransactionByHash',
     params: [`0x${String(client).padStart(32, '0')}${String(call).padStart(32, '0')}`],
   });
 const batchText = (client: number, calls: number): string =>
@@ -74,7 +76,8 @@ it('a batch has 1,000 calls, all of them answered in their order', async () => {
   const answers = (await post(batchText(1, CALLS))).json() as unknown as object[];
   expect(answers).toEqual(
     Array.from({ length: CALLS }, (_, call) => ({
-      ...{ jsonrpc: '2.0', id: call },
+      jsonrpc: '2.0',
+      id: call,
       ...(call === 500 ? { error: { code: 3, message: 'reverted' } } : { result: { call } }),
     })),
   );

@@ -15,7 +15,7 @@ let says: ScriptedAnswer | ((params: unknown[]) => ScriptedAnswer);
 
 const LOG_BYTES = 300;
 /** One log for each block asked for. */
-function logsOf(params: unknown[]): ScriptedAnswer {
+function toLogs(params: unknown[]): ScriptedAnswer {
   const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
   const [from, to] = [Number(fromBlock), toBlock === 'latest' ? 1_000 : Number(toBlock)];
   const logs = Array.from({ length: to - from + 1 }, (_, n) => ({
@@ -70,7 +70,7 @@ const post = (path: string, body: string, headers: Record<string, string> = JSON
   ask(at.url, path, { method: 'POST', body, headers });
 const callText = (method: string, params: unknown[] = [], id = 7): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
-const errorOf = (answer: Answer) =>
+const toError = (answer: Answer) =>
   answer.json().error as { code: number; message: string; data: Record<string, unknown> };
 
 /** An envelope with the id, the code, the reason and the request's id. */
@@ -128,7 +128,7 @@ describe.each([
       'content-length': String(1_048_576 + 2),
     });
     expectRefusal(answer, { status: status(413), code: -32005, reason: 'body-too-large' });
-    expect(errorOf(answer).data).toMatchObject({ limit: 1_048_576 });
+    expect(toError(answer).data).toMatchObject({ limit: 1_048_576 });
     expect(answer.headers.connection).toBe('close');
     expectRateHeaders(answer);
   });
@@ -167,7 +167,7 @@ describe.each([
       expectRefusal(answer, { status: status(401), code: -32001, reason: 'unauthenticated' });
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
       expect(answer.headers['ratelimit-limit']).toBeUndefined();
-      texts.add(errorOf(answer).message);
+      texts.add(toError(answer).message);
     }
     expect(texts.size).toBe(1);
   });
@@ -193,7 +193,7 @@ describe.each([
     at.time.frozenAt = null;
     expectRefusal(answer, { status: status(429), code: -32005, reason: 'rate-limited' });
     expect(answer.headers['retry-after']).toBe('1');
-    expect(errorOf(answer).data).toMatchObject({ limit: 25, retryAfterMs: 1_000 });
+    expect(toError(answer).data).toMatchObject({ limit: 25, retryAfterMs: 1_000 });
     expectRateHeaders(answer);
   });
 
@@ -254,7 +254,7 @@ describe.each([
     expect(answer.status).toBe(200);
     expectRateHeaders(answer);
     const [body] = [answer.json()].flat() as unknown as Record<string, unknown>[];
-    return body as { id: number; result?: unknown; error: ReturnType<typeof errorOf> };
+    return body as { id: number; result?: unknown; error: ReturnType<typeof toError> };
   };
 
   it.each(['eth_nothing', 'eth_getBlockReceipts', '__proto__', 'toString', ''])(
@@ -300,7 +300,7 @@ describe.each([
   });
 
   it('for too many logs names a range that is answered', async () => {
-    says = logsOf;
+    says = toLogs;
     const { error } = await one('eth_getLogs', [{ fromBlock: '0x10', toBlock: '0x100' }]);
     expect(error).toMatchObject({ code: -32005, data: { reason: 'too-many-logs' } });
     const range = error.data.suggestedRange as object;
@@ -371,9 +371,9 @@ it('a body of another type is told which header to send', async () => {
       body: callText('eth_chainId'),
       headers: { 'content-type': type },
     });
-    expect([answer.status, errorOf(answer).message]).toEqual([
+    expect([answer.status, toError(answer).message]).toEqual([
       415,
-      'A body is read with the header content-type: application/json only.',
+      'Send the body with the header content-type: application/json.',
     ]);
   }
 });
@@ -407,7 +407,7 @@ it('a database that is away is 503, and says when to come again, alone and in a 
     const text = callText('eth_getFilterChanges', ['0x1']);
     const data = { reason: 'unavailable', retryAfterMs: 5_000 };
     const answer = await post(`/main/v1/${key}`, text);
-    expect([answer.status, errorOf(answer)]).toMatchObject([503, { code: -32002, data }]);
+    expect([answer.status, toError(answer)]).toMatchObject([503, { code: -32002, data }]);
     expect((await post(`/main/v1/${key}`, `[${text}]`)).json()).toMatchObject([{ error: { data } }]);
   } finally {
     filters.get = get;

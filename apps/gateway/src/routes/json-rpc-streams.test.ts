@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
+import { startScriptedGateway } from '../testing/scripted-gateway.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
@@ -35,7 +36,9 @@ afterAll(async () => {
 });
 
 const text = JSON.stringify({
-  ...{ jsonrpc: '2.0', id: 1, method: 'eth_getTransactionByHash' },
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'eth_getTransactionByHash',
   params: [`0x${'1'.repeat(64)}`],
 });
 const post = (body = text) =>
@@ -84,3 +87,32 @@ it('a client that goes away in the middle leaves nothing behind, and the next on
   expect((await post()).text.length).toBe(ENVELOPE + LARGE.length);
   expect(at.log.filter((line) => line.includes('The gateway failed'))).toEqual([]);
 });
+
+it.each([100_000, 300_000, 2_000_000])(
+  'what a node cuts off after %i bytes is handed on whole if another has it, alone and in a batch',
+  async (bytes) => {
+    const gate = await startScriptedGateway(['id: main, family: evm, chainId: 1'], { nodes: 2 });
+    try {
+      gate.nodes.forEach((each, index) => {
+        each.answer(({ method }) => {
+          if (method === 'eth_chainId') return { result: '0x1' };
+          if (method !== 'eth_getTransactionByHash') return { result: { number: '0x1' } };
+          const body = `{"jsonrpc":"2.0","id":1,"result":"${LARGE}"}`;
+          return { status: 200, body: index === 0 ? body.slice(0, bytes) : body };
+        });
+      });
+      const send = (body: string) =>
+        ask(gate.at.url, `/main/v1/${gate.key}`, {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/json' },
+        });
+      const alone = await send(text);
+      expect([alone.status, alone.json().result === LARGE]).toEqual([200, true]);
+      const [one] = (await send(`[${text}]`)).json() as unknown as { result: string }[];
+      expect(one?.result === LARGE).toBe(true);
+    } finally {
+      await gate.close();
+    }
+  },
+);

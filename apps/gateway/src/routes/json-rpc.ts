@@ -2,58 +2,57 @@ import type { FairTurns } from '@packhouse/runtime';
 import { OTHER } from '../access/admission.js';
 import { isRestricted } from '../access/key-restrictions.js';
 import type { CountedCall } from '../access/rate-limiter.js';
-import type { KnownCall } from '../cache/known-texts.js';
+import type { CachedCall } from '../cache/request-cache.js';
 import { beginCalls, type Exchange } from '../http/exchange.js';
-import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
-import type { Route } from '../http/router.js';
-import { type Soon, whenHere } from '../http/soon.js';
-import type { ServedNetwork } from '../networks/served-network.js';
+import { type MaybePromise, thenSync } from '../http/maybe-promise.js';
+import { PROBLEM_REASONS, toProblem } from '../http/problem.js';
+import type { Route } from '../http/route.js';
+import { rpcAddresses, type ServedNetwork } from '../networks/served-network.js';
 import { answerBatch, hasAnswers } from '../rpc/answer-batch.js';
-import { answerCall, findMethod } from '../rpc/answer-call.js';
+import { answerCall, findMethod, isRangeLimited } from '../rpc/answer-call.js';
 import { createBatchTurns } from '../rpc/batch-turns.js';
 import type { CallContext, RpcAnswer, RpcMethod, RpcNetwork } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
-import type { GatewayParts } from './gateway-parts.js';
+import type { GatewayParts } from './common/gateway-parts.js';
 
 /** Bytes of a body that one unit pays for: as many calls of usual size cost more than that. */
 const UNIT_BYTES = 16_384;
 /** How many times as long as checking or sending it parsing a body takes. */
 const PARSING = 16;
 
+/** What the requests of one network are answered with. */
+interface Rpc {
+  readonly parts: GatewayParts;
+  readonly network: RpcNetwork;
+  readonly turns: FairTurns;
+}
+
 /** `POST {base_url}<KEY>` of one network; of an open one `POST {base_url}` too, where a key in the address counts. */
-export function jsonRpcRoutes(
-  parts: GatewayParts,
-  { network, base }: ServedNetwork,
-  at: RpcNetwork,
-): Route[] {
-  const { open } = network.rpc;
-  const turns = createBatchTurns(network);
-  const keyed = `${base.path}/:key`;
-  const paths = open ? [base.path, `${base.path}/`, keyed] : [keyed];
-  return paths.map((path) => {
-    const bodyLimit = parts.bodyLimits[path === keyed ? 'keyed' : 'open'];
+export function jsonRpcRoutes(parts: GatewayParts, served: ServedNetwork, network: RpcNetwork): Route[] {
+  const rpc = { parts, network, turns: createBatchTurns(network.config) };
+  return rpcAddresses(served).map(({ path, keyed }) => {
+    const bodyLimit = parts.bodyLimits[keyed ? 'keyed' : 'open'];
     return {
       method: 'POST',
       path,
-      host: base.host,
+      host: served.base.host,
       name: 'rpc',
-      network: network.id,
-      document: { path: path === keyed ? '/{key}' : '/', servedAt: 'baseUrl' },
+      network: network.config.id,
+      document: { path: keyed ? '/{key}' : '/', servedAt: 'baseUrl' },
       bodyLimit,
-      admit(exchange) {
-        const key = path === keyed ? parts.admission.identify(exchange.param('key'), exchange) : undefined;
-        if (key instanceof Promise) return key.then(() => admitBody(parts, exchange, bodyLimit));
-        return admitBody(parts, exchange, bodyLimit);
-      },
-      answer: (exchange) => answerJsonRpc(parts, at, exchange, turns),
-      refuse: (exchange, error) => refuseWhole(parts, at, exchange, error),
+      admit: (exchange) =>
+        thenSync(keyed ? parts.admission.identify(exchange.param('key'), exchange) : undefined, () =>
+          admitBody(parts, exchange, bodyLimit),
+        ),
+      answer: (exchange) => answerJsonRpc(rpc, exchange),
+      refuse: (exchange, error) => refuseWhole(rpc, exchange, error),
     };
   });
 }
 
 /** Counts a long body before it is read, as far as its length is known. */
-function admitBody(parts: GatewayParts, exchange: Exchange, limit: number): Soon<unknown> {
+function admitBody(parts: GatewayParts, exchange: Exchange, limit: number): MaybePromise<unknown> {
   exchange.uncounted = true;
   const { headers } = exchange.request;
   if (headers['transfer-encoding'] !== undefined) return chargeBody(parts, exchange, 1);
@@ -62,47 +61,39 @@ function admitBody(parts: GatewayParts, exchange: Exchange, limit: number): Soon
   return bytes > limit ? undefined : chargeBytes(parts, exchange, bytes);
 }
 
-function chargeBytes(parts: GatewayParts, exchange: Exchange, bytes: number): Soon<unknown> {
+function chargeBytes(parts: GatewayParts, exchange: Exchange, bytes: number): MaybePromise<unknown> {
   // Each request costs one unit at least.
   return bytes <= UNIT_BYTES ? undefined : chargeBody(parts, exchange, Math.ceil(bytes / UNIT_BYTES));
 }
 
 /** Counts the units of a body that are not counted yet. Throws the problem `rate-limited`. */
-function chargeBody(parts: GatewayParts, exchange: Exchange, units: number): Soon<unknown> {
-  const more = units - exchange.paid;
+function chargeBody(parts: GatewayParts, exchange: Exchange, units: number): MaybePromise<unknown> {
+  const more = units - exchange.chargedUnits;
   if (more <= 0) return undefined;
   exchange.uncounted = false;
-  const paid = (): void => {
+  const charged =
+    exchange.key === undefined
+      ? parts.addressLimiter.charge(exchange.ip, units, exchange, exchange.chargedUnits)
+      : parts.admission.chargeBody(exchange.key, more, exchange);
+  return thenSync(charged, () => {
+    exchange.chargedUnits = units;
     exchange.uncounted = true;
-  };
-  if (exchange.key !== undefined) {
-    return whenHere(parts.admission.chargeBody(exchange.key, more, exchange), paid);
-  }
-  const charged = parts.addressLimiter.charge(exchange.ip, exchange.paid + more, exchange, exchange.paid);
-  return whenHere(charged, () => {
-    exchange.paid += more;
-    paid();
   });
 }
 
-/** Answers a request after admission, synchronously if no upstream is asked. Throws problems of the whole request. */
-function answerJsonRpc(
-  parts: GatewayParts,
-  at: RpcNetwork,
-  exchange: Exchange,
-  turns: FairTurns,
-): Soon<unknown> {
+/** Answers a request after admission, synchronously if no upstream is called. Throws problems of the whole request. */
+function answerJsonRpc(rpc: Rpc, exchange: Exchange): MaybePromise<unknown> {
   const { key, body } = exchange;
   if (body !== undefined && exchange.span === undefined && (key === undefined || !isRestricted(key))) {
-    const known = at.known.find(body);
-    if (known !== undefined) return answerKnown(parts, at, exchange, known);
+    const known = rpc.network.requestCache.find(body);
+    if (known !== undefined && !isRangeLimited(known.method, key)) return answerCached(rpc, exchange, known);
   }
   const length = body?.length ?? 0;
-  return whenHere(chargeBytes(parts, exchange, length), () => {
+  return thenSync(chargeBytes(rpc.parts, exchange, length), () => {
     const turn = length > UNIT_BYTES ? exchange.turn(length * PARSING) : undefined;
-    if (turn === undefined) return answerParsed(parts, at, exchange, turns);
+    if (turn === undefined) return answerParsed(rpc, exchange);
     return turn.then(
-      () => answerParsed(parts, at, exchange, turns),
+      () => answerParsed(rpc, exchange),
       // The client is gone.
       () => undefined,
     );
@@ -110,82 +101,76 @@ function answerJsonRpc(
 }
 
 /** Answers a request after its body was counted, when its turn has come. */
-function answerParsed(
-  parts: GatewayParts,
-  at: RpcNetwork,
-  exchange: Exchange,
-  turns: FairTurns,
-): Soon<unknown> {
+function answerParsed(rpc: Rpc, exchange: Exchange): MaybePromise<unknown> {
+  const { parts, network, turns } = rpc;
   const { batch, items } = readRequest(exchange.body, parts.batchCalls);
-  const calls = items.map((item) => countedCall(at, item));
-  return whenHere(charge(parts, exchange, calls), () => {
-    const caller = callerOf(parts, at, exchange);
+  const calls = items.map((item) => countedCall(network, item));
+  return thenSync(charge(parts, exchange, calls), () => {
+    const caller = getCaller(parts, network, exchange);
     if (batch) {
-      at.metrics?.batch(items.length);
+      network.metrics?.batch(items.length);
       return sendBatch(exchange, items, caller, turns);
     }
     const item = items[0] as RpcItem;
-    if ('problem' in item) return refuse(parts, at, exchange, item.problem, item.id);
-    return sendOne(parts, exchange, item.call, caller);
+    if ('problem' in item) return refuse(rpc, exchange, item.problem, item.id);
+    return sendOne(rpc, exchange, item.call, caller);
   });
 }
 
 /** Answers a known text from memory, and records it like any other call. */
-function answerKnown(
-  parts: GatewayParts,
-  at: RpcNetwork,
+function answerCached(
+  { parts, network }: Rpc,
   exchange: Exchange,
-  { method, id, result }: KnownCall<RpcMethod>,
-): Soon<unknown> {
+  { method, id, result }: CachedCall<RpcMethod>,
+): MaybePromise<unknown> {
   const answer = (): void => {
     exchange.calls = { count: 1, methods: [method.name], upstreams: [], codes: [], failed: [] };
     const seconds = (performance.now() - exchange.startedAt) / 1_000;
-    at.metrics?.remembered(method.name, exchange.prefix, seconds);
+    network.metrics?.fromMemory(method.name, exchange.prefix, seconds);
     sendAnswer(exchange, id, { kind: 'result', body: { bytes: result, rest: null } });
   };
-  const charged = charge(parts, exchange, [method]);
-  return charged instanceof Promise ? charged.then(answer) : answer();
+  return thenSync(charge(parts, exchange, [method]), answer);
 }
 
 /** Counts the calls of a request, once. Throws the problems `rate-limited` and `quota-exhausted`. */
-function charge(parts: GatewayParts, exchange: Exchange, calls: readonly CountedCall[]): Soon<unknown> {
+function charge(
+  parts: GatewayParts,
+  exchange: Exchange,
+  calls: readonly CountedCall[],
+): MaybePromise<unknown> {
   if (!exchange.uncounted) return undefined;
   exchange.uncounted = false;
   if (exchange.key !== undefined) return parts.admission.charge(exchange.key, calls, exchange);
   const cost = calls.reduce((sum, call) => sum + call.cost, 0);
-  return parts.addressLimiter.charge(exchange.ip, cost, exchange, exchange.paid);
+  return parts.addressLimiter.charge(exchange.ip, cost, exchange, exchange.chargedUnits);
 }
 
-function refuse(parts: GatewayParts, at: RpcNetwork, exchange: Exchange, error: unknown, id?: string): void {
+function refuse({ parts, network }: Rpc, exchange: Exchange, error: unknown, id?: string): void {
   const { logger } = parts.context;
   const { calls, prefix } = exchange;
   // A call that has begun is counted when it ends.
   if (calls === undefined || calls.count === 0) {
-    at.metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
+    network.metrics?.refused(prefix, String(PROBLEM_REASONS[toProblem(error).reason].code));
   }
-  sendRefusal(exchange, error, { logger, id, httpErrors: at.network.rpc.httpErrors });
+  sendRefusal(exchange, error, { logger, id, httpErrors: network.config.rpc.httpErrors });
 }
 
 /** A request that cannot be parsed counts as one, and its answer has the rate limit headers as any other. */
-async function refuseWhole(
-  parts: GatewayParts,
-  at: RpcNetwork,
-  exchange: Exchange,
-  error: unknown,
-): Promise<void> {
+async function refuseWhole(rpc: Rpc, exchange: Exchange, error: unknown): Promise<void> {
+  const { parts } = rpc;
   let refusal = error;
   try {
     await charge(parts, exchange, [OTHER]);
   } catch (tooMany) {
     refusal = tooMany;
   }
-  exchange.refusal = problemOfError(refusal).reason;
-  await parts.admission.sayLeft(exchange);
-  refuse(parts, at, exchange, refusal);
+  exchange.refusal = toProblem(refusal).reason;
+  await parts.admission.setRateLimitHeaders(exchange);
+  refuse(rpc, exchange, refusal);
 }
 
 /** The signal is created on first use; answers from memory do without it. */
-function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange): CallContext {
+function getCaller({ context }: GatewayParts, network: RpcNetwork, exchange: Exchange): CallContext {
   const { key, span } = exchange;
   const notes = beginCalls();
   exchange.calls = notes;
@@ -194,22 +179,22 @@ function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange)
     notes,
     span,
     context,
-    at,
+    network,
     key,
     address: key === undefined ? exchange.ip : undefined,
     whenSent: (then) => exchange.whenSent(then),
     get signal() {
-      return exchange.gone;
+      return exchange.signal;
     },
   };
 }
 
-function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, caller: CallContext): Soon<unknown> {
+function sendOne(rpc: Rpc, exchange: Exchange, call: RpcCall, caller: CallContext): MaybePromise<unknown> {
   const { id } = call;
   const failed = (error: unknown): void => {
     // If the client is gone, there is nobody to answer, and nothing failed.
     if (id === undefined || exchange.response.destroyed) exchange.status(204).sendNothing();
-    else refuse(parts, caller.at, exchange, error, id);
+    else refuse(rpc, exchange, error, id);
   };
   try {
     const answer = answerCall(call, caller);
@@ -219,8 +204,8 @@ function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, caller:
         return;
       }
       if (given.kind === 'result' && given.kept !== undefined) {
-        const method = findMethod(caller.at, call.method) as RpcMethod;
-        caller.at.known.note(exchange.body as Buffer, id, method, given.kept);
+        const method = findMethod(caller.network, call.method) as RpcMethod;
+        caller.network.requestCache.add(exchange.body as Buffer, id, method, given.kept);
       }
       sendAnswer(exchange, id, given);
     };
@@ -246,6 +231,6 @@ async function sendBatch(
   exchange.status(204).sendNothing();
 }
 
-function countedCall(at: RpcNetwork, item: RpcItem): CountedCall {
-  return 'problem' in item ? OTHER : (findMethod(at, item.call.method) ?? OTHER);
+function countedCall(network: RpcNetwork, item: RpcItem): CountedCall {
+  return 'problem' in item ? OTHER : (findMethod(network, item.call.method) ?? OTHER);
 }

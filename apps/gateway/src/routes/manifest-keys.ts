@@ -1,78 +1,53 @@
 import type { SigningKeyRow } from '@packhouse/database';
-import { publicKeyOf } from '@packhouse/manifest';
-import type { Route } from '../http/router.js';
-import type { GatewayParts } from './gateway-parts.js';
-import { refusals } from './schemas.js';
-
-/** The fixed path of the public keys. */
-const MANIFEST_KEYS_PATH = '/.well-known/packhouse-manifest-keys.json';
+import { toPublicKey } from '@packhouse/manifest';
+import { createTtlCache } from '../cache/ttl-cache.js';
+import type { Route } from '../http/route.js';
+import type { GatewayParts } from './common/gateway-parts.js';
+import { described, list, nullable, object, record, refusals, text } from './common/schemas.js';
 
 /** How long an answer of the database is reused, in milliseconds. */
 const REUSE_MS = 1_000;
 
-const text = { type: 'string' } as const;
+const signingKey = object({
+  keyId: text('First 16 hex digits of the SHA-256 of the raw public key.'),
+  algorithm: text(undefined, { enum: ['ed25519'] }),
+  publicKey: text('The 32 raw bytes, base64.'),
+  pem: text(),
+  jwk: record(true),
+  createdAt: text(),
+  retiredAt: nullable(text('null: the key is active.')),
+});
 
 const schema = {
-  summary: 'The public keys that manifests are signed with',
+  summary: 'Get the public keys of manifest signatures',
   tags: ['bundles'],
   operationId: 'getManifestKeys',
   response: {
-    200: {
-      description: 'All keys, the oldest first. Entries of a retired key stay valid.',
-      type: 'object',
-      required: ['keys'],
-      properties: {
-        keys: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['keyId', 'algorithm', 'publicKey', 'pem', 'jwk', 'createdAt', 'retiredAt'],
-            properties: {
-              keyId: { ...text, description: 'First 16 hex digits of the SHA-256 of the raw public key.' },
-              algorithm: { type: 'string', enum: ['ed25519'] },
-              publicKey: { ...text, description: 'The 32 raw bytes, base64.' },
-              pem: text,
-              jwk: { type: 'object', additionalProperties: true },
-              createdAt: text,
-              retiredAt: { type: ['string', 'null'], description: 'null: entries are signed with it now.' },
-            },
-          },
-        },
-      },
-    },
+    200: described('All keys, oldest first. Entries of a retired key stay valid.', {
+      keys: list(signingKey),
+    }),
     ...refusals('method-not-allowed', 'unavailable', 'draining', 'internal'),
   },
-} as const;
+};
 
 /** `GET /.well-known/packhouse-manifest-keys.json`: needs no API key. */
 export function manifestKeysRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
-  let last: { at: number; answer: Promise<SigningKeyRow[]> } | undefined;
-  const keys = (): Promise<SigningKeyRow[]> => {
-    const now = clock.elapsed();
-    if (last === undefined || now - last.at >= REUSE_MS) {
-      const asked = { at: now, answer: parts.database.manifest.keys() };
-      last = asked;
-      asked.answer.catch(() => {
-        if (last === asked) last = undefined;
-      });
-    }
-    return last.answer;
-  };
+  const remember = createTtlCache({ elapsed: () => clock.elapsed(), ttlMs: REUSE_MS, maxEntries: 1 });
   return {
     method: 'GET',
-    path: MANIFEST_KEYS_PATH,
+    path: '/.well-known/packhouse-manifest-keys.json',
     name: 'manifest-keys',
     schema,
     async answer(exchange) {
-      const body = { keys: (await keys()).map(documentOf) };
-      exchange.header('cache-control', 'public, max-age=60').sendJson(body);
+      const keys = await remember('keys', () => parts.database.manifest.keys());
+      exchange.header('cache-control', 'public, max-age=60').sendJson({ keys: keys.map(toDocument) });
     },
   };
 }
 
-function documentOf({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): object {
-  const key = publicKeyOf(publicKey);
+function toDocument({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): object {
+  const key = toPublicKey(publicKey);
   return {
     keyId,
     algorithm: 'ed25519',

@@ -86,10 +86,10 @@ describe('GET of a JSON-RPC address', () => {
 
 describe('the refusal of a method', () => {
   it.each([
-    ['eth_foo', 'it is not offered on network main; the operator can allow it with rpc.allow'],
-    ['eth_call', 'it is not offered on network main; the operator can allow it with rpc.allow'],
-    ['eth_subscribe', 'it is not offered by Packhouse'],
-    ['1foo', 'it is not offered by Packhouse'],
+    ['eth_foo', 'it is not enabled on network main; the operator can allow it with rpc.allow'],
+    ['eth_call', 'it is not enabled on network main; the operator can allow it with rpc.allow'],
+    ['eth_subscribe', 'Packhouse does not support it'],
+    ['1foo', 'Packhouse does not support it'],
   ])('says of %s who could offer it', async (method, because) => {
     expect((await gate.call('main', method, [])).error).toMatchObject({
       code: -32601,

@@ -1,14 +1,14 @@
 import type { KeyRow } from '@packhouse/database';
 import { nodeMethod } from '@packhouse/networks';
-import { allowsMethod } from '../access/key-restrictions.js';
+import { allowsMethod, allowsReading } from '../access/key-restrictions.js';
 import type { Exchange } from '../http/exchange.js';
-import type { Route } from '../http/router.js';
-import type { ServedNetwork } from '../networks/served-network.js';
+import type { Route } from '../http/route.js';
+import { rpcAddresses, type ServedNetwork } from '../networks/served-network.js';
 import type { RpcNetwork } from '../rpc/method.js';
-import type { GatewayParts } from './gateway-parts.js';
-import { refusals } from './schemas.js';
+import type { GatewayParts } from './common/gateway-parts.js';
+import { described, integer, list, nullable, object, refusals, text } from './common/schemas.js';
 
-/** A method as clients are told about it. */
+/** A method as clients see it. */
 export interface ListedMethod {
   name: string;
   /** Other spellings of the name. */
@@ -19,82 +19,64 @@ export interface ListedMethod {
   family: string | null;
 }
 
-const text = { type: 'string' } as const;
+const listed = object({
+  name: text(),
+  aliases: list(text(), 'Other spellings of the name.'),
+  cost: integer('Units that a call costs.'),
+  family: nullable(text('Family that defines it; null: it is forwarded to the nodes unchanged.')),
+});
 
 const schema = {
-  summary: 'The JSON-RPC methods of a network',
-  description: 'Those that the key may call, in alphabetical order. Counts as one request.',
+  summary: 'List the JSON-RPC methods of a network',
+  description: 'The methods that the key may call, in alphabetical order. Costs one unit.',
   operationId: 'listMethods',
   tags: ['rpc'],
-  params: {
-    properties: { key: { ...text, description: 'API key; an open network is asked without one too.' } },
-  },
+  params: object({ key: text('API key; an open network needs none.') }),
   response: {
-    200: {
-      description: 'The methods.',
-      type: 'object',
-      required: ['network', 'family', 'chain_id', 'methods'],
-      properties: {
-        network: text,
-        family: { type: 'string', enum: ['evm', 'core', 'cell', 'registry'] },
-        chain_id: { type: 'integer' },
-        methods: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['name', 'aliases', 'cost', 'family'],
-            properties: {
-              name: text,
-              aliases: { type: 'array', items: text, description: 'Other spellings of the name.' },
-              cost: { type: 'integer', description: 'Requests that a call counts as.' },
-              family: {
-                type: ['string', 'null'],
-                description: 'Family that defines it; null: it is passed on to the nodes as it is.',
-              },
-            },
-          },
-        },
-      },
-    },
+    200: described('The methods.', {
+      network: text(),
+      family: text(undefined, { enum: ['evm', 'core', 'cell', 'registry'] }),
+      chain_id: integer(),
+      methods: list(listed),
+    }),
     ...refusals('unauthenticated', 'forbidden', 'rate-limited', 'quota-exhausted', 'internal', 'unavailable'),
   },
-} as const;
+};
 
 /** `GET {base_url}<KEY>`: the methods of a network; of an open one `GET {base_url}` too. */
 export function methodListRoutes(
   parts: GatewayParts,
-  { base }: ServedNetwork,
-  at: Pick<RpcNetwork, 'network' | 'methods'>,
+  served: ServedNetwork,
+  network: Pick<RpcNetwork, 'config' | 'methods'>,
 ): Route[] {
-  const { id, family, chainId, rpc } = at.network;
-  const keyed = `${base.path}/:key`;
-  const paths = rpc.open ? [base.path, `${base.path}/`, keyed] : [keyed];
-  return paths.map((path) => ({
+  const { id, family, chainId } = network.config;
+  return rpcAddresses(served).map(({ path, keyed }) => ({
     method: 'GET',
     path,
-    host: base.host,
+    host: served.base.host,
     name: 'methods',
     network: id,
     schema,
     document: { path: '/{key}', servedAt: 'baseUrl' },
     admit: (exchange: Exchange) =>
-      path === keyed
+      keyed
         ? parts.admission.admit(exchange.param('key'), exchange)
         : parts.addressLimiter.charge(exchange.ip, 1, exchange),
     answer: (exchange: Exchange) =>
       exchange
         .header('cache-control', 'no-store')
-        .sendJson({ network: id, family, chain_id: chainId, methods: listMethods(at, exchange.key) }),
+        .sendJson({ network: id, family, chain_id: chainId, methods: listMethods(network, exchange.key) }),
   }));
 }
 
 /** The methods of a network, or those that a key may call, by name. */
 export function listMethods(
-  { network, methods }: Pick<RpcNetwork, 'network' | 'methods'>,
+  { config: network, methods }: Pick<RpcNetwork, 'config' | 'methods'>,
   key?: KeyRow,
 ): ListedMethod[] {
   const { aliases, deny } = network.rpc;
   return [...methods.values()]
+    .filter(({ contracts }) => key === undefined || allowsReading(key, contracts))
     .map(({ name, cost, passedOn }) => ({
       name,
       aliases: [nodeMethod(name, aliases)].filter((other) => other !== name),

@@ -30,7 +30,7 @@ const call = (method: string, params: unknown[]) =>
     headers: { 'content-type': 'application/json' },
   });
 /** Memory in use under this name, from `/metrics`. */
-const bytesOf = async (cache: string): Promise<number> => {
+const getBytes = async (cache: string): Promise<number> => {
   const { text } = await ask(at.url, '/metrics');
   const line = new RegExp(`^packhouse_gateway_cache_bytes\\{cache="${cache}"\\} (\\d+)$`, 'm').exec(text);
   return Number(line?.[1]);
@@ -51,17 +51,17 @@ it('GET /metrics tells how many bytes of answers are remembered, and how many ar
           },
         },
   );
-  expect([await bytesOf('answers'), await bytesOf('held')]).toEqual([0, 0]);
+  expect([await getBytes('answers'), await getBytes('held')]).toEqual([0, 0]);
   await expect
     .poll(async () => {
       // It is remembered as soon as the gateway knows that it is final.
       await call('eth_getBlockByNumber', ['0x32', false]);
-      return bytesOf('answers');
+      return getBytes('answers');
     }, WAIT)
     .toBeGreaterThan(100);
   const answer = call('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }]);
-  await expect.poll(() => bytesOf('held'), WAIT).toBeGreaterThan(100);
+  await expect.poll(() => getBytes('held'), WAIT).toBeGreaterThan(100);
   logs({ result: [] });
   expect((await answer).json()).toEqual({ jsonrpc: '2.0', id: 1, result: [] });
-  await expect.poll(() => bytesOf('held'), WAIT).toBe(0);
+  await expect.poll(() => getBytes('held'), WAIT).toBe(0);
 });

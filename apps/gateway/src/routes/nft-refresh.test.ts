@@ -35,12 +35,17 @@ describe('a refresh', () => {
     });
     const end = await done(String(body.status_url));
     expect(end).toMatchObject({
-      ...{ target: { contractAddress: contract, tokenId: '0xff' }, found: 1, complete: true, next: null },
+      target: { contractAddress: contract, tokenId: '0xff' },
+      found: 1,
+      complete: true,
+      next: null,
       tokens: [{ contractAddress: contract, tokenId: '0xff', outcome: 'indexed', refreshed: true }],
     });
     expect(end.counts).toMatchObject({ indexed: 1, waiting: 0, unreachable: 0 });
     expect(await stored('0xff')).toMatchObject({
-      ...{ outcome: 'indexed', standard: 'erc721', uri: 'http://a.example/meta/255' },
+      outcome: 'indexed',
+      standard: 'erc721',
+      uri: 'http://a.example/meta/255',
       metadata: '{"name":"/meta/255"}',
     });
   });
@@ -70,7 +75,9 @@ describe('a refresh', () => {
     const second = await look(`${url}?limit=3&cursor=${first.next}`);
     const third = await look(`${url}?limit=3&cursor=${second.next}`);
     expect([first, second, third].map(({ tokens }) => tokens.map(({ tokenId }) => tokenId))).toEqual([
-      ...[['0x7', '0x6', '0x5'], ['0x4', '0x3', '0x2'], ['0x1']],
+      ['0x7', '0x6', '0x5'],
+      ['0x4', '0x3', '0x2'],
+      ['0x1'],
     ]);
     expect(third.next).toBeNull();
     expect(visited).toHaveLength(7);
@@ -200,7 +207,7 @@ describe('a refresh', () => {
     });
     const url = String((await put({ contractAddress: contract, tokenId: '0x1' })).json().status_url);
     const jobId = Buffer.from(url.slice(-32), 'hex');
-    const failures = () => at.log.some((line) => line.includes('no node answers for a job of tokens'));
+    const failures = () => at.log.some((line) => line.includes('no node answers for a refresh job'));
     await vi.waitFor(() => expect(failures()).toBe(true), { timeout: 60_000 });
     expect((await look(url)).counts).toMatchObject({ waiting: 1 });
     down = false;

@@ -1,6 +1,7 @@
 import { JSON_TYPE } from '../http/exchange.js';
-import type { Route } from '../http/router.js';
+import type { Route } from '../http/route.js';
 import type { ServedNetwork } from '../networks/served-network.js';
+import { type object, partial, text } from './common/schemas.js';
 import type { ListedMethod } from './method-list.js';
 
 const HEAD = {
@@ -28,7 +29,7 @@ export function openapiRoute(
   networks: readonly ServedNetwork[],
   methods: readonly { network: string; methods: ListedMethod[] }[],
 ): Route {
-  let text: string | undefined;
+  let document: string | undefined;
   const route: Route = {
     method: 'GET',
     path: '/openapi.json',
@@ -36,11 +37,11 @@ export function openapiRoute(
     schema,
     answer(exchange) {
       // The addresses are only known once the server listens.
-      text ??= JSON.stringify({
+      document ??= JSON.stringify({
         ...openapiDocument([route, ...routes], networks),
         'x-json-rpc-methods': methods,
       });
-      exchange.sendText(text, JSON_TYPE);
+      exchange.sendText(document, JSON_TYPE);
     },
   };
   return route;
@@ -60,10 +61,7 @@ interface RouteSchema {
   response?: Readonly<Record<string, ResponseSchema>>;
 }
 
-interface ObjectSchema {
-  required?: readonly string[];
-  properties: Readonly<Record<string, { type?: unknown; description?: string }>>;
-}
+type ObjectSchema = Pick<ReturnType<typeof object>, 'properties'> & { required?: readonly string[] };
 
 interface ResponseSchema {
   description: string;
@@ -79,7 +77,7 @@ function openapiDocument(routes: readonly Route[], networks: readonly ServedNetw
     const path = document?.path ?? route.path;
     const item = paths[path] ?? {};
     paths[path] = item;
-    item[method.toLowerCase()] ??= operationOf(path, route.schema ?? {});
+    item[method.toLowerCase()] ??= getOperation(path, route.schema ?? {});
     if (document === undefined) continue;
     item.servers = networks.map((served) => ({
       url: served[document.servedAt].replace(/\/$/, ''),
@@ -89,44 +87,45 @@ function openapiDocument(routes: readonly Route[], networks: readonly ServedNetw
   return { ...HEAD, paths };
 }
 
-function operationOf(path: string, schema: RouteSchema): object {
+function getOperation(path: string, schema: RouteSchema): object {
   const { summary, description, operationId, tags, security, body, response } = schema;
   const parameters = [
-    ...parametersOf('query', schema.querystring),
-    ...parametersOf('path', schema.params ?? paramsIn(path)),
-    ...parametersOf('header', schema.headers),
+    ...toParameters('query', schema.querystring),
+    ...toParameters('path', schema.params ?? paramsIn(path)),
+    ...toParameters('header', schema.headers),
   ];
   return {
-    ...{ operationId, summary, tags, description },
-    ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
-    ...(parameters.length === 0 ? {} : { parameters }),
+    operationId,
+    summary,
+    tags,
+    description,
+    requestBody: body && {
+      required: true,
+      content: { 'application/json': { schema: body } },
+      description: body.description,
+    },
+    parameters: parameters.length === 0 ? undefined : parameters,
     security,
-    responses: response === undefined ? { 200: { description: 'Default Response' } } : responsesOf(response),
+    responses: response === undefined ? { 200: { description: 'Default Response' } } : getResponses(response),
   };
 }
 
 function paramsIn(path: string): ObjectSchema {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
-  return { properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };
+  return partial(Object.fromEntries(names.map((name) => [name, text()])));
 }
 
-function parametersOf(place: 'query' | 'path' | 'header', schema: ObjectSchema | undefined): object[] {
+function toParameters(place: 'query' | 'path' | 'header', schema: ObjectSchema | undefined): object[] {
   return Object.entries(schema?.properties ?? {}).map(([name, { description, ...type }]) => ({
-    ...{ schema: type, in: place, name },
+    schema: type,
+    in: place,
+    name,
     required: place === 'path' || schema?.required?.includes(name) === true,
-    ...(description === undefined ? {} : { description }),
+    description,
   }));
 }
 
-function requestBodyOf(body: { description?: string }): object {
-  return {
-    required: true,
-    content: { 'application/json': { schema: body } },
-    description: body.description,
-  };
-}
-
-function responsesOf(responses: Readonly<Record<string, ResponseSchema>>): object {
+function getResponses(responses: Readonly<Record<string, ResponseSchema>>): object {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       const { description, type, content } = response;

@@ -1,38 +1,28 @@
-import type { Route } from '../http/router.js';
+import { createTtlCache } from '../cache/ttl-cache.js';
+import type { Route } from '../http/route.js';
 import type { ServedNetwork } from '../networks/served-network.js';
-import type { GatewayParts } from './gateway-parts.js';
+import type { GatewayParts } from './common/gateway-parts.js';
+import { described, flag, integer, list, object, text } from './common/schemas.js';
 
-const text = { type: 'string' } as const;
+const listedNetwork = object({
+  id: text(),
+  chain_id: integer(),
+  base_url: text(),
+  download_url: text(),
+  kinds: list(text(), 'Kinds of data; empty: no bundles.'),
+});
 
 const indexSchema = {
-  summary: 'The networks and their addresses',
+  summary: 'List the networks and their addresses',
   tags: ['operation'],
   response: {
-    200: {
-      description: 'What is served here.',
-      type: 'object',
-      required: ['name', 'openapi', 'networks'],
-      properties: {
-        name: text,
-        openapi: { ...text, description: 'Path of the OpenAPI document.' },
-        networks: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['id', 'chain_id', 'base_url', 'download_url', 'kinds'],
-            properties: {
-              id: text,
-              chain_id: { type: 'integer' },
-              base_url: text,
-              download_url: text,
-              kinds: { type: 'array', items: text, description: 'Kinds of data; empty: no bundles.' },
-            },
-          },
-        },
-      },
-    },
+    200: described('The networks.', {
+      name: text(),
+      openapi: text('Path of the OpenAPI document.'),
+      networks: list(listedNetwork),
+    }),
   },
-} as const;
+};
 
 /** `GET /`: the networks and their addresses. */
 export function indexPageRoute(served: readonly ServedNetwork[]): Route {
@@ -57,17 +47,12 @@ export function indexPageRoute(served: readonly ServedNetwork[]): Route {
 }
 
 const healthSchema = {
-  summary: 'Whether the process lives',
+  summary: 'Liveness',
   tags: ['operation'],
   response: {
-    200: {
-      description: 'It does.',
-      type: 'object',
-      required: ['status'],
-      properties: { status: { type: 'string', enum: ['ok'] } },
-    },
+    200: described('The process is running.', { status: text(undefined, { enum: ['ok'] }) }),
   },
-} as const;
+};
 
 /** `GET /healthz`: asks no other service, so that the gateway is not restarted because Postgres is away. */
 export const healthzRoute: Route = {
@@ -86,48 +71,30 @@ const REUSE_MS = 1_000;
 /** An object that is never written; asking for it shows whether the store answers. */
 const PROBE_KEY = 'readiness-probe';
 
-const checks = {
-  type: 'object',
-  required: ['status', 'database', 'objectStore', 'rangeIndex', 'draining', 'networksFile'],
-  properties: {
-    status: { type: 'string', enum: ['ready', 'not ready'] },
-    database: { type: 'boolean' },
-    objectStore: { type: 'boolean' },
-    rangeIndex: {
-      type: 'boolean',
-      description: 'Whether as much of the range index is loaded as WARM_LIMIT_MS and RANGE_CACHE let it.',
-    },
-    draining: { type: 'boolean' },
-    networksFile: {
-      type: 'boolean',
-      description:
-        'Whether the networks file is in force as it is; if not, what was in force before still is.',
-    },
-  },
-} as const;
+const checks = object({
+  status: text(undefined, { enum: ['ready', 'not ready'] }),
+  database: flag(),
+  objectStore: flag(),
+  rangeIndex: flag('Whether the range index is loaded as far as WARM_LIMIT_MS and RANGE_CACHE allow.'),
+  draining: flag(),
+  networksFile: flag('Whether the current networks file is applied; if not, the last valid one still is.'),
+});
 
 const readySchema = {
-  summary: 'Whether requests should be sent here',
+  summary: 'Readiness',
   tags: ['operation'],
   response: {
-    200: { description: 'They should.', ...checks },
-    503: { description: 'They should not.', ...checks },
+    200: { description: 'Ready for requests.', ...checks },
+    503: { description: 'Not ready.', ...checks },
   },
-} as const;
+};
 
 /** `GET /readyz`: Postgres and the object store answer, the range index is loaded, and the gateway is not draining. */
 export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
   const pingDatabase = oneAtATime(() => parts.database.ping());
   const probeStore = oneAtATime(() => parts.objectStore.head(PROBE_KEY).then(() => true));
-  let last: { at: number; answer: Promise<[boolean, boolean]> } | undefined;
-  const check = (): Promise<[boolean, boolean]> => {
-    const now = clock.elapsed();
-    if (last === undefined || now - last.at >= REUSE_MS) {
-      last = { at: now, answer: Promise.all([answers(pingDatabase()), answers(probeStore())]) };
-    }
-    return last.answer;
-  };
+  const remember = createTtlCache({ elapsed: () => clock.elapsed(), ttlMs: REUSE_MS, maxEntries: 1 });
   return {
     method: 'GET',
     path: '/readyz',
@@ -136,7 +103,9 @@ export function readyzRoute(parts: GatewayParts): Route {
     whileDraining: true,
     forOperators: true,
     async answer(exchange) {
-      const [database, objectStore] = await check();
+      const [database, objectStore] = await remember('checks', () =>
+        Promise.all([answers(pingDatabase()), answers(probeStore())]),
+      );
       const { leaving: draining, warming } = parts.phase;
       const ready = database && objectStore && !warming && !draining;
       const status = ready ? 'ready' : 'not ready';
@@ -144,14 +113,18 @@ export function readyzRoute(parts: GatewayParts): Route {
         .status(ready ? 200 : 503)
         .header('cache-control', 'no-store')
         .sendJson({
-          ...{ status, database, objectStore, rangeIndex: !warming, draining },
+          status,
+          database,
+          objectStore,
+          rangeIndex: !warming,
+          draining,
           networksFile: parts.networksFileOk(),
         });
     },
   };
 }
 
-/** Shares a check that is still under way: what hangs holds one thread or connection, however often it is asked. */
+/** Shares a check that is still under way: a check that hangs occupies one thread or connection, however many requests wait for it. */
 function oneAtATime(check: () => Promise<boolean>): () => Promise<boolean> {
   let underWay: Promise<boolean> | undefined;
   return () => {
@@ -180,9 +153,9 @@ const metricsSchema = {
   summary: 'Metrics in the Prometheus text format',
   tags: ['operation'],
   response: {
-    200: { description: 'The metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
+    200: { description: 'The metrics.', content: { 'text/plain': { schema: text() } } },
   },
-} as const;
+};
 
 /** `GET /metrics`. */
 export function metricsRoute(parts: GatewayParts): Route {

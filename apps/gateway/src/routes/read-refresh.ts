@@ -1,7 +1,7 @@
-import { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from '@packhouse/chain';
+import { canonicalCoreAddress, checkCoreAddress, coreAddressHex, toQuantity } from '@packhouse/chain';
 import type { NftTarget } from '@packhouse/database';
 import { Problem } from '../http/problem.js';
-import { kindOf } from '../rpc/check-params.js';
+import { describeType } from '../rpc/check-params.js';
 
 const FIELDS = ['contractAddress', 'ownerAddress', 'tokenId'];
 const PATTERNS =
@@ -21,13 +21,13 @@ export function readRefresh(body: Buffer | undefined, networkId: number): NftTar
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new Problem('request-malformed', {
-      detail: `The body is a JSON object, got ${kindOf(parsed)}; ${PATTERNS}.`,
+      detail: `The body must be a JSON object, got ${describeType(parsed)}; ${PATTERNS}.`,
     });
   }
   const given = Object.keys(parsed);
   if (given.some((name) => !FIELDS.includes(name))) {
     throw new Problem('request-malformed', {
-      detail: `The body has a field that is not known; ${PATTERNS}.`,
+      detail: `The body has an unknown field; ${PATTERNS}.`,
       members: { fields: FIELDS },
     });
   }
@@ -45,7 +45,7 @@ export function readRefresh(body: Buffer | undefined, networkId: number): NftTar
   }
   const contract = address('contractAddress', contractAddress, networkId);
   if (!coreAddressHex(contract).startsWith('8'))
-    throw wrong('contractAddress', 'the address is not of a contract');
+    throw wrong('contractAddress', 'the address is not a contract');
   return { contract, owner: null, tokenId: pattern === 'contractAddress' ? null : token(tokenId) };
 }
 
@@ -57,12 +57,12 @@ function address(name: string, value: unknown, networkId: number): string {
 
 /** Leading zeros are allowed: many clients write a token id as a whole word. */
 function token(value: unknown): string {
-  if (typeof value !== 'string') throw wrong('tokenId', `expected a hex string, got ${kindOf(value)}`);
+  if (typeof value !== 'string') throw wrong('tokenId', `expected a hex string, got ${describeType(value)}`);
   if (!value.startsWith('0x')) throw wrong('tokenId', 'hex string without 0x prefix');
   if (!/^0x[0-9a-fA-F]{1,64}$/.test(value)) {
     throw wrong('tokenId', 'expected 1 to 64 hex digits after 0x');
   }
-  return `0x${BigInt(value).toString(16)}`;
+  return toQuantity(BigInt(value));
 }
 
 function wrong(name: string, what: string): Problem {

@@ -39,12 +39,12 @@ afterEach(() => {
 
 /** A call that is padded to so many bytes. */
 const padded = (bytes: number): string => CALL + ' '.repeat(bytes - CALL.length);
-const batchOf = (calls: number): string => `[${new Array(calls).fill(CALL).join()}]`;
+const toBatch = (calls: number): string => `[${new Array(calls).fill(CALL).join()}]`;
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   ask(at.url, path, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
 const free = async (): Promise<string> => `/main/v1/${(await at.makeKey('free')).key}`;
 const unlimited = async (network = 'main'): Promise<string> => `/${network}/v1/${(await at.makeKey()).key}`;
-const headOf = (path: string, length: string): string =>
+const getHead = (path: string, length: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${length}\r\n\r\n`;
 
 /** A bare connection, and all that came back on it. */
@@ -65,7 +65,7 @@ const bodiesHeld = async (): Promise<string | undefined> =>
 it('a batch above the rate of its plan is answered once, and the next seconds pay for it', async () => {
   const path = await free();
   at.time.frozenAt = Date.now();
-  const first = await post(path, batchOf(1_000));
+  const first = await post(path, toBatch(1_000));
   expect(first.json()).toHaveLength(1_000);
   expect(first.headers).toMatchObject({ 'ratelimit-cost': '1000', 'ratelimit-remaining': '0' });
   for (const [later, left] of [
@@ -90,15 +90,15 @@ it('a body is counted by its length before it is read, and refused unread if the
   expect((await post(path, padded(60_000))).headers['ratelimit-cost']).toBe('4');
   const refused = /^HTTP\/1.1 429 .*"reason":"rate-limited"/s;
   // Not a byte of the body is sent before the answer is there. To read and drop a long one would cost too much.
-  const longer = openSocket(headOf(path, 'content-length: 300000'));
+  const longer = openSocket(getHead(path, 'content-length: 300000'));
   await vi.waitFor(() => expect(longer.told()).toMatch(refused), WAIT);
   expect(longer.told()).toMatch(/connection: close/i);
-  const { socket, told } = openSocket(headOf(path, 'content-length: 60000'));
+  const { socket, told } = openSocket(getHead(path, 'content-length: 60000'));
   await vi.waitFor(() => expect(told()).toMatch(refused), WAIT);
   expect(told()).not.toMatch(/connection: close/i);
   // A client that sends it all the same may go on with its connection.
   at.time.offset += 1_000;
-  socket.write(`${padded(60_000)}${headOf(path, `content-length: ${CALL.length}`)}${CALL}`);
+  socket.write(`${padded(60_000)}${getHead(path, `content-length: ${CALL.length}`)}${CALL}`);
   await vi.waitFor(() => expect(told()).toMatch(/HTTP\/1.1 200 .*"result":"0x1"/s), WAIT);
   const usage = await vi.waitUntil(async () => {
     const rows = (await ask(at.url, `${path}/usage?by=method`)).text;
@@ -115,18 +115,18 @@ it('a body without a length is counted as it came, and refused before if the rat
   expect([long.status, long.headers['ratelimit-cost']]).toEqual([200, '13']);
   const longer = await post(path, padded(300_000), chunked);
   expect([longer.status, longer.json().error]).toMatchObject([429, { data: { reason: 'rate-limited' } }]);
-  const { socket, told } = openSocket(headOf(path, 'transfer-encoding: chunked'));
+  const { socket, told } = openSocket(getHead(path, 'transfer-encoding: chunked'));
   await once(socket, 'close');
   expect(told()).toMatch(/^HTTP\/1.1 429 .*connection: close.*"reason":"rate-limited"/is);
 });
 
 it('a body has 1 MiB with a key and 64 KiB without one, and may hold the largest batch', async () => {
   const [keyed, onOpen] = [await unlimited(), await unlimited('open')];
-  const statusOf = async (path: string, bytes: number) => (await post(path, padded(bytes))).status;
-  expect(await statusOf(keyed, MIB)).toBe(200);
-  expect(await statusOf(keyed, MIB + 1)).toBe(413);
-  expect(await statusOf(onOpen, MIB)).toBe(200);
-  expect(await statusOf('/open/v1', 65_536)).toBe(200);
+  const getStatus = async (path: string, bytes: number) => (await post(path, padded(bytes))).status;
+  expect(await getStatus(keyed, MIB)).toBe(200);
+  expect(await getStatus(keyed, MIB + 1)).toBe(413);
+  expect(await getStatus(onOpen, MIB)).toBe(200);
+  expect(await getStatus('/open/v1', 65_536)).toBe(200);
   const refused = await post('/open/v1', padded(65_537));
   expect([refused.status, refused.json().error]).toMatchObject([413, { data: { limit: 65_536 } }]);
   const filter = { fromBlock: '0x112a880', toBlock: '0x112a881', topics: [`0x${'cd'.repeat(32)}`, null] };
@@ -153,7 +153,7 @@ it('a body of too many elements is refused before it is parsed, and counted', as
 it('bodies that are being sent have a share of memory for each key and address, and give it back', async () => {
   // A quarter of 4 MiB.
   const [one, other] = [await unlimited(), await unlimited()];
-  const half = headOf(one, `content-length: ${MIB / 2}`);
+  const half = getHead(one, `content-length: ${MIB / 2}`);
   const first = openSocket(`${half}{`);
   openSocket(`${half}{`);
   await vi.waitFor(async () => expect(await bodiesHeld()).toBe(String(MIB)), WAIT);
@@ -162,7 +162,7 @@ it('bodies that are being sent have a share of memory for each key and address, 
   expect(refused.json()).toMatchObject({ error: { code: -32002, data: { reason: 'unavailable' } } });
   expect((await post(other, CALL)).status).toBe(200);
   // Without a key, the address has a share.
-  for (let n = 0; n < 64; n++) openSocket(`${headOf('/open/v1', 'content-length: 16384')}{`);
+  for (let n = 0; n < 64; n++) openSocket(`${getHead('/open/v1', 'content-length: 16384')}{`);
   await vi.waitFor(async () => expect(await bodiesHeld()).toBe(String(2 * MIB)), WAIT);
   expect((await post('/open/v1', CALL)).status).toBe(503);
   first.socket.destroy();
@@ -174,11 +174,11 @@ it('bodies that are being sent have a share of memory for each key and address, 
 it('memory of a body without a length is reserved as it comes', async () => {
   const path = await unlimited();
   const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n`;
-  const begun = openSocket(headOf(path, 'transfer-encoding: chunked') + chunk(10));
+  const begun = openSocket(getHead(path, 'transfer-encoding: chunked') + chunk(10));
   await vi.waitFor(async () => expect(await bodiesHeld()).toBe('65536'), WAIT);
   begun.socket.write(chunk(70_000));
   await vi.waitFor(async () => expect(await bodiesHeld()).toBe('131072'), WAIT);
-  const announced = openSocket(`${headOf(path, `content-length: ${MIB - 131_072}`)}{`);
+  const announced = openSocket(`${getHead(path, `content-length: ${MIB - 131_072}`)}{`);
   await vi.waitFor(async () => expect(await bodiesHeld()).toBe(String(MIB)), WAIT);
   begun.socket.write(chunk(70_000));
   await once(begun.socket, 'close');
@@ -216,9 +216,9 @@ it('without a key, calls and bodies of one address are counted together, and a d
   at.time.frozenAt = Date.now();
   const long = await post('/open/v1', padded(40_000));
   expect(long.headers).toMatchObject({ 'ratelimit-cost': '3', 'ratelimit-remaining': '17' });
-  expect((await post('/open/v1', batchOf(18))).status).toBe(429);
+  expect((await post('/open/v1', toBatch(18))).status).toBe(429);
   at.time.offset += 1_000;
-  expect((await post('/open/v1', batchOf(60))).json()).toHaveLength(60);
+  expect((await post('/open/v1', toBatch(60))).json()).toHaveLength(60);
   for (const status of [429, 429, 429, 200]) {
     expect((await post('/open/v1', CALL)).status).toBe(status);
     at.time.offset += 1_000;

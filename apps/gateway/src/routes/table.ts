@@ -1,17 +1,17 @@
 import type { Network } from '@packhouse/networks';
 import type { NftWorker } from '@packhouse/nft';
-import type { Route } from '../http/router.js';
+import type { Route } from '../http/route.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { RpcNetwork } from '../rpc/method.js';
-import { bundlePointerRoute } from './bundle-pointer.js';
-import { coverageRoute } from './coverage.js';
-import { downloadRoute } from './download.js';
-import { fileListRoute } from './file-list.js';
-import { filtersRoute } from './filters.js';
-import type { GatewayParts } from './gateway-parts.js';
+import { bundlePointerRoute } from './bundles/bundle-pointer.js';
+import { coverageRoute } from './bundles/coverage.js';
+import { downloadRoute } from './bundles/download.js';
+import { fileListRoute } from './bundles/file-list.js';
+import { filtersRoute } from './bundles/filters.js';
+import { manifestRoute } from './bundles/manifest.js';
+import { manifestHeadRoute } from './bundles/manifest-head.js';
+import type { GatewayParts } from './common/gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
-import { manifestRoute } from './manifest.js';
-import { manifestHeadRoute } from './manifest-head.js';
 import { manifestKeysRoute } from './manifest-keys.js';
 import { listMethods, methodListRoutes } from './method-list.js';
 import { nftRefreshRoute, nftStatusRoute } from './nft.js';
@@ -20,7 +20,10 @@ import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './opera
 import { usageRoute } from './usage.js';
 
 /** The services of a network that its routes need. */
-export type RoutedServices = Pick<RpcNetwork, 'forwarder' | 'integrity' | 'methods' | 'shared' | 'known'> & {
+export type RoutedServices = Pick<
+  RpcNetwork,
+  'forwarder' | 'integrity' | 'newestLogs' | 'methods' | 'shared' | 'requestCache'
+> & {
   /** Refreshes tokens; absent if the family has no tokens. */
   readonly nft?: NftWorker | undefined;
 };
@@ -38,32 +41,22 @@ export function createRoutes(
     readyzRoute(parts),
     ...(parts.publicMetrics ? [metricsRoute(parts)] : []),
     manifestKeysRoute(parts),
-    ...[...services].flatMap(([served, each]) => routesOf(parts, served, each)),
+    ...[...services].flatMap(([served, each]) => getRoutes(parts, served, each)),
   ];
   const listed = [...services].map(([{ network }, { methods }]) => ({
     network: network.id,
-    methods: listMethods({ network, methods }),
+    methods: listMethods({ config: network, methods }),
   }));
   return [openapiRoute(routes, networks, listed), ...routes];
 }
 
-function routesOf(
-  parts: GatewayParts,
-  served: ServedNetwork,
-  { nft, forwarder, integrity, methods, shared, known }: RoutedServices,
-): Route[] {
-  const { answers: cache, held: memory } = parts;
-  const metrics = parts.callMetrics(served.network.id);
-  const at: RpcNetwork = {
-    network: served.network,
-    forwarder,
-    integrity,
-    methods,
-    shared,
-    known,
-    cache,
-    memory,
-    metrics,
+function getRoutes(parts: GatewayParts, served: ServedNetwork, services: RoutedServices): Route[] {
+  const network: RpcNetwork = {
+    ...services,
+    config: served.network,
+    cache: parts.answers,
+    memory: parts.answerMemory,
+    metrics: parts.callMetrics(served.network.id),
   };
   return [
     bundlePointerRoute(parts, served),
@@ -73,10 +66,10 @@ function routesOf(
     filtersRoute(parts, served),
     coverageRoute(parts, served),
     downloadRoute(parts, served),
-    nftRefreshRoute(parts, served, () => nft?.wake()),
+    nftRefreshRoute(parts, served, () => services.nft?.wake()),
     nftStatusRoute(parts, served),
-    ...methodListRoutes(parts, served, at),
+    ...methodListRoutes(parts, served, network),
     usageRoute(parts, served),
-    ...jsonRpcRoutes(parts, served, at),
+    ...jsonRpcRoutes(parts, served, network),
   ];
 }

@@ -19,6 +19,8 @@ interface Usage {
 let at: TestGateway;
 beforeAll(async () => {
   at = await startTestGateway();
+  // No day ends meanwhile.
+  at.time.offset = new Date().setUTCHours(12, 0, 0, 0) - Date.now();
 });
 afterAll(() => at.close());
 
@@ -67,19 +69,22 @@ describe('GET {base_url}<KEY>/usage', () => {
       { name: 'quiet', units: 1 },
     ]);
     const answer = await get(key);
-    const today = new Date().toISOString().slice(0, 10);
+    const today = new Date(at.context.clock.now()).toISOString().slice(0, 10);
     expect(answer.headers['ratelimit-cost']).toBe('0');
     expect(answer.json()).toMatchObject({
-      ...{
-        key: row.prefix,
-        application: 'test',
-        by: 'day',
-        until: today,
-        rows: [{ name: today, units: 13 }],
-      },
+      key: row.prefix,
+      application: 'test',
+      by: 'day',
+      until: today,
+      rows: [{ name: today, units: 13 }],
       plan: {
-        ...{ name: 'free', maxBlock: 3_000_000, unitsPerSecond: 25 },
-        ...{ unitsPerDay: 100_000, unitsPerMonth: null, callsPerSecond: {} },
+        name: 'free',
+        maxBlock: 3_000_000,
+        unitsPerSecond: 25,
+        unitsPerDay: 100_000,
+        unitsPerMonth: null,
+        callsPerSecond: {},
+        maxLogRange: null,
       },
       left: {
         day: { used: 13, limit: 100_000, left: 99_987 },
@@ -93,13 +98,13 @@ describe('GET {base_url}<KEY>/usage', () => {
   it.each([
     ['?since=yesterday', 'since', /must be a date such as 2026-11-22/],
     ['?since=2026-02-30', 'since', /must be a date/],
-    ['?since=2026-01-02&until=2026-01-01', 'since', /lies after/],
+    ['?since=2026-01-02&until=2026-01-01', 'since', /is after "until"/],
     ['?since=2020-01-01&until=2026-01-01', 'since', /more than 400 days/],
     ['?since=999d', 'since', /more than 400 days/],
     ['?until=1', 'until', /must be a date/],
     ['?by=key', 'by', /must be one of day, method, network/],
-    ['?by=day&by=day', 'by', /more than once/],
-    ['?from=1', undefined, /there are since, until, by/],
+    ['?by=day&by=day', 'by', /is repeated/],
+    ['?from=1', undefined, /expected one of since, until, by/],
   ])('refuses %s', async (query, parameter, detail) => {
     const { key } = await at.makeKey();
     const answer = await get(key, query);
@@ -151,7 +156,7 @@ describe('a plan', () => {
           429,
           {
             error: {
-              message: expect.stringContaining('includes 1 calls of eth_getLogs a second'),
+              message: expect.stringContaining('includes 1 calls of eth_getLogs per second'),
               data: { reason: 'rate-limited', method: 'eth_getLogs', limit: 1, window: 'second' },
             },
           },
@@ -196,7 +201,10 @@ describe('a plan', () => {
     expect(Math.abs(Number(refused.headers['retry-after']) * 1_000 - (next - now))).toBeLessThan(60_000);
     // The owner still sees why.
     expect((await usage(key)).left.month).toEqual({
-      ...{ used: 10, limit: 10, left: 0, resetsAt: new Date(next).toISOString() },
+      used: 10,
+      limit: 10,
+      left: 0,
+      resetsAt: new Date(next).toISOString(),
     });
   });
 });
@@ -215,7 +223,7 @@ it('costs of the networks file replace those of the table, and a name that there
     expect(await cost(call('eth_chainId'))).toBe('0');
     expect(await cost(call('eth_getLogs', [7]))).toBe('20');
     expect(await cost(`[${call('eth_getLogs', [7])},${call('eth_getBlockReceipts', [7])}]`)).toBe('25');
-    expect(at.log.join('')).toMatch(/"methods":\["eth_gone"\].*rpc\.costs names methods/);
+    expect(at.log.join('')).toMatch(/"methods":\["eth_gone"\].*rpc\.costs has methods/);
   } finally {
     await priced.close();
   }

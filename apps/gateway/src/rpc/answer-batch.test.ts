@@ -23,7 +23,7 @@ function batch(items: number) {
   const problem = new Problem('request-malformed', { detail: 'No call.' });
   const pieces = answerBatch(
     Array.from({ length: items }, (_, id) => ({ id: String(id), problem })),
-    { signal, at: { network: { rpc: { maxAnswerBytes: 1_000_000 } } } } as unknown as CallContext,
+    { signal, network: { config: { rpc: { maxAnswerBytes: 1_000_000 } } } } as unknown as CallContext,
     { id: 'request', response: response as unknown as ServerResponse, turn: () => undefined },
     { enter: () => Promise.reject(new Error('no call')), waiting: 0 },
   );

@@ -2,12 +2,19 @@ import type { ResultBody } from '@packhouse/node-rpc';
 import { CallController, type FairTurns } from '@packhouse/runtime';
 import { type Exchange, noteOnce } from '../http/exchange.js';
 import type { TakeTurn } from '../http/paced-pieces.js';
-import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
+import { PROBLEM_REASONS, Problem, toProblem } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
-import { callerName, failure } from './ask-node.js';
+import { countBytes, failure, getOwnerName, getPieces } from './ask-node.js';
 import type { CallContext } from './method.js';
 import type { RpcItem } from './read-request.js';
-import { AFTER_RESULT, beforeResult, limitSending, logInternal, nodeErrorText, refusalText } from './send.js';
+import {
+  AFTER_RESULT,
+  beforeResult,
+  limitSendTime,
+  logInternal,
+  nodeErrorText,
+  refusalText,
+} from './send.js';
 
 /*
  * The calls of a batch, by their place:
@@ -55,7 +62,7 @@ export async function* answerBatch(
   turns: FairTurns,
 ): AsyncGenerator<Buffer> {
   const { signal } = caller;
-  const { maxAnswerBytes } = caller.at.network.rpc;
+  const { maxAnswerBytes } = caller.network.config.rpc;
   const waiting = new Map<number, Answered>();
   let [begun, sent, running] = [0, 0, 0];
   /** Bytes of answers that are held, and of the largest so far. */
@@ -114,7 +121,7 @@ export async function* answerBatch(
         });
         continue;
       }
-      const inTime = limitSending(request.response);
+      const inTime = limitSendTime(request.response);
       if (size > JOINED_BYTES) yield* pieces;
       else if (pieces.length > 0) yield Buffer.concat(pieces);
       inTime();
@@ -152,19 +159,19 @@ async function answerItem(
   };
   let over: (() => void) | undefined;
   try {
-    over = await turns.enter(callerName(caller), stop);
-    const said = await answerCall(call, { ...caller, signal: stop, reserve });
+    over = await turns.enter(getOwnerName(caller), stop);
+    const answer = await answerCall(call, { ...caller, signal: stop, reserve });
     if (call.id === undefined) {
       free();
       return answered([]);
     }
-    if (said.kind === 'error') return answered([nodeErrorText(call.id, said.error)], free);
-    const pieces = await heldWhole(said.body, { ...caller, signal: stop }, reserve, request.turn);
+    if (answer.kind === 'error') return answered([nodeErrorText(call.id, answer.error)], free);
+    const pieces = await readWhole(answer.body, { ...caller, signal: stop }, reserve, request.turn);
     return answered([beforeResult(call.id), ...pieces, AFTER_RESULT], free);
   } catch (error) {
     free();
     if (call.id === undefined || caller.signal.aborted) return answered([]);
-    const problem = problemOfError(error);
+    const problem = toProblem(error);
     logInternal(problem, request, caller.context.logger);
     return answered([refusalText(call.id, problem, request.id)]);
   } finally {
@@ -173,20 +180,21 @@ async function answerItem(
 }
 
 /** The bytes of a result. One that would be streamed on its own is held, so that it can still be refused. */
-async function heldWhole(
-  { bytes, pieces, rest }: ResultBody,
+async function readWhole(
+  body: ResultBody,
   caller: CallContext,
   reserve: (size: number) => void,
   turn: TakeTurn,
 ): Promise<readonly Buffer[]> {
+  const { rest } = body;
   if (rest === null) {
-    const whole = pieces ?? [bytes];
-    reserve(sizeOf(whole));
+    const whole = getPieces(body);
+    reserve(countBytes(whole));
     return whole;
   }
-  const held = await caller.at.memory?.enter(caller.signal, callerName(caller));
-  const read: Buffer[] = [bytes];
-  let size = bytes.length;
+  const reserved = await caller.network.memory?.reserve(caller.signal, getOwnerName(caller));
+  const read = [body.bytes];
+  let size = body.bytes.length;
   try {
     reserve(size);
     for await (const piece of rest) {
@@ -195,12 +203,14 @@ async function heldWhole(
       reserve(size);
       read.push(piece);
     }
-    held?.(size);
+    reserved?.(size);
     return read;
   } catch (error) {
-    held?.(0);
+    reserved?.(0);
     // Otherwise only reading from an upstream can fail here.
-    throw error instanceof Problem ? error : failure({ reason: 'unavailable', detail: 'a node broke off' });
+    throw error instanceof Problem
+      ? error
+      : failure({ reason: 'unavailable', detail: 'a node closed the connection' });
   }
 }
 
@@ -208,24 +218,20 @@ async function heldWhole(
 const TAKEN = new Error('the client has its answer');
 
 function answered(pieces: readonly Buffer[], free = (): void => undefined): Answered {
-  return { pieces, bytes: sizeOf(pieces), free };
-}
-
-function sizeOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
+  return { pieces, bytes: countBytes(pieces), free };
 }
 
 function tooMuch(limit: number): Problem {
   return new Problem('answer-too-large', {
-    detail: `The answers of the batch that wait for one before them are larger than ${limit} bytes; ask this one by itself.`,
+    detail: `The pending answers of the batch are larger than ${limit} bytes; send this call by itself.`,
     members: { limit },
   });
 }
 
 /** Counts an item that is not a call. */
-function noteRefusal({ at, key, notes }: CallContext, { reason }: Problem): void {
+function noteRefusal({ network, key, notes }: CallContext, { reason }: Problem): void {
   const code = String(PROBLEM_REASONS[reason].code);
-  at.metrics?.refused(key?.prefix ?? '', code);
+  network.metrics?.refused(key?.prefix ?? '', code);
   noteOnce(notes?.codes, code);
   notes?.failed.push('other');
 }

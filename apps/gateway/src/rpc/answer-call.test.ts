@@ -144,7 +144,10 @@ it('the same question at the same time is asked once, though the first client go
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...question });
   const first = new AbortController();
   const left = fetch(`${at.url}/main/v1/${key}`, {
-    ...{ method: 'POST', body, headers: { 'content-type': 'application/json' }, signal: first.signal },
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+    signal: first.signal,
   });
   await expect.poll(() => asked(question.method), { timeout: 60_000 }).toBe(1);
   const others = Array.from({ length: 20 }, () => call(question.method, question.params));

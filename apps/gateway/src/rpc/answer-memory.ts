@@ -9,49 +9,51 @@ export interface AnswerMemory {
    * the client has its answer or is gone. One owner, a key or an address, gets at most half of the room. Throws the
    * problem `unavailable` if there is no room in time.
    */
-  enter(signal: CallSignal, owner: number | string): Promise<(bytes: number) => void>;
-  /** Counts an answer that is in memory already. */
-  hold(bytes: number, signal: CallSignal, owner: number | string): void;
-  /** Whether an owner has to enter before a call, because there is no room for it; otherwise its answer may be counted by `hold`. */
-  mustEnter(owner: number | string): boolean;
+  reserve(signal: CallSignal, owner: number | string): Promise<(bytes: number) => void>;
+  /** Counts an answer that is in memory already, unless it is small. */
+  add(bytes: number, signal: CallSignal, owner: number | string): void;
+  /** Whether an owner has to reserve room before a call; otherwise its answer may be counted by `add`. */
+  isFull(owner: number | string): boolean;
   readonly bytes: number;
 }
 
 interface Waiting {
   signal: CallSignal;
   owner: number | string;
-  enter(): void;
+  start(): void;
 }
 
+/** Smaller answers that have not reserved room are not counted: a connection buffers as much anyway. */
+const COUNTED_BYTES = 65_536;
 /** How long a call waits for room, in milliseconds. */
 const WAIT_MS = 5_000;
 /** The estimate for the first answers, and the lowest estimate, in bytes. */
-const [FIRST_GUESS, LEAST_GUESS] = [1_048_576, 262_144];
+const [INITIAL_GUESS, MIN_GUESS] = [1_048_576, 262_144];
 /** The estimate is the average of about this many answers. */
 const AVERAGED = 8;
 /** At least this many estimates fit, however large the last answers were. */
-const MOST_GUESSES = 32;
+const MAX_GUESSES = 32;
 
 /** Creates a memory of `maxBytes`. One answer is always held, however large. */
 export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMemory {
-  let held = 0;
-  let guess = Math.min(FIRST_GUESS, maxBytes / MOST_GUESSES);
-  const heldFor = new Map<number | string, number>();
+  let total = 0;
+  let guess = Math.min(INITIAL_GUESS, maxBytes / MAX_GUESSES);
+  const bytesOf = new Map<number | string, number>();
   /** Calls that have room. A split call does not wait again, or it would wait for itself. */
   const inside = new WeakSet<CallSignal>();
   const waiting = new Set<Waiting>();
 
   const hasRoom = (owner: number | string): boolean =>
-    held < maxBytes && (heldFor.get(owner) ?? 0) < maxBytes / 2;
+    total < maxBytes && (bytesOf.get(owner) ?? 0) < maxBytes / 2;
   const fits = (signal: CallSignal, owner: number | string): boolean => inside.has(signal) || hasRoom(owner);
 
   const take = (bytes: number, owner: number | string): void => {
-    held += bytes;
-    const now = (heldFor.get(owner) ?? 0) + bytes;
-    if (now === 0) heldFor.delete(owner);
-    else heldFor.set(owner, now);
+    total += bytes;
+    const now = (bytesOf.get(owner) ?? 0) + bytes;
+    if (now === 0) bytesOf.delete(owner);
+    else bytesOf.set(owner, now);
     if (bytes >= 0) return;
-    for (const one of waiting) if (fits(one.signal, one.owner)) one.enter();
+    for (const one of waiting) if (fits(one.signal, one.owner)) one.start();
   };
 
   const taken = (signal: CallSignal, owner: number | string, size?: number): ((bytes: number) => void) => {
@@ -68,7 +70,7 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
     return (bytes) => {
       if (bytes > 0) {
         const average = guess + (bytes - guess) / AVERAGED;
-        guess = Math.min(Math.max(average, LEAST_GUESS), maxBytes / MOST_GUESSES);
+        guess = Math.min(Math.max(average, MIN_GUESS), maxBytes / MAX_GUESSES);
       }
       if (over) return;
       const more = bytes - mine;
@@ -78,47 +80,46 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
   };
 
   return {
-    async enter(signal, owner) {
+    async reserve(signal, owner) {
       if (fits(signal, owner)) return taken(signal, owner);
       return new Promise((resolve, reject) => {
         const end = (): void => {
           clearTimeout(timer);
           waiting.delete(mine);
-          signal.removeEventListener('abort', gone);
+          signal.removeEventListener('abort', stop);
         };
-        const gone = (): void => {
+        const stop = (): void => {
           end();
           reject(signal.reason as Error);
         };
         const mine: Waiting = {
           signal,
           owner,
-          enter: () => {
+          start: () => {
             end();
             resolve(taken(signal, owner));
           },
         };
         const timer = setTimeout(() => {
           end();
-          reject(noRoom());
+          reject(
+            new Problem('unavailable', {
+              detail: 'The memory for large answers is full; try again in 1 second.',
+              retryAfter: 1,
+            }),
+          );
         }, waitMs);
         waiting.add(mine);
-        if (signal.aborted) gone();
-        else signal.addEventListener('abort', gone, { once: true });
+        if (signal.aborted) stop();
+        else signal.addEventListener('abort', stop, { once: true });
       });
     },
-    hold: (bytes, signal, owner) => void taken(signal, owner, bytes),
-    mustEnter: (owner) => !hasRoom(owner),
+    add(bytes, signal, owner) {
+      if (bytes > COUNTED_BYTES) taken(signal, owner, bytes);
+    },
+    isFull: (owner) => !hasRoom(owner),
     get bytes() {
-      return held;
+      return total;
     },
   };
-}
-
-function noRoom(): Problem {
-  return new Problem('unavailable', {
-    detail: 'The gateway holds as many large answers as it may; try again in 1 second.',
-    members: { retryAfterMs: 1_000 },
-    headers: { 'retry-after': '1' },
-  });
 }

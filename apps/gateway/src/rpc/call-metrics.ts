@@ -1,4 +1,4 @@
-import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
+import { getOrAdd, type Metrics, type TallyCount, type TallyTimes } from '@packhouse/runtime';
 import { createBoundedLabel } from '../http/request-metrics.js';
 
 /** Upper bounds of the buckets, in seconds. */
@@ -7,8 +7,9 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 /** Upper bounds of the buckets of batches, in calls. */
 const BATCHES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
-/** The source of an answer: memory, a shared question, the upstreams, or the gateway itself. */
-type AnswerSource = 'memory' | 'shared' | 'nodes' | 'own';
+/** Where answers come from: memory, a shared question, the upstreams, or the gateway itself. */
+const SOURCES = ['memory', 'shared', 'nodes', 'own'] as const;
+type AnswerSource = (typeof SOURCES)[number];
 
 /** Counters of the JSON-RPC calls of one network. */
 export interface CallMetrics {
@@ -19,19 +20,19 @@ export interface CallMetrics {
   batch(calls: number): void;
   answered(source: AnswerSource): void;
   /** Counts a call that was answered from memory without being parsed again. */
-  remembered(method: string, key: string, seconds: number): void;
+  fromMemory(method: string, key: string, seconds: number): void;
 }
 
 /** The series of one method. */
-interface OfMethod {
+interface MethodSeries {
   times: TallyTimes | undefined;
   codes: Map<string, TallyCount>;
   keys: Map<string, TallyCount>;
 }
 
-interface OfNetwork {
+interface NetworkSeries {
   inFlight: number;
-  methods: Map<string, OfMethod>;
+  methods: Map<string, MethodSeries>;
   sources: Record<AnswerSource, TallyCount>;
 }
 
@@ -44,7 +45,7 @@ export function createCallMetrics(
   /** Number of current filters, by network. */
   countFilters: () => Promise<ReadonlyMap<string, number>>,
 ): (network: string) => CallMetrics {
-  const networks = new Map<string, OfNetwork>();
+  const networks = new Map<string, NetworkSeries>();
   const place = ['network', 'method'] as const;
   const calls = metrics.tallyCounter('packhouse_rpc_calls_total', 'JSON-RPC calls answered, by code.', [
     ...place,
@@ -56,50 +57,50 @@ export function createCallMetrics(
   ]);
   const times = metrics.tallyHistogram(
     'packhouse_rpc_call_seconds',
-    'Time that a JSON-RPC call took, until its answer began',
+    'Time from the start of a JSON-RPC call to the start of its answer.',
     place,
     BOUNDS,
   );
   const batches = metrics.histogram('packhouse_rpc_batch_calls', 'Calls in a batch.', ['network'], BATCHES);
-  const answers = metrics.tallyCounter('packhouse_rpc_answers_total', 'Where answers came from.', [
+  const answers = metrics.tallyCounter('packhouse_rpc_answers_total', 'JSON-RPC answers by source.', [
     'network',
     'source',
   ]);
-  metrics.gauge('packhouse_rpc_in_flight', 'Calls that are being answered.', ['network'], (gauge) => {
+  metrics.gauge('packhouse_rpc_in_flight', 'JSON-RPC calls in flight.', ['network'], (gauge) => {
     for (const [network, { inFlight }] of networks) gauge.set({ network }, inFlight);
   });
-  const showFilters = async (gauge: {
-    reset(): void;
-    set(labels: { network: string }, value: number): void;
-  }): Promise<void> => {
-    // The metrics are most needed while the database is away.
-    const living = await countFilters().catch(() => null);
-    gauge.reset();
-    for (const [network, count] of living ?? []) gauge.set({ network }, count);
-  };
   // The store counts those of all processes.
-  metrics.gauge('packhouse_rpc_filters', 'Filters that live.', ['network'], showFilters, 'max');
+  metrics.gauge(
+    'packhouse_rpc_filters',
+    'Active filters.',
+    ['network'],
+    async (gauge) => {
+      // The metrics are most needed while the database is away.
+      const active = await countFilters().catch(() => null);
+      gauge.reset();
+      for (const [network, count] of active ?? []) gauge.set({ network }, count);
+    },
+    'max',
+  );
 
   const keyLabel = createBoundedLabel();
-  const seriesOf = (network: string): OfNetwork => {
-    const source = (name: AnswerSource): TallyCount => answers({ network, source: name });
-    const sources = {
-      ...{ memory: source('memory'), shared: source('shared') },
-      ...{ nodes: source('nodes'), own: source('own') },
-    };
-    return { inFlight: 0, methods: new Map(), sources };
+  const toSeries = (network: string): NetworkSeries => {
+    const sources = Object.fromEntries(SOURCES.map((source) => [source, answers({ network, source })]));
+    return { inFlight: 0, methods: new Map(), sources: sources as NetworkSeries['sources'] };
   };
   return (network) => {
     // A network that returns with a later networks file continues its counters.
-    const mine = getOrMake(networks, network, () => seriesOf(network));
-    const ended = (method: string, key: string, code: string): OfMethod => {
-      const of = getOrMake(mine.methods, method, () => ({
-        ...{ times: undefined, codes: new Map(), keys: new Map() },
+    const mine = getOrAdd(networks, network, () => toSeries(network));
+    const ended = (method: string, key: string, code: string): MethodSeries => {
+      const of = getOrAdd(mine.methods, method, () => ({
+        times: undefined,
+        codes: new Map(),
+        keys: new Map(),
       }));
       const label = CODES.has(code) ? code : 'other';
-      getOrMake(of.codes, label, () => calls({ network, method, code: label })).add(1);
+      getOrAdd(of.codes, label, () => calls({ network, method, code: label })).add(1);
       const whose = keyLabel(key);
-      getOrMake(of.keys, whose, () => ofKeys({ network, method, key: whose })).add(1);
+      getOrAdd(of.keys, whose, () => ofKeys({ network, method, key: whose })).add(1);
       return of;
     };
     const took = (method: string, key: string, code: string, seconds: number): void => {
@@ -116,7 +117,7 @@ export function createCallMetrics(
           took(method, key, code, (performance.now() - startedAt) / 1_000);
         };
       },
-      remembered(method, key, seconds) {
+      fromMemory(method, key, seconds) {
         mine.sources.memory.add(1);
         took(method, key, 'ok', seconds);
       },
@@ -132,12 +133,3 @@ const CODES = new Set(
   `ok 3 -32700 -32600 -32601 -32602 -32603 -32000 -32001 -32002 -32003 -32004 -32005 -32010 -32015 -32016 -32072
   -32073 -32066 -32074 -32075 -32077 -301 -302 -1102 -1107 aborted`.split(/\s+/),
 );
-
-function getOrMake<V>(map: Map<string, V>, name: string, make: () => V): V {
-  let value = map.get(name);
-  if (value === undefined) {
-    value = make();
-    map.set(name, value);
-  }
-  return value;
-}

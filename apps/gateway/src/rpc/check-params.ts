@@ -29,17 +29,14 @@ export function checkParams(
 
 /** The problem for a wrong parameter. */
 export function invalidParams(detail: string, argument?: number): Problem {
-  return new Problem('params-invalid', {
-    detail,
-    ...(argument === undefined ? {} : { members: { argument } }),
-  });
+  return new Problem('params-invalid', { detail, members: argument === undefined ? {} : { argument } });
 }
 
 /** Accepts any value. */
 export const anything: Check = () => null;
 
 export const flag: Check = (value) =>
-  typeof value === 'boolean' ? null : `expected true or false, got ${kindOf(value)}`;
+  typeof value === 'boolean' ? null : `expected true or false, got ${describeType(value)}`;
 
 /** A QUANTITY of at most 64 bits. */
 export const quantity: Check = (value) => quantityUpTo(value, 16);
@@ -48,7 +45,7 @@ export const quantity: Check = (value) => quantityUpTo(value, 16);
 export const bigQuantity: Check = (value) => quantityUpTo(value, 64);
 
 function quantityUpTo(value: unknown, digits: number): string | null {
-  if (typeof value !== 'string') return `expected a hex string, got ${kindOf(value)}`;
+  if (typeof value !== 'string') return `expected a hex string, got ${describeType(value)}`;
   if (!value.startsWith('0x')) return 'hex string without 0x prefix';
   if (value === '0x') return 'hex string "0x"';
   if (!/^0x[0-9a-fA-F]+$/.test(value)) return 'invalid hex string';
@@ -58,7 +55,7 @@ function quantityUpTo(value: unknown, digits: number): string | null {
 
 /** DATA of any length. */
 export const data: Check = (value) => {
-  if (typeof value !== 'string') return `expected a hex string, got ${kindOf(value)}`;
+  if (typeof value !== 'string') return `expected a hex string, got ${describeType(value)}`;
   if (!value.startsWith('0x')) return 'hex string without 0x prefix';
   if (value.length % 2 !== 0) return 'hex string of odd length';
   return /^0x[0-9a-fA-F]*$/.test(value) ? null : 'invalid hex string';
@@ -81,7 +78,7 @@ export const hash = fixedData(32);
 
 /** A position in storage: 32 bytes at most, leading zeros allowed, as geth takes it. */
 export const storagePosition: Check = (value) => {
-  if (typeof value !== 'string') return `expected a hex string, got ${kindOf(value)}`;
+  if (typeof value !== 'string') return `expected a hex string, got ${describeType(value)}`;
   if (!/^0x[0-9a-fA-F]+$/.test(value))
     return value.startsWith('0x') ? 'invalid hex string' : 'hex string without 0x prefix';
   return value.length > 66 ? `hex string has length ${value.length - 2}, want at most 64` : null;
@@ -95,10 +92,8 @@ export const blockParameter: Check = (value) =>
 
 /** A block number, a tag, a bare hash, or `{blockHash}` or `{blockNumber}` (EIP-1898; go-ethereum, rpc/types.go). */
 export const blockOrHash: Check = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return isHashLong(value) ? hash(value) : blockParameter(value);
-  }
-  const { blockHash, blockNumber } = value as Record<string, unknown>;
+  if (!isObject(value)) return isHashLong(value) ? hash(value) : blockParameter(value);
+  const { blockHash, blockNumber } = value;
   if (blockHash !== undefined && blockNumber !== undefined) {
     return 'cannot specify both BlockHash and BlockNumber, choose one or the other';
   }
@@ -111,14 +106,33 @@ function isHashLong(value: unknown): boolean {
   return typeof value === 'string' && value.length === 66;
 }
 
+/** Returns what is wrong with the first wrong element; `name` names an element. */
+export function checkEach(list: readonly unknown[], check: Check, name: string): string | null {
+  for (const [at, each] of list.entries()) {
+    const wrong = check(each);
+    if (wrong !== null) return `invalid ${name} at index ${at}: ${wrong}`;
+  }
+  return null;
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a member was left out, or is null, which means the same. */
+export function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
 /** The type of a value, for messages. */
-export function kindOf(value: unknown): string {
+export function describeType(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
 /** The number in a block parameter; undefined for tags and hashes. */
-export function blockNumberOf(value: unknown): number | undefined {
+export function toBlockNumber(value: unknown): number | undefined {
   return typeof value === 'string' && value.startsWith('0x') && !isHashLong(value)
     ? Number(value)
     : undefined;
@@ -132,5 +146,5 @@ export function blockNeeded(value: unknown): number | 'tip' | undefined {
   }
   if (value === 'earliest') return 0;
   if (isHashLong(value)) return undefined;
-  return blockNumberOf(value) ?? 'tip';
+  return toBlockNumber(value) ?? 'tip';
 }

@@ -1,4 +1,14 @@
-import { address, BLOCK_TAGS, blockParameter, type Check, hash, kindOf } from './check-params.js';
+import {
+  address,
+  BLOCK_TAGS,
+  blockParameter,
+  type Check,
+  checkEach,
+  describeType,
+  hash,
+  isAbsent,
+  isObject,
+} from './check-params.js';
 
 /** The filter object of eth_getLogs and eth_newFilter, checked. */
 export interface LogFilter {
@@ -12,62 +22,60 @@ export interface LogFilter {
 }
 
 /** Most addresses, and most alternatives of a topic, as in geth (eth/filters maxSubTopics; --rpc.getlogmaxaddrs). */
-const MAX_LIST = 1_000;
-const MAX_TOPICS = 4;
+export const MAX_LIST = 1_000;
+export const MAX_TOPICS = 4;
 
 /** Checks the filter object of eth_getLogs and eth_newFilter. */
 export const logFilter: Check = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return `expected a filter object, got ${kindOf(value)}`;
-  }
-  const filter = value as Record<string, unknown>;
-  const given = (name: string): boolean => filter[name] !== undefined && filter[name] !== null;
+  if (!isObject(value)) return `expected a filter object, got ${describeType(value)}`;
+  const given = (name: string): boolean => !isAbsent(value[name]);
   if (given('blockHash')) {
     if (given('fromBlock') || given('toBlock')) {
       return 'cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other';
     }
-    const wrong = hash(filter.blockHash);
+    const wrong = hash(value.blockHash);
     if (wrong !== null) return `blockHash: ${wrong}`;
   }
   for (const name of ['fromBlock', 'toBlock']) {
-    const wrong = given(name) ? blockParameter(filter[name]) : null;
+    const wrong = given(name) ? blockParameter(value[name]) : null;
     if (wrong !== null) return `${name}: ${wrong}`;
   }
   return (
-    (given('address') ? wrongAddress(filter.address) : null) ??
-    (given('topics') ? wrongTopics(filter.topics) : null)
+    (given('address') ? wrongAddress(value.address) : null) ??
+    (given('topics') ? wrongTopics(value.topics) : null)
   );
 };
 
 function wrongAddress(value: unknown): string | null {
   const list = Array.isArray(value) ? value : [value];
   if (list.length > MAX_LIST) return `address: ${list.length} addresses, at most ${MAX_LIST}`;
-  for (const [at, one] of list.entries()) {
-    const wrong = address(one);
-    if (wrong !== null) return `invalid address at index ${at}: ${wrong}`;
-  }
-  return null;
+  return checkEach(list, address, 'address');
 }
 
 function wrongTopics(value: unknown): string | null {
-  if (!Array.isArray(value)) return `topics: expected an array, got ${kindOf(value)}`;
+  if (!Array.isArray(value)) return `topics: expected an array, got ${describeType(value)}`;
   if (value.length > MAX_TOPICS) return `topics: ${value.length} topics, at most ${MAX_TOPICS}`;
-  for (const [at, topic] of value.entries()) {
-    const list: unknown[] = Array.isArray(topic) ? topic : [topic];
-    if (list.length > MAX_LIST)
-      return `topics: ${list.length} alternatives at index ${at}, at most ${MAX_LIST}`;
-    for (const one of list) {
-      const wrong = one === null ? null : hash(one);
-      if (wrong !== null) return `invalid topic at index ${at}: ${wrong}`;
-    }
+  const many = value.findIndex((topic) => Array.isArray(topic) && topic.length > MAX_LIST);
+  if (many !== -1) {
+    return `topics: ${(value[many] as unknown[]).length} alternatives at index ${many}, at most ${MAX_LIST}`;
+  }
+  return checkEach(value, topicCheck, 'topic');
+}
+
+/** A topic, null for any, or a list of alternatives. */
+export const topicCheck: Check = (topic) => {
+  const alternatives: unknown[] = Array.isArray(topic) ? topic : [topic];
+  for (const each of alternatives) {
+    const wrong = each === null ? null : hash(each);
+    if (wrong !== null) return wrong;
   }
   return null;
-}
+};
 
 /** A checked filter object in its canonical form: lower case, lists, without fields that match everything. */
 export function readLogFilter(value: unknown): LogFilter {
   const { fromBlock, toBlock, blockHash, address: from, topics } = value as Record<string, unknown>;
-  const list = from === undefined || from === null ? [] : ([from].flat() as string[]);
+  const list = isAbsent(from) ? [] : ([from].flat() as string[]);
   const places = ((topics ?? []) as (string | null | (string | null)[])[]).map((topic) => {
     const any = [topic].flat();
     // An empty list and a null among the alternatives match anything, as in geth.
@@ -76,11 +84,11 @@ export function readLogFilter(value: unknown): LogFilter {
       : (any as string[]).map((each) => each.toLowerCase());
   });
   return {
-    ...(typeof fromBlock === 'string' ? { fromBlock: blockText(fromBlock) } : {}),
-    ...(typeof toBlock === 'string' ? { toBlock: blockText(toBlock) } : {}),
-    ...(typeof blockHash === 'string' ? { blockHash: blockHash.toLowerCase() } : {}),
-    ...(list.length === 0 ? {} : { address: list.map((each) => each.toLowerCase()) }),
-    ...(places.length === 0 ? {} : { topics: places }),
+    fromBlock: typeof fromBlock === 'string' ? blockText(fromBlock) : undefined,
+    toBlock: typeof toBlock === 'string' ? blockText(toBlock) : undefined,
+    blockHash: typeof blockHash === 'string' ? blockHash.toLowerCase() : undefined,
+    address: list.length === 0 ? undefined : list.map((each) => each.toLowerCase()),
+    topics: places.length === 0 ? undefined : places,
   };
 }
 

@@ -1,13 +1,15 @@
 import type { KeyRow } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import type { Disproof, ForwardAnswer, Forwarder, ResultBody } from '@packhouse/node-rpc';
+import type { ForwardAnswer, Forwarder, ForwardRequest, ResultBody } from '@packhouse/node-rpc';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
+import type { ContractsRead } from '../access/key-restrictions.js';
 import type { AnswerCache } from '../cache/answer-cache.js';
-import type { KnownTexts } from '../cache/known-texts.js';
+import type { RequestCache } from '../cache/request-cache.js';
 import type { SingleFlight } from '../cache/single-flight.js';
 import type { CallNotes } from '../http/exchange.js';
 import type { AnswerMemory } from './answer-memory.js';
 import type { CallMetrics } from './call-metrics.js';
+import type { LogFilter } from './log-filter.js';
 import type { RpcCall } from './read-request.js';
 
 /** The answer to a call. Refusals are thrown as problems. */
@@ -21,35 +23,71 @@ export type RpcAnswer =
   /** An upstream's error object, byte for byte. */
   | { kind: 'error'; error: Buffer };
 
+/** An answer that is a whole result; `kept`: see RpcAnswer. */
+export function toResult(result: Buffer | string, kept?: string): Extract<RpcAnswer, { kind: 'result' }> {
+  const bytes = typeof result === 'string' ? Buffer.from(result) : result;
+  return { kind: 'result', body: { bytes, rest: null }, kept };
+}
+
 /** Proves the results of one network's calls. */
 export interface Integrity {
   /** Bytes of a result that is proved at most; a larger one is refused. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** The `prove` of a forwarder's request for this call; undefined if nothing is proved of it. `params`: JSON text. */
-  proofOf(
-    method: string,
-    params: string,
-  ): ((result: Buffer, signal: CallSignal) => Promise<Disproof | null>) | undefined;
+  getProof(method: string, params: string): ForwardRequest['prove'];
+}
+
+/** Tells whether a node has the logs of the newest blocks that it tells of. */
+export interface NewestLogs {
+  /**
+   * The `lacks` of a forwarder's request for the logs of blocks: a range that ends with one of the newest, or the hash of
+   * one. Undefined: nothing speaks against what a node says of them.
+   */
+  getLack(
+    caller: CallContext,
+    filter: LogFilter,
+    blocks: { from: number; to: number } | string,
+  ): ForwardRequest['lacks'];
 }
 
 /** A network with all that answering its calls needs. */
 export interface RpcNetwork {
-  readonly network: Network;
+  readonly config: Network;
   readonly forwarder: Forwarder;
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SingleFlight<ForwardAnswer>;
   readonly cache: AnswerCache;
-  readonly known: KnownTexts<RpcMethod>;
+  readonly requestCache: RequestCache<RpcMethod>;
   /** Absent unless results are proved. */
   readonly integrity?: Integrity | undefined;
+  /** Absent for families whose logs are not looked into. */
+  readonly newestLogs?: NewestLogs | undefined;
   readonly memory?: AnswerMemory;
   readonly metrics?: CallMetrics;
+}
+
+/**
+ * The name that an answer is kept and shared under: with the chain and the proof, because the next networks file may say
+ * otherwise under the same id.
+ */
+export function toAnswerName(network: AnswerSource, method: string, params: string): string {
+  return `${toAnswerPrefix(network)} ${method} ${params}`;
+}
+
+/** How the names of answers begin that may be used now: those of an earlier epoch may be wrong. */
+export function toAnswerPrefix({ config, forwarder, integrity }: AnswerSource): string {
+  const epoch = forwarder.epoch();
+  return `${config.id} ${config.chainId}${epoch === 0 ? '' : ` epoch ${epoch}`}${integrity === undefined ? '' : ' proved'}${config.rpc.integrity === 'quorum' ? ` by ${config.rpc.quorum.agree}` : ''}`;
+}
+
+interface AnswerSource extends Pick<RpcNetwork, 'config' | 'integrity'> {
+  readonly forwarder: Pick<Forwarder, 'epoch'>;
 }
 
 /** One call's context, as methods need it to answer. */
 export interface CallContext {
   readonly context: Context;
-  readonly at: RpcNetwork;
+  readonly network: RpcNetwork;
   /** Absent on an open network. */
   readonly key: KeyRow | undefined;
   /** Address of a client without a key; absent if there is a key. */
@@ -75,18 +113,19 @@ export interface CallContext {
 }
 
 /** The parameters to forward, and facts of the call. */
-export interface Prepared {
+export interface Prepared extends Pick<ForwardRequest, 'block' | 'resultBlock' | 'fits'> {
   /** JSON text; absent: as the client sent them. */
   params?: string;
-  /** The highest block that the answer depends on; `tip`: the newest one. Absent: none, or one that only nodes know. */
-  block?: number | 'tip';
-  /** See `tells` of a forwarder's request. */
-  tells?: (result: Buffer) => number | null;
-  /** See `fits` of a forwarder's request. */
-  fits?: (result: Buffer) => boolean;
   timeoutMs?: number;
   /** The highest block that the answer is about, if the parameters tell it. The result is kept if it is final. */
-  about?: number;
+  aboutBlock?: number | undefined;
+}
+
+/** The blocks of a range as the client wrote them: numbers or tags; absent: `latest`. With a block hash it is one block. */
+export interface RangeTexts {
+  readonly fromBlock?: string | undefined;
+  readonly toBlock?: string | undefined;
+  readonly blockHash?: string | undefined;
 }
 
 /** One method that a family offers. */
@@ -101,16 +140,20 @@ export interface RpcMethod {
   readonly ifAllowed?: true;
   /** It is of no family: `rpc.allow` names it, and it is passed on as it is. */
   readonly passedOn?: true;
+  /** For keys that are restricted to contracts. */
+  readonly contracts?: ContractsRead;
+  /** The range of blocks in its parameters, for keys whose ranges are limited. Throws the problem `params-invalid`. */
+  getLogRange?(params: readonly unknown[]): RangeTexts;
   /** Asking twice does no harm. */
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
-  prepare?(params: readonly unknown[], at: RpcNetwork): Prepared | undefined;
+  readonly prepare?: ((params: readonly unknown[], network: RpcNetwork) => Prepared | undefined) | undefined;
   /** The block that a result is about, if only the result tells it; null: the result must not be kept. */
-  aboutOf?(result: Buffer): number | null;
-  /** What `null`, or a number that is too low, says: see `asks` of a forwarder's request. */
-  readonly asks?: 'whether' | 'head';
+  readonly getResultBlock?: ((result: Buffer) => number | null) | undefined;
+  /** What `null`, or a number that is too low, says: see a forwarder's request. */
+  readonly crossCheck?: 'existence' | 'head' | undefined;
   /** `safe` and `finalized` among its parameters are replaced by the number that they stand for. */
-  readonly pins?: true;
+  readonly pinsTags?: boolean;
   /** Counts a call before it is forwarded; the returned function ends it. Throws problems if there are too many. */
   enter?(caller: CallContext): () => void;
   /** Answers the call instead of forwarding it. */

@@ -1,3 +1,4 @@
+import { toQuantity } from '@packhouse/chain';
 import type { Forwarder } from '@packhouse/node-rpc';
 
 /**
@@ -6,12 +7,18 @@ import type { Forwarder } from '@packhouse/node-rpc';
  */
 export async function pinTags(
   params: readonly unknown[],
-  forwarder: Pick<Forwarder, 'pinned'>,
+  forwarder: Pick<Forwarder, 'sharedHead' | 'taggedBlock'>,
+  /** So many nodes have to answer alike: `latest` is the newest block that as many have. */
+  agree?: number,
 ): Promise<unknown[]> {
   const pin = async (value: unknown): Promise<unknown> => {
+    if (value === 'latest' && agree !== undefined) {
+      const head = forwarder.sharedHead(agree);
+      return head === null ? value : toQuantity(head);
+    }
     if (value !== 'safe' && value !== 'finalized') return value;
-    const number = await forwarder.pinned(value);
-    return number === null ? value : `0x${number.toString(16)}`;
+    const number = await forwarder.taggedBlock(value);
+    return number === null ? value : toQuantity(number);
   };
   return Promise.all(
     params.map(async (param) => {

@@ -14,7 +14,7 @@ it('cuts off a client that does not read its answer, and leaves one alone that d
   const server = createServer((request, response) => {
     const exchange = new Exchange(request, response, {
       nextId: () => '1',
-      addressOf: () => '',
+      toAddress: () => '',
       codings: createContentCodings(),
       pacer: createPacer(),
     });

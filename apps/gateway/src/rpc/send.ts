@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Logger } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import type { Problem } from '../http/problem.js';
-import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
+import { PROBLEM_REASONS, toProblem } from '../http/problem.js';
+import { getPieces } from './ask-node.js';
 import type { RpcAnswer } from './method.js';
 
 /** How long a client may take to read a held answer, in milliseconds. */
@@ -21,8 +22,8 @@ export function sendAnswer(exchange: Exchange, id: string, answer: RpcAnswer): v
     return;
   }
   const { rest } = answer.body;
-  const pieces = answer.body.pieces ?? [answer.body.bytes];
-  if (pieces.length > 1 || (pieces[0] as Buffer).length > HELD_BYTES) limitSending(exchange.response);
+  const pieces = getPieces(answer.body);
+  if (pieces.length > 1 || (pieces[0] as Buffer).length > HELD_BYTES) limitSendTime(exchange.response);
   if (rest === null && PLAIN_ID.test(id)) {
     exchange.sendParts(`{"jsonrpc":"2.0","id":${id},"result":`, pieces, '}');
     return;
@@ -53,12 +54,13 @@ export function sendRefusal(
     httpErrors,
   }: { logger: Logger; id?: string | undefined; httpErrors: 'status' | 'always200' },
 ): void {
-  const problem = problemOfError(error);
+  const problem = toProblem(error);
   logInternal(problem, exchange, logger);
   exchange.refusal = problem.reason;
   for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
   exchange
-    .status(httpErrors === 'always200' ? 200 : problem.status)
+    // A WebSocket client reads nothing but the status.
+    .status(httpErrors === 'always200' && problem.status !== 426 ? 200 : problem.status)
     .header('cache-control', 'no-store')
     .header('x-request-id', exchange.id)
     .header('content-type', 'application/json')
@@ -75,7 +77,7 @@ export function logInternal(problem: Problem, request: { id: string }, logger: L
  * Closes the connection of a client that does not read its answer in time, so that no answer is held for ever. Call the
  * returned function if it did.
  */
-export function limitSending(response: ServerResponse): () => void {
+export function limitSendTime(response: ServerResponse): () => void {
   const timer = setTimeout(() => response.destroy(), SEND_MS);
   timer.unref();
   const done = (): void => {

@@ -1,10 +1,12 @@
-import { type RefusedRange, type ResultBody, refusedRange } from '@packhouse/node-rpc';
+import { toQuantity } from '@packhouse/chain';
+import { splitArray } from '@packhouse/json';
+import { parseRefusedRange, type RefusedRange, type ResultBody } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
-import { askWhole, failure, NodeSaid, sizeOf } from './ask-node.js';
-import { fitsFilter } from './fits-logs.js';
+import { askWhole, expectLogs, failure, getPieces, getSize, UpstreamRpcError } from './ask-node.js';
+import { countText } from './count-text.js';
 import type { LogFilter } from './log-filter.js';
+import { matchesFilter } from './match-logs.js';
 import type { CallContext } from './method.js';
-import { countOf, elementsOf } from './raw-json.js';
 
 /** An inclusive range of block numbers. */
 export interface LogRange {
@@ -14,9 +16,9 @@ export interface LogRange {
   toText?: string | undefined;
 }
 
-/** A part of the range: waiting, in progress, or answered. */
+/** A part of the range: waiting, sent, or answered. */
 interface Piece extends LogRange {
-  asked: boolean;
+  sent: boolean;
   logs?: NodeLogs;
 }
 
@@ -34,47 +36,47 @@ const MAX_QUESTIONS = 512;
 const PROBING_QUESTIONS = 16;
 const CONCURRENCY = 4;
 /** Least bytes of a log: its two hashes, its address and its field names alone are more. */
-const LEAST_LOG_BYTES = 256;
+const MIN_LOG_BYTES = 256;
 
 /**
  * Returns the logs of a range as JSON texts in order; the range is split if the upstreams refuse it. `sure` is false if
  * an upstream may not have had all blocks of the range. Throws the problem `too-many-logs` with a suggestedRange that
- * was just answered, and NodeSaid with the upstreams' error for a single block. `passedOn`: see a forwarder's request;
+ * was just answered, and UpstreamRpcError with the upstreams' error for a single block. `passedOn`: see a forwarder's request;
  * `logs` and what is joined are checked in any case.
  */
-export async function logsOfRange(
+export async function getLogsInRange(
   caller: CallContext,
   filter: LogFilter,
   range: LogRange,
-  { learnt, passedOn = false }: { learnt: LearntRanges; passedOn?: boolean },
+  { learnt, passedOn = false }: { learnt: RangeLimit; passedOn?: boolean },
 ): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
-  const { maxLogs, maxAnswerBytes } = caller.at.network.rpc;
-  const pieces: Piece[] = [{ ...range, asked: false }];
+  const { maxLogs, maxAnswerBytes } = caller.network.config.rpc;
+  const pieces: Piece[] = [{ ...range, sent: false }];
   let left = MAX_QUESTIONS;
   let bytes = 0;
   let sure = true;
 
-  const tooMuch = (): boolean => {
+  const isTooMuch = (): boolean => {
     if (bytes > maxAnswerBytes) return true;
     // Few bytes cannot be many logs, and scanning megabytes again costs as much as sending them.
-    if (bytes <= maxLogs * LEAST_LOG_BYTES) return false;
+    if (bytes <= maxLogs * MIN_LOG_BYTES) return false;
     return pieces.reduce((sum, { logs }) => sum + (logs?.count() ?? 0), 0) > maxLogs;
   };
   const take = (): Piece | undefined => {
     // If it is too much, only the beginning is still needed, for the suggestion.
-    const piece = left <= 0 || tooMuch() ? pieces[0] : pieces.find(({ asked }) => !asked);
-    if (piece === undefined || piece.asked) return undefined;
-    const [blocks, widest] = [piece.to - piece.from + 1, learnt.widest()];
+    const piece = left <= 0 || isTooMuch() ? pieces[0] : pieces.find(({ sent }) => !sent);
+    if (piece === undefined || piece.sent) return undefined;
+    const [blocks, widest] = [piece.to - piece.from + 1, learnt.maxBlocks()];
     if (blocks > widest) {
       if (blocks > widest * MAX_QUESTIONS) left = Math.min(left, PROBING_QUESTIONS);
       cut(pieces, piece, piece.from + widest - 1);
     }
-    piece.asked = true;
+    piece.sent = true;
     left -= 1;
     return piece;
   };
   const ask = async (piece: Piece): Promise<void> => {
-    const answer = await logsOfPiece(caller, filter, piece, passedOn);
+    const answer = await getPieceLogs(caller, filter, piece, passedOn);
     if ('refused' in answer) {
       shrink(pieces, piece, answer.refused, learnt);
       return;
@@ -87,14 +89,14 @@ export async function logsOfRange(
 
   const missing = pieces.findIndex(({ logs }) => logs === undefined);
   const complete = missing === -1 ? pieces : pieces.slice(0, missing);
-  if (missing === -1 && pieces.length === 1 && !tooMuch()) {
+  if (missing === -1 && pieces.length === 1 && !isTooMuch()) {
     const { texts, body } = (pieces[0] as Piece).logs as NodeLogs;
     return { logs: texts, body: () => body, sure };
   }
   const logs = complete.flatMap((piece) => (piece.logs as NodeLogs).texts());
-  const fits = fitting(logs, maxLogs, maxAnswerBytes);
+  const fits = countFitting(logs, maxLogs, maxAnswerBytes);
   if (fits < logs.length) {
-    const last = blockOf(logs[fits] as string) - 1;
+    const last = toBlock(logs[fits] as string) - 1;
     const suggested = last < range.from ? null : { from: range.from, to: last };
     throw tooMany(fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs', suggested);
   }
@@ -102,7 +104,7 @@ export async function logsOfRange(
     const body = (): ResultBody => ({ bytes: Buffer.from(`[${logs.join(',')}]`), rest: null });
     return { logs: () => logs, body, sure };
   }
-  const why = tooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
+  const why = isTooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
   throw tooMany(why, { from: range.from, to: (complete.at(-1) as Piece).to });
 }
 
@@ -135,48 +137,50 @@ function inParallel<T>(take: () => T | undefined, work: (one: T) => Promise<void
 function cut(pieces: Piece[], piece: Piece, last: number): void {
   const { to, toText } = piece;
   // Clients write a number beyond the head for "all"; the upstream just said that this is too wide.
-  const rest = { from: last + 1, to, toText: toText?.startsWith('0x') ? undefined : toText, asked: false };
+  const rest = { from: last + 1, to, toText: toText?.startsWith('0x') ? undefined : toText, sent: false };
   pieces.splice(pieces.indexOf(piece) + 1, 0, rest);
   piece.to = last;
   piece.toText = undefined;
 }
 
 /** Shortens a refused piece, so that its beginning is asked for again. */
-function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: LearntRanges): void {
+function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: RangeLimit): void {
   const { from, to } = piece;
   if (from === to) {
     // A single block by its numbers; the client's name for the end may cover more on the upstream.
     piece.toText = undefined;
-    piece.asked = false;
+    piece.sent = false;
     return;
   }
   const blocks = to - from + 1;
   // A limit on the number of logs depends on the blocks; a limit on the width of a range does not.
-  if (!refused.logs) learnt.refused(blocks, refused.blocks);
+  if (!refused.logs) learnt.reduce(blocks, refused.blocks);
   const half = from + Math.ceil(blocks / 2) - 1;
-  const widest = refused.logs ? half : Math.min(from + learnt.widest() - 1, to - 1);
+  const widest = refused.logs ? half : Math.min(from + learnt.maxBlocks() - 1, to - 1);
   const { until } = refused;
   cut(pieces, piece, until !== null && until >= from && until < to ? until : widest);
-  piece.asked = false;
+  piece.sent = false;
 }
 
-const OPEN_BRACKET = 0x5b;
-
-async function logsOfPiece(
+async function getPieceLogs(
   caller: CallContext,
   filter: LogFilter,
   { from, to, toText }: Piece,
   passedOn: boolean,
 ): Promise<{ logs: NodeLogs; sure: boolean } | { refused: RefusedRange }> {
   const { fromBlock, toBlock, ...rest } = filter;
-  const asked = { ...rest, fromBlock: hex(from), toBlock: toText ?? hex(to) };
+  const part = { ...rest, fromBlock: toQuantity(from), toBlock: toText ?? toQuantity(to) };
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
-    const params = JSON.stringify([asked]);
     const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
-    const fits = fitsFilter(filter, { from, to: last });
     answer = await askWhole(caller, {
-      ...{ method: 'eth_getLogs', params, block: to, from, asks: 'logs', fits },
+      method: 'eth_getLogs',
+      params: JSON.stringify([part]),
+      block: to,
+      from,
+      crossCheck: 'logs',
+      fits: matchesFilter(filter, { from, to: last }),
+      lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
       passedOn,
     });
   } catch (error) {
@@ -186,33 +190,30 @@ async function logsOfPiece(
   }
   if (answer.kind === 'result') {
     const { upstream, body } = answer;
-    const pieces = body.pieces ?? [body.bytes];
-    if (pieces[0]?.[0] !== OPEN_BRACKET) {
-      throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
-    }
-    const head = caller.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
+    expectLogs(body);
+    const head = caller.network.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
     const texts = (): readonly string[] => {
-      if (passedOn && !isJson(answer.text)) {
+      if (passedOn && !isJson(body.bytes)) {
         throw failure({ reason: 'nonsense', detail: 'a node sent an answer that is not JSON' });
       }
-      return elementsOf(answer.text);
+      return splitArray(body.bytes);
     };
     let counted: number | undefined;
     const count = (): number => {
       // Logs have an index on every node; an answer without one is parsed to be counted.
-      counted ??= countOf(pieces, '"logIndex"') || texts().length;
+      counted ??= countText(getPieces(body), '"logIndex"') || texts().length;
       return counted;
     };
-    return { logs: { count, body, bytes: sizeOf(body), texts }, sure: head !== null && head >= to };
+    return { logs: { count, body, bytes: getSize(body), texts }, sure: head !== null && head >= to };
   }
-  const refused = refusedRange(answer.code, answer.message);
-  if (refused === null || (from === to && toText === undefined)) throw new NodeSaid(answer.error);
+  const refused = parseRefusedRange(answer.code, answer.message);
+  if (refused === null || (from === to && toText === undefined)) throw new UpstreamRpcError(answer.error);
   return { refused };
 }
 
-function isJson(text: string): boolean {
+function isJson(bytes: Buffer): boolean {
   try {
-    JSON.parse(text);
+    JSON.parse(bytes.toString('utf8'));
     return true;
   } catch {
     return false;
@@ -220,7 +221,7 @@ function isJson(text: string): boolean {
 }
 
 /** Number of logs that fit into the answer. */
-function fitting(logs: readonly string[], maxLogs: number, maxBytes: number): number {
+function countFitting(logs: readonly string[], maxLogs: number, maxBytes: number): number {
   let bytes = 0;
   for (const [at, log] of logs.entries()) {
     bytes += log.length;
@@ -229,7 +230,7 @@ function fitting(logs: readonly string[], maxLogs: number, maxBytes: number): nu
   return logs.length;
 }
 
-function blockOf(log: string): number {
+function toBlock(log: string): number {
   const { blockNumber } = JSON.parse(log) as { blockNumber?: unknown };
   const number = typeof blockNumber === 'string' ? Number(blockNumber) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;
@@ -237,40 +238,34 @@ function blockOf(log: string): number {
 }
 
 function tooMany(what: string, suggested: LogRange | null): Problem {
-  const hint =
-    suggested === null
-      ? 'ask for fewer addresses or topics'
-      : `ask for blocks ${hex(suggested.from)} to ${hex(suggested.to)} first`;
+  const detail = `The answer would hold too much: ${what};`;
+  if (suggested === null) {
+    return new Problem('too-many-logs', { detail: `${detail} ask for fewer addresses or topics.` });
+  }
+  const [fromBlock, toBlock] = [toQuantity(suggested.from), toQuantity(suggested.to)];
   return new Problem('too-many-logs', {
-    detail: `The answer would hold too much: ${what}; ${hint}.`,
-    members:
-      suggested === null
-        ? {}
-        : { suggestedRange: { fromBlock: hex(suggested.from), toBlock: hex(suggested.to) } },
+    detail: `${detail} ask for blocks ${fromBlock} to ${toBlock} first.`,
+    members: { suggestedRange: { fromBlock, toBlock } },
   });
 }
 
-function hex(number: number): string {
-  return `0x${number.toString(16)}`;
-}
-
 /** The widest known range that the upstreams of a network take; forgotten after a while, since upstreams change. */
-export interface LearntRanges {
+export interface RangeLimit {
   /** Blocks that a request may span now; Infinity while nothing is known. */
-  widest(): number;
+  maxBlocks(): number;
   /** Notes that an upstream refused `blocks`; the new width is the limit it named, or half of `blocks`. */
-  refused(blocks: number, named: number | null): void;
+  reduce(blocks: number, named: number | null): void;
 }
 
-const FORGET_MS = 600_000;
+const EXPIRY_MS = 600_000;
 
 /** Creates an unknown width. `elapsed` returns milliseconds. */
-export function createLearntRanges(elapsed: () => number): LearntRanges {
+export function createRangeLimit(elapsed: () => number): RangeLimit {
   let known = { blocks: Number.POSITIVE_INFINITY, at: 0 };
-  const widest = (): number => (elapsed() - known.at < FORGET_MS ? known.blocks : Number.POSITIVE_INFINITY);
+  const widest = (): number => (elapsed() - known.at < EXPIRY_MS ? known.blocks : Number.POSITIVE_INFINITY);
   return {
-    widest,
-    refused(blocks, named) {
+    maxBlocks: widest,
+    reduce(blocks, named) {
       const next = named !== null && named < blocks ? named : Math.max(1, Math.floor(blocks / 2));
       // A refusal that arrives after a narrower limit was learnt tells nothing new.
       known = { blocks: Math.min(next, widest()), at: elapsed() };

@@ -23,7 +23,10 @@ export function ask(base: string, path: string, options: AskOptions = {}): Promi
   return new Promise((resolve, reject) => {
     const sent = request(
       {
-        ...{ hostname, port, path, method: options.method ?? 'GET' },
+        hostname,
+        port,
+        path,
+        method: options.method ?? 'GET',
         headers: options.headers ?? {},
         agent: options.agent ?? false,
       },
@@ -46,4 +49,19 @@ export function ask(base: string, path: string, options: AskOptions = {}): Promi
     sent.on('error', reject);
     sent.end(options.body);
   });
+}
+
+/** Posts JSON: a value, or a text as it is. */
+export function post(base: string, path: string, body: unknown, options: AskOptions = {}): Promise<Answer> {
+  return ask(base, path, {
+    method: 'POST',
+    ...options,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...options.headers },
+  });
+}
+
+/** Calls a method of JSON-RPC. */
+export function callRpc(base: string, path: string, method: string, params: unknown): Promise<Answer> {
+  return post(base, path, { jsonrpc: '2.0', id: 1, method, params });
 }

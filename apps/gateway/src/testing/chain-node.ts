@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toQuantity } from '@packhouse/chain';
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 
 /** A log in the answer of a chain node. */
@@ -29,20 +30,18 @@ export interface ChainNode {
   instead?: (method: string, first: unknown) => ScriptedAnswer | Promise<ScriptedAnswer> | undefined;
 }
 
-const hex = (n: number): string => `0x${n.toString(16)}`;
-
 /** The hash of a block: a letter for the branch that it began on, and its number. */
-export function hashOf(number: number, branch = 'a'): string {
+export function getHash(number: number, branch = 'a'): string {
   return `0x${branch}${number.toString(16).padStart(63, '0')}`;
 }
 
 /** The one log of a block. */
-export function logOf(number: number, branch = 'a', dataLength = 2, noise = false): ChainLog {
-  const data = noise ? noiseOf(hashOf(number, branch), dataLength) : '0x'.padEnd(dataLength, '0');
-  return { blockNumber: hex(number), blockHash: hashOf(number, branch), logIndex: '0x0', data };
+export function toLog(number: number, branch = 'a', dataLength = 2, noise = false): ChainLog {
+  const data = noise ? getNoise(getHash(number, branch), dataLength) : '0x'.padEnd(dataLength, '0');
+  return { blockNumber: toQuantity(number), blockHash: getHash(number, branch), logIndex: '0x0', data };
 }
 
-function noiseOf(seed: string, length: number): string {
+function getNoise(seed: string, length: number): string {
   const bytes = createHash('shake256', { outputLength: Math.ceil(length / 2) }).update(seed);
   return `0x${bytes.digest('hex')}`.slice(0, length);
 }
@@ -51,13 +50,19 @@ function noiseOf(seed: string, length: number): string {
 export async function startChainNode(): Promise<ChainNode> {
   const node = await startScriptedNode();
   const chain: ChainNode = {
-    ...{ node, head: 10, final: 0, alive: true, forks: [] },
-    ...{ dataLength: 2, noise: false, keepsDead: false },
+    node,
+    head: 10,
+    final: 0,
+    alive: true,
+    forks: [],
+    dataLength: 2,
+    noise: false,
+    keepsDead: false,
   };
   const branchAt = (number: number): string =>
     chain.forks.findLast(({ from }) => number >= from)?.branch ?? 'a';
   const log = (number: number, branch = branchAt(number)): ChainLog =>
-    logOf(number, branch, chain.dataLength, chain.noise);
+    toLog(number, branch, chain.dataLength, chain.noise);
   node.answer(({ method, params }) => {
     if (!chain.alive) return 'reset';
     const [first] = params as [string | { blockHash?: string; fromBlock?: string; toBlock?: string }];
@@ -66,8 +71,8 @@ export async function startChainNode(): Promise<ChainNode> {
     if (method === 'eth_getBlockByNumber') {
       const number = first === 'latest' ? chain.head : first === 'finalized' ? chain.final : Number(first);
       if (number > chain.head) return { result: null };
-      const [hash, parentHash] = [number, number - 1].map((n) => hashOf(n, branchAt(n)));
-      return { result: { number: hex(number), hash, parentHash } };
+      const [hash, parentHash] = [number, number - 1].map((n) => getHash(n, branchAt(n)));
+      return { result: { number: toQuantity(number), hash, parentHash } };
     }
     if (method !== 'eth_getLogs' || typeof first === 'string') {
       return { error: { code: -32601, message: 'no' } };

@@ -6,8 +6,8 @@ import type { NftOptions } from '@packhouse/nft';
 import { contractAt } from '@packhouse/replay-node';
 import { createMetrics } from '@packhouse/runtime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { createGateway, type Gateway } from '../create-gateway.js';
-import { type Answer, ask } from './ask.js';
+import { createGateway } from '../create-gateway.js';
+import { type Answer, ask, post } from './ask.js';
 import { type ScriptedContracts, scriptedContracts } from './scripted-contracts.js';
 import { type ScriptedNode, startScriptedNode } from './scripted-node.js';
 import { startTestGateway, type TestGateway } from './test-gateway.js';
@@ -43,34 +43,19 @@ export interface NftScene {
   contracts: ScriptedContracts;
   /** Answers of the web by path; default: a document that names the path. */
   pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void>;
-  /** Paths that the web was asked for, in order. */
+  /** Requested paths of the web, in order. */
   visited: string[];
   /** A contract that no other test has. */
   contract: string;
 }
 
-/** A gateway for refreshing tokens, with scripted nodes; all public addresses lead to one server on this machine. */
-interface NftStage {
-  place(): NftPlace;
-  scene(): NftScene;
-  put(
-    body: unknown,
-    more?: { key?: string; network?: string; headers?: Record<string, string>; url?: string },
-  ): Promise<Answer>;
-  look(url: string): Promise<NftStatus>;
-  /** Waits for the end of a job. */
-  done(url: string): Promise<NftStatus>;
-  /** Requests a refresh and waits for its end. */
-  refreshed(body: object): Promise<NftStatus & { url: string }>;
-  stored(tokenId: string): ReturnType<Nft['token']>;
-  /** Starts another gateway on the same database; `nft` replaces its settings. */
-  another(nft: Nft, network?: string): Promise<{ gateway: Gateway; url: string }>;
-}
-
 const LEASE_MS = 1_500;
 
-/** Starts the stage before the tests of a file, and closes it after them. */
-export function useNftStage(): NftStage {
+/**
+ * A gateway for refreshing tokens, with scripted nodes; all public addresses lead to one server on this machine. It is
+ * started before the tests of a file, and closed after them.
+ */
+export function useNftStage() {
   let place: NftPlace;
   let scene: NftScene;
   let web: Server;
@@ -119,40 +104,49 @@ export function useNftStage(): NftStage {
   });
   afterEach(() => web.closeAllConnections());
 
-  const stage: NftStage = {
+  const stage = {
     place: () => place,
     scene: () => scene,
-    put: (body, { key = place.key, network = 'core', headers = {}, url = place.at.url } = {}) =>
-      ask(url, `/${network}/v1/${key}/nft-api/refresh`, {
-        method: 'PUT',
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-        headers: { 'content-type': 'application/json', ...headers },
-      }),
-    async look(url) {
+    put: (
+      body: unknown,
+      {
+        key = place.key,
+        network = 'core',
+        headers = {},
+        url = place.at.url,
+      }: { key?: string; network?: string; headers?: Record<string, string>; url?: string } = {},
+    ): Promise<Answer> =>
+      post(url, `/${network}/v1/${key}/nft-api/refresh`, body, { method: 'PUT', headers }),
+    async look(url: string): Promise<NftStatus> {
       const { pathname, search } = new URL(url);
       const answer = await ask(place.at.url, pathname + search);
       expect(answer.status, answer.text).toBe(200);
       return answer.json() as unknown as NftStatus;
     },
-    async done(url) {
+    /** Waits for the end of a job. */
+    async done(url: string): Promise<NftStatus> {
       await vi.waitFor(async () => expect((await stage.look(url)).status).toBe('done'), {
         timeout: 60_000,
         interval: 50,
       });
       return stage.look(url);
     },
-    async refreshed(body) {
+    /** Requests a refresh and waits for its end. */
+    async refreshed(body: object): Promise<NftStatus & { url: string }> {
       const answer = await stage.put(body);
       expect(answer.status, answer.text).toBe(202);
       const url = String(answer.json().status_url);
       return { ...(await stage.done(url)), url };
     },
-    stored: (tokenId) => place.at.database.nft.token('core', { contract: scene.contract, tokenId }),
-    async another(nft, network) {
+    stored: (tokenId: string) => place.at.database.nft.token('core', { contract: scene.contract, tokenId }),
+    /** Starts another gateway on the same database; `nft` replaces its settings. */
+    async another(nft: Nft, network?: string) {
       const { at, node } = place;
       const database: Database = { ...at.database, nft };
       const gateway = await createGateway({
-        ...{ context: { ...at.context, metrics: createMetrics() }, database, objectStore: at.objectStore },
+        context: { ...at.context, metrics: createMetrics() },
+        database,
+        objectStore: at.objectStore,
         networks: parseNetworks(networksText(node, network), { source: 'test', env: {} }),
         nft: options,
       });

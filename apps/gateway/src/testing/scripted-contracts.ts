@@ -1,16 +1,8 @@
-import { coreAddressHex } from '@packhouse/chain';
+import { coreAddressHex, toQuantity } from '@packhouse/chain';
 import { abiString, abiWords, TRANSFER_TOPICS } from '@packhouse/replay-node';
 import type { ScriptedAnswer, ScriptedCall } from './scripted-node.js';
 
-/** Token contracts on a node of the core family. */
-export interface ScriptedContracts {
-  /** The answer of the node. */
-  answer(call: ScriptedCall): ScriptedAnswer;
-  /** Adds a token with an owner and a transfer; its URI or `revert`. */
-  add(token: ScriptedToken): void;
-  /** Calls for the URI of a token. */
-  uriCalls(): number;
-}
+export type ScriptedContracts = ReturnType<typeof scriptedContracts>;
 
 interface ScriptedToken {
   contract: string;
@@ -24,15 +16,18 @@ interface ScriptedToken {
 const INTERFACES = { erc721: '80ac58cd', erc1155: 'd9b67a26', none: '' };
 const HEAD = 1_000;
 
-export function scriptedContracts(): ScriptedContracts {
+/** Token contracts on a node of the core family. */
+export function scriptedContracts() {
   const tokens: ScriptedToken[] = [];
-  let asked = 0;
+  let uriCalls = 0;
   const call = (to: string, data: string): ScriptedAnswer => {
     const selector = data.slice(0, 10);
     const mine = tokens.filter(({ contract }) => contract === to);
     if (selector === '0x01ffc9a7') {
-      const wanted = data.slice(10, 18);
-      return { result: abiWords(mine.some((t) => INTERFACES[t.standard ?? 'erc721'] === wanted) ? 1 : 0) };
+      const interfaceId = data.slice(10, 18);
+      return {
+        result: abiWords(mine.some((t) => INTERFACES[t.standard ?? 'erc721'] === interfaceId) ? 1 : 0),
+      };
     }
     const token = mine.find(({ id }) => id === BigInt(`0x${data.slice(-64)}`));
     if (selector === '0x6352211e') {
@@ -41,14 +36,17 @@ export function scriptedContracts(): ScriptedContracts {
         : { result: abiWords(BigInt(`0x${coreAddressHex(token.owner)}`)) };
     }
     if (selector !== '0xc87b56dd' && selector !== '0x0e89341c') return reverted;
-    asked += 1;
+    uriCalls += 1;
     return token === undefined || token.uri === 'revert' ? reverted : { result: abiString(token.uri) };
   };
   return {
-    add: (token) => void tokens.push(token),
-    uriCalls: () => asked,
-    answer({ method, params }) {
-      if (method === 'cfx_epochNumber') return { result: `0x${HEAD.toString(16)}` };
+    /** Adds a token with an owner and a transfer; its URI or `revert`. */
+    add: (token: ScriptedToken): void => void tokens.push(token),
+    /** Calls for the URI of a token. */
+    uriCalls: () => uriCalls,
+    /** The answer of the node. */
+    answer({ method, params }: ScriptedCall): ScriptedAnswer {
+      if (method === 'cfx_epochNumber') return { result: toQuantity(HEAD) };
       if (method === 'cfx_call') {
         const { to, data } = params[0] as { to: string; data: string };
         return call(to, data);
@@ -58,7 +56,9 @@ export function scriptedContracts(): ScriptedContracts {
       const logs = tokens
         .filter((token) => address === undefined || address.includes(token.contract))
         .map(({ contract, id, owner, epoch = 1 }) => ({
-          ...{ address: contract, data: '0x', epochNumber: `0x${epoch.toString(16)}` },
+          address: contract,
+          data: '0x',
+          epochNumber: toQuantity(epoch),
           topics: [
             TRANSFER_TOPICS.erc721,
             word(0n),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface ScriptedCall {
   method: string;
@@ -17,26 +18,19 @@ export type ScriptedAnswer =
   | 'hang'
   | 'reset';
 
+type Script = (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>;
+
 /** A node with the answers of a test. */
-export interface ScriptedNode {
-  url: string;
-  /** Received calls, in order. */
-  calls: ScriptedCall[];
-  /** Sets the function that answers from now on; it may wait. */
-  answer(script: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>): void;
-  close(): Promise<void>;
-}
+export type ScriptedNode = Awaited<ReturnType<typeof startScriptedNode>>;
 
 /** Starts a node without answers. */
-export async function startScriptedNode(): Promise<ScriptedNode> {
+export async function startScriptedNode() {
   const calls: ScriptedCall[] = [];
-  let script: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer> = () => ({
+  let script: Script = () => ({
     error: { code: -32601, message: 'the method does not exist' },
   });
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString('utf8');
+    const body = await text(request);
     const { method, params } = JSON.parse(body) as { method: string; params: unknown[] };
     const call = { method, params, body, headers: request.headers };
     calls.push(call);
@@ -57,11 +51,13 @@ export async function startScriptedNode(): Promise<ScriptedNode> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Received calls, in order. */
     calls,
-    answer(next) {
+    /** Sets the function that answers from now on; it may wait. */
+    answer(next: Script): void {
       script = next;
     },
-    async close() {
+    async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { deflatePiece, fragmentOf, memberFrame, objectKey, spliceMember } from '@packhouse/bundle';
+import { deflatePiece, memberFrame, objectKey, spliceMember, toFragment } from '@packhouse/bundle';
 import { KINDS, type Kind, type NotProved } from '@packhouse/chain';
-import { createDatabase, type Database, type KeyRow } from '@packhouse/database';
+import { createDatabase, type Database } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
-import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
+import { createDiskStore } from '@packhouse/object-store';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { inject } from 'vitest';
-import { createGateway, type Gateway } from '../create-gateway.js';
+import { createGateway } from '../create-gateway.js';
 import type { GatewayOptions } from '../gateway-options.js';
 
 /** `ethereum`, `quiet` without bundles, `logsonly`, and `hosted` at separate host names. */
@@ -28,29 +28,7 @@ networks:
 `;
 
 /** A gateway on a new database and folder, with functions that add data. */
-export interface TestGateway {
-  url: string;
-  gateway: Gateway;
-  database: Database;
-  objectStore: ObjectStore;
-  context: Context;
-  /** The log at all levels, one JSON line an entry. */
-  log: string[];
-  /** The gateway's clock: `offset` milliseconds are added; a frozen clock does not advance. */
-  time: { offset: number; frozenAt: number | null };
-  makeKey(
-    plan?: string,
-    network?: string | null,
-    expiresAt?: Date | null,
-  ): Promise<{ key: string; row: KeyRow }>;
-  /** Stages start..end of all kinds; `group` blocks share a fragment. */
-  stage(start: number, end: number, options?: StageOptions): Promise<void>;
-  /** Publishes the staged blocks of these kinds (default: all) as one bundle each; returns the files. */
-  publish(start: number, end: number, kinds?: readonly Kind[], network?: string): Promise<Map<Kind, Buffer>>;
-  /** Ends Postgres for everybody, permanently. */
-  losePostgres(): Promise<void>;
-  close(): Promise<void>;
-}
+export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
 interface StageOptions {
   group?: number;
@@ -62,7 +40,7 @@ interface StageOptions {
 }
 
 /** The record of a block as these tests write it. */
-export function recordOf(kind: Kind, number: number, branch = 'a'): string {
+export function toRecord(kind: Kind, number: number, branch = 'a'): string {
   const facts = `{"number":"0x${number.toString(16)}","kind":"${kind}","branch":"${branch}","filler":"${'0123456789abcdef'.repeat(8)}"}`;
   return kind === 'blocks' ? facts : `[${facts}]`;
 }
@@ -74,11 +52,11 @@ export function recordOf(kind: Kind, number: number, branch = 'a'): string {
 export async function startTestGateway(
   options: Partial<GatewayOptions> = {},
   reach?: (url: string, context: Context) => Promise<Database>,
-): Promise<TestGateway> {
+) {
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
   const log: string[] = [];
-  const time: TestGateway['time'] = { offset: 0, frozenAt: null };
+  const time = { offset: 0, frozenAt: null as number | null };
   const now = (): number => (time.frozenAt ?? Date.now()) + time.offset;
   const context: Context = {
     logger: createLogger({
@@ -96,7 +74,11 @@ export async function startTestGateway(
   for (const { id, chainId } of networks) await database.networks.register({ id, chainId });
   const reached = await reach?.(fresh.url, context);
   const gateway = await createGateway({
-    ...{ context, database: reached ?? database, objectStore, networks, publicMetrics: true },
+    context,
+    database: reached ?? database,
+    objectStore,
+    networks,
+    publicMetrics: true,
     ...options,
   });
   const port = await gateway.listen(0, '127.0.0.1');
@@ -110,16 +92,19 @@ export async function startTestGateway(
     database,
     objectStore,
     context,
+    /** The log at all levels, one JSON line an entry. */
     log,
+    /** The gateway's clock: `offset` milliseconds are added; a frozen clock does not advance. */
     time,
-    makeKey: (plan = 'unlimited', network = null, expiresAt = null) =>
+    makeKey: (plan = 'unlimited', network: string | null = null, expiresAt: Date | null = null) =>
       database.keys.create({ application: 'test', network, plan, expiresAt }),
 
+    /** Stages start..end of all kinds; `group` blocks share a fragment. */
     async stage(
-      start,
-      end,
-      { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS, notProved = [] } = {},
-    ) {
+      start: number,
+      end: number,
+      { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS, notProved = [] }: StageOptions = {},
+    ): Promise<void> {
       const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
       await database.network(network).staging.stage({
         blocks: numbers.map((number) => ({
@@ -139,9 +124,9 @@ export async function startTestGateway(
               const last = Math.min(end, first + group - 1);
               const texts = numbers
                 .filter((n) => first <= n && n <= last)
-                .map((n) => recordOf(kind, n, branch));
+                .map((n) => toRecord(kind, n, branch));
               const piece = await deflatePiece(Buffer.from(texts.join(',')));
-              fragments.push(fragmentOf({ start: first, end: last }, piece));
+              fragments.push(toFragment({ firstBlock: first, lastBlock: last }, piece));
             }
             return { kind, fragments };
           }),
@@ -149,31 +134,38 @@ export async function startTestGateway(
       });
     },
 
-    async publish(start, end, kinds = KINDS, network = 'ethereum') {
+    /** Publishes the staged blocks of these kinds (default: all) as one bundle each; returns the files. */
+    async publish(
+      firstBlock: number,
+      lastBlock: number,
+      kinds: readonly Kind[] = KINDS,
+      network = 'ethereum',
+    ): Promise<Map<Kind, Buffer>> {
       const files = new Map<Kind, Buffer>();
       for (const kind of kinds) {
-        const fragments = await database.network(network).staging.fragments(kind, { start, end });
-        const starts = fragments.map((fragment) => fragment.startBlock);
-        const bodies = await database.network(network).staging.bodies(kind, starts);
+        const { bundles, staging } = database.network(network);
+        const fragments = await staging.fragments(kind, { firstBlock, lastBlock });
+        const starts = fragments.map((fragment) => fragment.firstBlock);
+        const bodies = await staging.bodies(kind, starts);
         const file = Buffer.concat(spliceMember(fragments, bodies).chunks);
         const sha256 = createHash('sha256').update(file).digest('hex');
-        const key = objectKey({ network, kind, start, end });
+        const key = objectKey({ network, kind, firstBlock, lastBlock });
         await objectStore.put(key, file, { sha256, contentType: 'application/gzip', metadata: {} });
-        const staged = await database.network(network).staging.blocks({ start, end: start });
+        const staged = await staging.blocks({ firstBlock, lastBlock: firstBlock });
         const notProved = staged[0]?.notProved;
-        await database.network(network).bundles.publish({
+        await bundles.publish({
           kind,
-          start,
-          end,
+          firstBlock,
+          lastBlock,
           objectKey: key,
           byteLength: file.length,
           rawLength: memberFrame(fragments).rawLength,
           sha256,
-          firstHash: hashAt(start, 'a'),
-          firstParentHash: hashAt(start - 1, 'a'),
-          lastHash: hashAt(end, 'a'),
+          firstHash: hashAt(firstBlock, 'a'),
+          firstParentHash: hashAt(firstBlock - 1, 'a'),
+          lastHash: hashAt(lastBlock, 'a'),
           proofs: ['headerHash'],
-          ...(notProved === undefined ? {} : { notProved }),
+          notProved,
           fragments,
           formatVersion: 1,
         });
@@ -182,9 +174,10 @@ export async function startTestGateway(
       return files;
     },
 
+    /** Ends Postgres for everybody, permanently. */
     losePostgres: () => fresh.drop(),
 
-    async close() {
+    async close(): Promise<void> {
       await gateway.close();
       await objectStore.close();
       await database.close();

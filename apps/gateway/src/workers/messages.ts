@@ -5,7 +5,7 @@ import type { RateVerdict } from '../access/rate-headers.js';
  * A request to count: number, name of what is counted, limit, cost (null: nothing is counted), units counted before, and
  * units that the worker would like to have beside them, to count by itself in this second.
  */
-export type CountAsk = [
+export type CountRequest = [
   id: number,
   name: string,
   limit: number,
@@ -17,7 +17,7 @@ export type CountAsk = [
 /** From a worker to its primary, beside what every process tells its supervisor. */
 export type ToPrimary =
   | ProcessMessage
-  | { type: 'count'; asks: CountAsk[] }
+  | { type: 'count'; requests: CountRequest[] }
   /** Of all workers, as text. */
   | { type: 'render'; id: number }
   /** Its own, as asked. */

@@ -36,7 +36,7 @@ function start(count: number) {
   const workers: ReturnType<typeof pretendWorker>[] = [];
   const forked: unknown[] = [];
   const notified: ProcessMessage[] = [];
-  const abandoned: number[] = [];
+  const exits: number[] = [];
   const pauses: { ms: number; over(): void }[] = [];
   let now = 0;
   const context: Context = {
@@ -58,9 +58,11 @@ function start(count: number) {
     },
   } as unknown as Cluster;
   const supervised = superviseWorkers({
-    ...{ context, cluster, count },
+    context,
+    cluster,
+    count,
     notify: (message) => notified.push(message),
-    abandon: (exitCode) => abandoned.push(exitCode),
+    exit: (exitCode) => exits.push(exitCode),
   });
   const at = (index: number) => workers[index] as ReturnType<typeof pretendWorker>;
   const allReady = async (): Promise<void> => {
@@ -72,7 +74,7 @@ function start(count: number) {
   const advance = (ms: number): void => {
     now += ms;
   };
-  return { supervised, workers, at, forked, notified, abandoned, pauses, allReady, advance };
+  return { supervised, workers, at, forked, notified, exits, pauses, allReady, advance };
 }
 
 it('starts the others once the first listens, and is ready when all are', async () => {
@@ -103,7 +105,7 @@ it('counts the second of a key and of an address for all workers as one', async 
     Array.from({ length: 20 }, (_, n) => (keys[n % 2] as (typeof keys)[0]).take(7, 5, 1)),
   );
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(5);
-  expect(await keys[1].left(7, 5)).toMatchObject({ remaining: 0, limit: 5, window: 'second' });
+  expect(await keys[1].peek(7, 5)).toMatchObject({ remaining: 0, limit: 5, window: 'second' });
   // An address of the same name is another thing.
   expect(await at(0).link.seconds('address').take(7, 5, 1)).toMatchObject({ allowed: true, remaining: 4 });
   advance(1_000);
@@ -205,9 +207,9 @@ it('tells all workers to drain, and waits for them', async () => {
 });
 
 it('is given up, with the reason, where the first worker cannot start', async () => {
-  const { workers, at, notified, abandoned } = start(4);
+  const { workers, at, notified, exits } = start(4);
   const fatal = { type: 'fatal', code: 'PORT_IN_USE', message: 'Port 1 is taken.', exitCode: 69 } as const;
   at(0).tell(fatal);
-  await vi.waitUntil(() => abandoned.length > 0);
-  expect([abandoned, notified, workers.length]).toEqual([[69], [fatal], 1]);
+  await vi.waitUntil(() => exits.length > 0);
+  expect([exits, notified, workers.length]).toEqual([[69], [fatal], 1]);
 });

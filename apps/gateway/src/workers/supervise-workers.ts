@@ -1,10 +1,10 @@
 import type { Cluster, Worker } from 'node:cluster';
-import { type Context, type ProcessMessage, renderTogether } from '@packhouse/runtime';
-import { createLocalSeconds } from '../access/local-seconds.js';
-import type { CountAsk, ToPrimary, ToWorker } from './messages.js';
+import { type Context, type Metrics, type ProcessMessage, renderTogether } from '@packhouse/runtime';
+import { createLocalSeconds, type LocalSeconds } from '../access/local-seconds.js';
+import type { CountRequest, ToPrimary, ToWorker } from './messages.js';
 
 /** Pauses before a worker that ended is replaced: doubled each time, until one ran for a minute. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, STEADY_MS] = [500, 30_000, 60_000];
+const [INITIAL_PAUSE_MS, MAX_PAUSE_MS, STEADY_MS] = [500, 30_000, 60_000];
 /** How long a worker may take to tell its metrics, before the others are shown without it. */
 const FIGURES_MS = 3_000;
 
@@ -19,7 +19,7 @@ interface Workers {
 }
 
 /**
- * Starts the first worker, and the others once it listens, so that what keeps all of them from starting is said once;
+ * Starts the first worker, and the others once it listens, so that what keeps all of them from starting is logged once;
  * replaces those that end. Holds no state but the counts of the current second.
  */
 export function superviseWorkers(parts: {
@@ -28,20 +28,18 @@ export function superviseWorkers(parts: {
   count: number;
   /** To this process's own supervisor. */
   notify(message: ProcessMessage): void;
-  /** Called if a worker ends for a reason that it told before the gateway listens. */
-  abandon(exitCode: number): void;
+  /** Called if a worker fails before the gateway listens. */
+  exit(exitCode: number): void;
 }): Workers {
   const { context, count, notify } = parts;
   const { clock, logger, metrics } = context;
   const seconds = createLocalSeconds(clock);
   const workers = new Set<Worker>();
   const ready = new Set<Worker>();
-  const figuring = new Map<number, (figures: object[]) => void>();
   const stop = new AbortController();
-  let ids = 0;
   let listening = false;
   let allReady = false;
-  let pauseMs = FIRST_PAUSE_MS;
+  let pauseMs = INITIAL_PAUSE_MS;
   let emptied = (): void => undefined;
   let begun = (): void => undefined;
   const whenReady = new Promise<void>((resolve) => {
@@ -52,36 +50,9 @@ export function superviseWorkers(parts: {
     if (worker.isConnected()) worker.send(message, () => undefined);
   };
 
-  const counted = (worker: Worker, asks: readonly CountAsk[]): void =>
-    send(worker, {
-      type: 'counted',
-      verdicts: asks.map(([id, name, limit, cost, before, more]) => {
-        if (cost === null) return [id, seconds.left(name, limit), 0];
-        const verdict = seconds.take(name, limit, cost, before);
-        // Half of the rest at most, so that the others have some too; never what would be refused.
-        const granted = verdict.allowed ? Math.min(more, Math.floor(verdict.remaining / 2)) : 0;
-        return [id, granted > 0 ? seconds.take(name, limit, granted) : verdict, granted];
-      }),
-    });
+  const figures = collectFigures(metrics, workers, send);
 
-  const figuresOf = (worker: Worker): Promise<object[]> =>
-    new Promise((resolve) => {
-      ids += 1;
-      const id = ids;
-      const end = (figures: object[]): void => {
-        clearTimeout(late);
-        figuring.delete(id);
-        resolve(figures);
-      };
-      const late = setTimeout(end, FIGURES_MS, []);
-      figuring.set(id, end);
-      send(worker, { type: 'figures', id });
-    });
-
-  const render = async (): Promise<string> =>
-    renderTogether(await Promise.all([metrics.figures(), ...[...workers].map(figuresOf)]));
-
-  const becameReady = (worker: Worker): void => {
+  const onReady = (worker: Worker): void => {
     ready.add(worker);
     if (allReady) send(worker, { type: 'all ready' });
     if (allReady || ready.size < count) return;
@@ -91,17 +62,18 @@ export function superviseWorkers(parts: {
     begun();
   };
 
-  const hear = (worker: Worker, message: ToPrimary): void => {
-    if (message.type === 'count') counted(worker, message.asks);
-    else if (message.type === 'figures') figuring.get(message.id)?.(message.figures);
+  const onMessage = (worker: Worker, message: ToPrimary): void => {
+    if (message.type === 'count') {
+      send(worker, { type: 'counted', verdicts: answerCounts(seconds, message.requests) });
+    } else if (message.type === 'figures') figures.receive(message.id, message.figures);
     else if (message.type === 'render') {
       const { id } = message;
-      void render().then((text) => send(worker, { type: 'rendered', id, text }));
-    } else if (message.type === 'ready') becameReady(worker);
+      void figures.render().then((text) => send(worker, { type: 'rendered', id, text }));
+    } else if (message.type === 'ready') onReady(worker);
     else if (message.type === 'problem') notify(message);
     else if (message.type === 'fatal' && !listening) {
       notify(message);
-      parts.abandon(message.exitCode);
+      parts.exit(message.exitCode);
     } else if (message.type === 'listening' && !listening) {
       listening = true;
       notify(message);
@@ -110,10 +82,10 @@ export function superviseWorkers(parts: {
   };
 
   const replace = async (startedAt: number): Promise<void> => {
-    pauseMs = clock.elapsed() - startedAt >= STEADY_MS ? FIRST_PAUSE_MS : pauseMs;
+    pauseMs = clock.elapsed() - startedAt >= STEADY_MS ? INITIAL_PAUSE_MS : pauseMs;
     const waitMs = pauseMs;
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
-    logger.error({ waitMs }, 'a worker of the gateway ended: another one is started');
+    pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
+    logger.error({ waitMs }, 'a worker of the gateway exited and is restarted');
     await clock.sleep(waitMs, stop.signal).catch(() => undefined);
     if (!stop.signal.aborted) start();
   };
@@ -122,7 +94,7 @@ export function superviseWorkers(parts: {
     const startedAt = clock.elapsed();
     const worker = parts.cluster.fork({ GATEWAY_WORKERS: String(count), METRICS_PORT: '0' });
     workers.add(worker);
-    worker.on('message', (message: ToPrimary) => hear(worker, message));
+    worker.on('message', (message: ToPrimary) => onMessage(worker, message));
     // Of a worker that ended while it was written to; its end is told by `exit`.
     worker.on('error', () => undefined);
     worker.once('exit', () => {
@@ -135,15 +107,57 @@ export function superviseWorkers(parts: {
   start();
 
   return {
-    render,
+    render: figures.render,
     ready: whenReady,
     async close() {
       stop.abort();
-      const gone = new Promise<void>((resolve) => {
+      const ended = new Promise<void>((resolve) => {
         emptied = resolve;
       });
       for (const worker of workers) send(worker, { type: 'drain' });
-      if (workers.size > 0) await gone;
+      if (workers.size > 0) await ended;
     },
+  };
+}
+
+/** Counts for a worker, and grants it units to count by itself. */
+function answerCounts(
+  seconds: LocalSeconds,
+  requests: readonly CountRequest[],
+): Extract<ToWorker, { type: 'counted' }>['verdicts'] {
+  return requests.map(([id, name, limit, cost, before, more]) => {
+    if (cost === null) return [id, seconds.peek(name, limit), 0];
+    const verdict = seconds.take(name, limit, cost, before);
+    // Half of the rest at most, so that the others have some too; never what would be refused.
+    const granted = verdict.allowed ? Math.min(more, Math.floor(verdict.remaining / 2)) : 0;
+    return [id, granted > 0 ? seconds.take(name, limit, granted) : verdict, granted];
+  });
+}
+
+/** Collects the metrics of all workers. */
+function collectFigures(
+  metrics: Pick<Metrics, 'figures'>,
+  workers: ReadonlySet<Worker>,
+  send: (worker: Worker, message: ToWorker) => void,
+): { render(): Promise<string>; receive(id: number, figures: object[]): void } {
+  const pending = new Map<number, (figures: object[]) => void>();
+  let ids = 0;
+  const getFigures = (worker: Worker): Promise<object[]> =>
+    new Promise((resolve) => {
+      ids += 1;
+      const id = ids;
+      const end = (figures: object[]): void => {
+        clearTimeout(timer);
+        pending.delete(id);
+        resolve(figures);
+      };
+      const timer = setTimeout(end, FIGURES_MS, []);
+      pending.set(id, end);
+      send(worker, { type: 'figures', id });
+    });
+  return {
+    render: async () =>
+      renderTogether(await Promise.all([metrics.figures(), ...[...workers].map(getFigures)])),
+    receive: (id, figures) => pending.get(id)?.(figures),
   };
 }

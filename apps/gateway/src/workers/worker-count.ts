@@ -16,41 +16,35 @@ interface CountedSettings {
   readonly MAX_BODY: number;
 }
 
-/** How many workers a gateway has, and for `cores` what keeps it from having one for each; null: nothing does. */
-interface WorkerCount {
-  count: number;
-  because: string | null;
-}
-
 /**
- * Counts the workers: as many as set, or for `cores` as many as the machine and the settings let it have. Throws
- * SETTINGS_INVALID if a number is more than what is divided among them allows.
+ * Counts the workers: as many as set, or for `cores` as many as the machine and the settings let it have; `reason` says
+ * what keeps it from having one for each core, null if nothing does. Throws SETTINGS_INVALID if a number is more than what is divided among them allows.
  */
-export function workerCount(
+export function countWorkers(
   settings: CountedSettings,
   networks: readonly Network[],
   machine: { cores: number; memoryBytes: number },
-): WorkerCount {
-  const wanted = settings.GATEWAY_WORKERS;
+): { count: number; reason: string | null } {
+  const configured = settings.GATEWAY_WORKERS;
   const divided = [
     {
       most: Math.floor(settings.BODY_MEMORY / BODIES / settings.MAX_BODY),
-      because: `BODY_MEMORY of ${settings.BODY_MEMORY} bytes is divided among them, and a quarter of a part must hold MAX_BODY, ${settings.MAX_BODY} bytes`,
+      because: `BODY_MEMORY of ${settings.BODY_MEMORY} bytes is divided among the workers, and a quarter of a share must hold MAX_BODY, ${settings.MAX_BODY} bytes`,
     },
     ...networks.flatMap(({ id, upstreams }) =>
       upstreams.map(({ name, maxInFlight }) => ({
         most: maxInFlight,
-        because: `maxInFlight of ${name} of ${id} is ${maxInFlight}, which is divided among them`,
+        because: `maxInFlight of ${name} of ${id} is ${maxInFlight}, divided among the workers`,
       })),
     ),
   ];
-  if (wanted !== 'cores') {
-    const tooMany = wanted > 1 ? divided.find(({ most }) => most < wanted) : undefined;
-    if (tooMany === undefined) return { count: wanted, because: null };
+  if (configured !== 'cores') {
+    const tooMany = configured > 1 ? divided.find(({ most }) => most < configured) : undefined;
+    if (tooMany === undefined) return { count: configured, reason: null };
     throw new PackhouseError({
       code: 'SETTINGS_INVALID',
-      message: `GATEWAY_WORKERS is ${wanted}, expected ${Math.max(1, tooMany.most)} at most: ${tooMany.because}.`,
-      hint: 'Raise what is divided, or set fewer workers.',
+      message: `GATEWAY_WORKERS is ${configured}, expected at most ${Math.max(1, tooMany.most)}: ${tooMany.because}.`,
+      hint: 'Raise that setting, or set fewer workers.',
     });
   }
   const { RANGE_CACHE, FILE_CACHE, ANSWER_CACHE, ANSWER_MEMORY, BODY_MEMORY } = settings;
@@ -60,20 +54,20 @@ export function workerCount(
     ...divided,
     {
       most: Math.floor((memoryBytes - caches) / WORKER_BYTES),
-      because: `the memory of ${memoryBytes} bytes holds the caches and so many processes`,
+      because: `the memory of ${memoryBytes} bytes has room for the caches and so many processes`,
     },
   ];
   const least = limits.reduce((a, b) => (b.most < a.most ? b : a));
   return least.most < cores
-    ? { count: Math.max(1, least.most), because: least.because }
-    : { count: cores, because: null };
+    ? { count: Math.max(1, least.most), reason: least.because }
+    : { count: cores, reason: null };
 }
 
 /**
  * The networks of one of `count` workers: a part of what may be in flight. Throws SETTINGS_INVALID if a node has less
  * than one for each.
  */
-export function networksOfWorker(networks: readonly Network[], count: number): Network[] {
+export function toWorkerNetworks(networks: readonly Network[], count: number): Network[] {
   if (count === 1) return [...networks];
   return networks.map((network) => ({
     ...network,
@@ -83,7 +77,7 @@ export function networksOfWorker(networks: readonly Network[], count: number): N
       if (maxInFlight >= count) return { ...upstream, maxInFlight: Math.floor(maxInFlight / count) };
       throw new PackhouseError({
         code: 'SETTINGS_INVALID',
-        message: `maxInFlight of ${name} of ${network.id} is ${maxInFlight}, expected ${count} at least, one for each of GATEWAY_WORKERS.`,
+        message: `maxInFlight of ${name} of ${network.id} is ${maxInFlight}, expected at least ${count}, one for each of GATEWAY_WORKERS.`,
         hint: 'Raise it, or set fewer workers.',
       });
     }),

@@ -1,8 +1,8 @@
 import type { Clock, Metrics } from '@packhouse/runtime';
 import type { RateVerdict } from '../access/rate-headers.js';
 import type { SecondLimiter } from '../access/rate-limiter.js';
-import type { Soon } from '../http/soon.js';
-import type { CountAsk, ToPrimary, ToWorker } from './messages.js';
+import type { MaybePromise } from '../http/maybe-promise.js';
+import type { CountRequest, ToPrimary, ToWorker } from './messages.js';
 
 /** The part of a process that speaks with its primary. */
 export interface Channel {
@@ -14,12 +14,12 @@ export interface Channel {
  * The part of a limit that a worker takes at once, to count by itself for the rest of the second; none of a limit that is
  * less than these parts. What is not used of it when the second ends is lost to the others.
  */
-const PARTS = 200;
+const SHARES = 200;
 /** Most names with units taken ahead. */
-const MOST_TAKEN = 10_000;
+const MAX_TAKEN = 10_000;
 
 /** Units of a second that were taken ahead. */
-interface Taken {
+interface Allowance {
   units: number;
   limit: number;
   /** The end of the primary's second, or a little before it. */
@@ -31,7 +31,7 @@ interface Taken {
 type Counted = [verdict: RateVerdict, granted: number];
 
 /** What a worker has of its primary. */
-interface WorkerLink {
+export interface WorkerLink {
   /** Counts for all workers together, in the primary; `of` keeps what has equal names apart. */
   seconds(of: 'key' | 'address'): SecondLimiter;
   /** The metrics of the whole gateway. */
@@ -49,9 +49,9 @@ export function createWorkerLink(
   { metrics, clock }: { metrics: Pick<Metrics, 'figures'>; clock: Pick<Clock, 'elapsed'> },
 ): WorkerLink {
   const counting = new Map<number, (counted: Counted) => void>();
-  const ahead = new Map<string, Taken>();
+  const ahead = new Map<string, Allowance>();
   const rendering = new Map<number, (text: string) => void>();
-  let asks: CountAsk[] = [];
+  let requests: CountRequest[] = [];
   let ids = 0;
   let allReady = (): void => undefined;
   const othersReady = new Promise<void>((resolve) => {
@@ -80,29 +80,29 @@ export function createWorkerLink(
     new Promise((resolve) => {
       ids += 1;
       counting.set(ids, resolve);
-      asks.push([ids, name, limit, cost, counted, more]);
-      if (asks.length > 1) return;
+      requests.push([ids, name, limit, cost, counted, more]);
+      if (requests.length > 1) return;
       setImmediate(() => {
-        send({ type: 'count', asks });
-        asks = [];
+        send({ type: 'count', requests });
+        requests = [];
       });
     });
 
   /** Counts units that were taken ahead; undefined if they do not suffice. */
-  const takeAhead = (taken: Taken, limit: number, cost: number): RateVerdict | undefined => {
+  const takeAhead = (taken: Allowance, limit: number, cost: number): RateVerdict | undefined => {
     const resetMs = taken.until - clock.elapsed();
     if (taken.limit !== limit || taken.units < cost || resetMs <= 0) return undefined;
     taken.units -= cost;
     return { allowed: true, window: 'second', limit, remaining: taken.units, resetMs };
   };
 
-  const take = (name: string, limit: number, cost: number, counted: number): Soon<RateVerdict> => {
-    const part = Math.floor(limit / PARTS);
+  const take = (name: string, limit: number, cost: number, counted: number): MaybePromise<RateVerdict> => {
+    const part = Math.floor(limit / SHARES);
     if (part === 0 || counted > 0) return ask(name, limit, cost, counted, 0).then(([verdict]) => verdict);
     const taken = ahead.get(name) ?? { units: 0, limit, until: 0, asking: false };
     const here = takeAhead(taken, limit, cost);
     if (here !== undefined) return here;
-    if (ahead.size >= MOST_TAKEN) ahead.clear();
+    if (ahead.size >= MAX_TAKEN) ahead.clear();
     ahead.set(name, taken);
     const more = taken.asking ? 0 : part;
     if (more > 0) taken.asking = true;
@@ -118,7 +118,7 @@ export function createWorkerLink(
   return {
     seconds: (of) => ({
       take: (name, limit, cost, counted = 0) => take(`${of} ${name}`, limit, cost, counted),
-      left: (name, limit) => ask(`${of} ${name}`, limit, null, 0, 0).then(([verdict]) => verdict),
+      peek: (name, limit) => ask(`${of} ${name}`, limit, null, 0, 0).then(([verdict]) => verdict),
       close: async () => undefined,
     }),
     render: () =>

@@ -125,7 +125,11 @@ async function refuseTakenPort(port: number): Promise<void> {
 async function untilReady(url: string, child: ChildProcess): Promise<Error | undefined> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
   const headers = { 'content-type': 'application/json' };
-  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await delay(POLL_MS)) {
+  for (
+    const deadline = performance.now() + READY_WITHIN_MS;
+    performance.now() < deadline;
+    await delay(POLL_MS)
+  ) {
     if (!isRunning(child)) return new Error(`it ended with ${child.exitCode ?? child.signalCode}.`);
     try {
       const response = await fetch(url, {
@@ -181,7 +185,7 @@ interface PidFile {
 async function clearLeftover(pidFile: string, logger?: Logger): Promise<void> {
   const left = await readPidFile(pidFile);
   if (left !== undefined && (await isThatAnvil(left))) {
-    if (left.owner !== process.pid && (await parentOf(left.pid)) === left.owner) {
+    if (left.owner !== process.pid && (await getParent(left.pid)) === left.owner) {
       throw new PackhouseError({
         code: 'DATA_DIR_BUSY',
         message: `Process ${left.owner} already runs an Anvil that belongs to ${pidFile}.`,
@@ -191,7 +195,7 @@ async function clearLeftover(pidFile: string, logger?: Logger): Promise<void> {
     }
     logger?.warn({ pid: left.pid }, 'ending the Anvil that an earlier run left behind');
     process.kill(left.pid, 'SIGKILL');
-    for (const end = Date.now() + KILL_WITHIN_MS; isAlive(left.pid) && Date.now() < end; )
+    for (const end = performance.now() + KILL_WITHIN_MS; isAlive(left.pid) && performance.now() < end; )
       await delay(POLL_MS);
   }
   await rm(pidFile, { force: true });
@@ -212,7 +216,7 @@ async function isThatAnvil(left: PidFile): Promise<boolean> {
   return path.basename(program ?? '') === 'anvil' && args[args.indexOf('--port') + 1] === String(left.port);
 }
 
-async function parentOf(pid: number): Promise<number> {
+async function getParent(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]);
 }

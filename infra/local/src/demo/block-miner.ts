@@ -64,7 +64,7 @@ export async function createBlockMiner(options: {
   /** Hashes of the transactions sent for block `head + 1`; undefined before the first try. */
   let sent: string[] | undefined;
 
-  const actionsOf = (number: number): TypedAction[] =>
+  const getActions = (number: number): TypedAction[] =>
     cast === undefined ? planDeployment(deployer) : planBlock(number, cast, options.historyBlocks);
 
   const send = async (number: number, actions: readonly TypedAction[]): Promise<string[]> => {
@@ -105,7 +105,7 @@ export async function createBlockMiner(options: {
     mineNext: async () => {
       const number = head + 1;
       const timestamp = GENESIS_TIMESTAMP + SECONDS_A_BLOCK * number;
-      const actions = actionsOf(number);
+      const actions = getActions(number);
       const there = sent === undefined ? head : Number(await rpc.call('eth_blockNumber'));
       if (there < number) {
         // Transactions of an interrupted try, or foreign ones, would make it another block.

@@ -46,21 +46,21 @@ export function createJsonRpc(url: string): JsonRpc {
     const body = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
     const answers = (await post(body, `a batch of ${calls.length} calls`)) as Answer[];
     const results: unknown[] = [];
-    for (const answer of answers) results[answer.id] = resultOf(answer, calls[answer.id]![0]);
+    for (const answer of answers) results[answer.id] = getResult(answer, calls[answer.id]![0]);
     return results;
   };
 
   return {
     batch,
     call: async (method, ...params) =>
-      resultOf((await post({ jsonrpc: '2.0', id: 0, method, params }, method)) as Answer, method),
+      getResult((await post({ jsonrpc: '2.0', id: 0, method, params }, method)) as Answer, method),
     close: async () => {
       if (!client.destroyed) await client.destroy();
     },
   };
 }
 
-function resultOf(answer: Answer, method: string): unknown {
+function getResult(answer: Answer, method: string): unknown {
   if (answer.error === undefined) return answer.result;
   throw new PackhouseError({
     code: 'NODE_ERROR',

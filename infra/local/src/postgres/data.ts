@@ -72,7 +72,8 @@ async function runInitdb(initdb: string, folder: string, passwordFile: string, a
     await promisify(execFile)(initdb, options, {
       cwd: path.dirname(folder),
       env: CHILD_ENV,
-      ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
+      uid: account?.uid,
+      gid: account?.gid,
     });
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };

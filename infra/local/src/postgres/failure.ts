@@ -19,7 +19,7 @@ const FAILURES: readonly Failure[] = [
   {
     pattern: /Address already in use|EADDRINUSE/,
     code: 'PORT_IN_USE',
-    message: () => 'The port for Postgres is taken by another program.',
+    message: () => 'The port for Postgres is in use by another program.',
     hint: 'Choose another port.',
   },
   {

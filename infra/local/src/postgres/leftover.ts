@@ -19,9 +19,9 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
   const folder = await realpath(dataFolder);
   // Read first: a pid file that appears later belongs to another start.
   const named = await firstLine(pidFile);
-  const pid = await serverOf(folder, named);
+  const pid = await getServer(folder, named);
   if (pid !== null) {
-    const parent = await parentOf(pid);
+    const parent = await getParent(pid);
     const owner = Number(await readFile(path.join(dataFolder, 'packhouse-owner'), 'utf8').catch(() => ''));
     if (parent === owner && owner > 1) {
       throw new PackhouseError({
@@ -38,7 +38,7 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
   let another: number | null = null;
   const settled = await waitUntil(async () => {
     if ((await processesIn(folder)).length === 0) return true;
-    another = await serverOf(folder, await firstLine(pidFile));
+    another = await getServer(folder, await firstLine(pidFile));
     return another !== null;
   }, FAST_SHUTDOWN_MS);
   // Another start at the same moment was first.
@@ -54,13 +54,13 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
 }
 
 /** The server on a data folder: by its pid file, else (the file may be unfinished) by its command line. */
-async function serverOf(folder: string, named: string | null): Promise<number | null> {
+async function getServer(folder: string, named: string | null): Promise<number | null> {
   const pid = Number(named);
-  if (Number.isInteger(pid) && pid > 0 && (await isPostgresOf(pid, folder))) return pid;
+  if (Number.isInteger(pid) && pid > 0 && (await isPostgres(pid, folder))) return pid;
   const all = await processesIn(folder);
   for (const one of all) {
     // Its child processes call themselves `postgres: …`; the server keeps its command line.
-    if ((await commandOf(one)).includes('\0-D\0')) return one;
+    if ((await getCommand(one)).includes('\0-D\0')) return one;
   }
   return null;
 }
@@ -84,14 +84,14 @@ async function endProcess(pid: number): Promise<void> {
 
 /** False if the time was over first. */
 async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
-  for (const end = Date.now() + withinMs; Date.now() < end; await delay(POLL_MS)) {
+  for (const end = performance.now() + withinMs; performance.now() < end; await delay(POLL_MS)) {
     if (await condition()) return true;
   }
   return condition();
 }
 
 /** Every process of Postgres works in its data folder. */
-async function isPostgresOf(pid: number, dataFolder: string): Promise<boolean> {
+async function isPostgres(pid: number, dataFolder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform === 'linux') {
     return (await readlink(`/proc/${pid}/cwd`).catch(() => null)) === dataFolder;
@@ -99,7 +99,7 @@ async function isPostgresOf(pid: number, dataFolder: string): Promise<boolean> {
   return (await ps(pid, 'command')).includes(dataFolder);
 }
 
-async function parentOf(pid: number): Promise<number> {
+async function getParent(pid: number): Promise<number> {
   return Number(await ps(pid, 'ppid'));
 }
 
@@ -121,11 +121,11 @@ async function processesIn(dataFolder: string): Promise<number[]> {
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     if ((await readlink(`/proc/${name}/cwd`).catch(() => null)) !== dataFolder) continue;
-    if (/^postgres(?:\0|: )|\/postgres\0/.test(await commandOf(Number(name)))) found.push(Number(name));
+    if (/^postgres(?:\0|: )|\/postgres\0/.test(await getCommand(Number(name)))) found.push(Number(name));
   }
   return found;
 }
 
-async function commandOf(pid: number): Promise<string> {
+async function getCommand(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 }

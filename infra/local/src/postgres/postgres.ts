@@ -51,7 +51,7 @@ interface StartPostgresOptions {
   /** For data and log, or for a file `LOCATION` that says where they are (see postgresHome). Made if absent. */
   directory: string;
   /** Default: a free one. */
-  port?: number;
+  port?: number | undefined;
   logger?: Logger;
   /** Settings of postgresql.conf over the default ones. */
   settings?: Readonly<Record<string, string>>;
@@ -139,7 +139,8 @@ async function launch(parts: {
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         env: CHILD_ENV,
-        ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
+        uid: account?.uid,
+        gid: account?.gid,
       },
     );
     const failed = new Promise<Error>((resolve) => child.once('error', resolve));
@@ -154,7 +155,7 @@ async function launch(parts: {
 async function ready(server: Server, url: string, home: string): Promise<void> {
   const { child } = server;
   const exited = once(child, 'exit');
-  let silentSince = Date.now();
+  let silentSince = performance.now();
   while (child.exitCode === null && child.signalCode === null) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
     client.on('error', () => {});
@@ -166,8 +167,9 @@ async function ready(server: Server, url: string, home: string): Promise<void> {
       break;
     } catch (error) {
       // 57P03: it is up and busy with recovery.
-      if ((error as { code?: string }).code === '57P03') silentSince = Date.now();
-      if (Date.now() - silentSince > SILENT_MS) throw postgresFailure(await server.output(), home, error);
+      if ((error as { code?: string }).code === '57P03') silentSince = performance.now();
+      if (performance.now() - silentSince > SILENT_MS)
+        throw postgresFailure(await server.output(), home, error);
       await delay(READY_POLL_MS);
     } finally {
       client.end().catch(() => {});

@@ -18,7 +18,7 @@ async function watched(): Promise<{ child: ChildProcess; release: () => void }> 
   return { child, release: endWithOwner({ pid: child.pid as number }) };
 }
 
-async function keepersOf(pid: number): Promise<number[]> {
+async function getKeepers(pid: number): Promise<number[]> {
   const ps = spawn('ps', ['-A', '-o', 'pid=,args='], { stdio: ['ignore', 'pipe', 'ignore'] });
   let text = '';
   ps.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -34,15 +34,15 @@ async function keepersOf(pid: number): Promise<number[]> {
 it('a shell that watches is replaced when somebody ends it, and none is left once it is let go', async () => {
   const { child, release } = await watched();
   const pid = child.pid as number;
-  await vi.waitFor(async () => expect(await keepersOf(pid)).toHaveLength(1), WAIT);
-  const [first] = await keepersOf(pid);
+  await vi.waitFor(async () => expect(await getKeepers(pid)).toHaveLength(1), WAIT);
+  const [first] = await getKeepers(pid);
   process.kill(first as number, 'SIGKILL');
   await vi.waitFor(async () => {
-    const now = await keepersOf(pid);
+    const now = await getKeepers(pid);
     expect(now).toHaveLength(1);
     expect(now).not.toContain(first);
   }, WAIT);
   release();
-  await vi.waitFor(async () => expect(await keepersOf(pid)).toHaveLength(0), WAIT);
+  await vi.waitFor(async () => expect(await getKeepers(pid)).toHaveLength(0), WAIT);
   expect(isAlive(pid)).toBe(true);
 });

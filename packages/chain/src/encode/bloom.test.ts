@@ -10,8 +10,8 @@ beforeAll(async () => {
   keccak = await createKeccak256();
 });
 
-const hexOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
-const log = fc.record({ address: hexOf(20), topics: fc.array(hexOf(32), { maxLength: 4 }) });
+const hexString = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
+const log = fc.record({ address: hexString(20), topics: fc.array(hexString(32), { maxLength: 4 }) });
 
 it('hashes as @noble/hashes does, at every length around a block of the sponge', () => {
   for (let length = 0; length < 300; length++) {

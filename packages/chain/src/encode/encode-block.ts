@@ -21,7 +21,7 @@ function writePart(rlp: RlpBuffer, block: BlockRecord, part: HeaderPart): void {
     for (const inner of part.list) writePart(rlp, block, inner);
     return;
   }
-  const value = fieldOf(block, part);
+  const value = getField(block, part);
   if (value == null) return;
   if (isNumber(part)) rlp.quantity(value);
   else rlp.data(value);
@@ -32,7 +32,7 @@ function partLength(block: BlockRecord, part: HeaderPart): number {
     const length = payloadLength(block, part.list);
     return length === 0 ? 0 : headerLength(length) + length;
   }
-  const value = fieldOf(block, part);
+  const value = getField(block, part);
   if (value == null) return 0;
   return isNumber(part) ? quantityLength(value) : dataLength(value);
 }
@@ -46,7 +46,7 @@ function isNumber({ form }: HeaderField): boolean {
 }
 
 /** A field's canonical hex. Ethereum's fields are the record's own, under the same names. */
-function fieldOf(block: BlockRecord, { name, of }: HeaderField): Optional<string> {
+function getField(block: BlockRecord, { name, of }: HeaderField): Optional<string> {
   if (of !== undefined) return block.others.get(`${of}.${name}`);
   return block.others.get(name) ?? block[name as EthereumField];
 }

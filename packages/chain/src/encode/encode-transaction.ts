@@ -9,6 +9,11 @@ import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-
  * specification for 0x7e; for other types the rules of the chain.
  */
 export function encodeTransaction(rlp: RlpBuffer, tx: TransactionRecord): void {
+  if (tx.other?.unwrapped === true) {
+    const type = Buffer.from([tx.kind]);
+    rlp.rawItem(Buffer.concat([type, Buffer.from(tx.input.slice(2), 'hex')]));
+    return;
+  }
   const payload = rlp.beginItem();
   if (tx.other !== undefined) {
     other(rlp, tx.other.values ?? []);

@@ -17,6 +17,11 @@ interface Native {
   ecdsaRecover(signature: Uint8Array, parity: number, message: Uint8Array, compressed: false): Uint8Array;
 }
 
+/** Whether this machine has libsecp256k1: about 50 µs a sender instead of 1,500. */
+export function hasNativeRecovery(): boolean {
+  return createRecoverKey() !== portableRecoverKey;
+}
+
 /**
  * libsecp256k1, or where its package has no binary for this machine, noble: the same answers, 30 times slower. The
  * package's own fallback is not used.

@@ -19,7 +19,7 @@ type Field = { kind: 'data' | 'quantity'; text: string };
 const oracle = ({ kind, text }: Field) =>
   kind === 'data' ? Buffer.from(text.slice(2), 'hex') : BigInt(text);
 const write = (rlp: RlpBuffer, { kind, text }: Field) => rlp[kind](text);
-const lengthOf = ({ kind, text }: Field) => (kind === 'data' ? dataLength(text) : quantityLength(text));
+const getLength = ({ kind, text }: Field) => (kind === 'data' ? dataLength(text) : quantityLength(text));
 
 describe('RlpBuffer', () => {
   it('writes lists of strings and numbers as @ethereumjs/rlp does, whatever was written before', () => {
@@ -43,7 +43,7 @@ describe('RlpBuffer', () => {
       fc.property(fc.array(field, { maxLength: 30 }), (fields) => {
         const rlp = new RlpBuffer();
         const payload = rlp.beginItem();
-        const inner = fields.reduce((sum, each) => sum + lengthOf(each), 0);
+        const inner = fields.reduce((sum, each) => sum + getLength(each), 0);
         rlp.list(inner);
         for (const each of fields) write(rlp, each);
         rlp.endItem(payload);

@@ -57,6 +57,12 @@ export class RlpBuffer {
     this.ends.push(this.at);
   }
 
+  /** Forgets the last item. */
+  drop(): void {
+    this.starts.pop();
+    this.ends.pop();
+  }
+
   /** Adds an item that is not a list, as it is. */
   rawItem(bytes: Uint8Array): void {
     this.beginItem();
@@ -111,7 +117,7 @@ export class RlpBuffer {
       this.bytes[this.at++] = offset + length;
       return;
     }
-    const size = bytesOf(length);
+    const size = toBytes(length);
     this.bytes[this.at] = offset + 55 + size;
     this.at += 1 + size;
     this.lengthBefore(this.at, length);
@@ -159,13 +165,13 @@ export class RlpBuffer {
 }
 
 /** Bytes of the length in the header of a list or string of this many bytes. */
-function bytesOf(length: number): number {
+function toBytes(length: number): number {
   return length < 0x100 ? 1 : length < 0x1_0000 ? 2 : length < 0x100_0000 ? 3 : 4;
 }
 
 /** Bytes of an RLP string or list header in front of a payload of `length` bytes. */
 export function headerLength(length: number): number {
-  return length < 56 ? 1 : 1 + bytesOf(length);
+  return length < 56 ? 1 : 1 + toBytes(length);
 }
 
 /** Bytes that the byte string `hex` takes in RLP. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createKeccak256, type Keccak, toHex } from './keccak.js';
 import { RlpBuffer } from './rlp-buffer.js';
-import { EMPTY_ROOT, keyLength, keyOf, trieRoot } from './trie-root.js';
+import { EMPTY_ROOT, keyLength, toTrieKey, trieRoot } from './trie-root.js';
 
 let keccak: Keccak;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('trieRoot', () => {
   it('knows the key of an item of any number', () => {
     for (const index of [0, 1, 127, 128, 255, 256, 65_535, 65_536, 16_777_215]) {
       const key = Buffer.from(RLP.encode(index)).toString('hex');
-      expect(keyOf(index).toString(16).padStart(keyLength(index), '0')).toBe(key);
+      expect(toTrieKey(index).toString(16).padStart(keyLength(index), '0')).toBe(key);
     }
   });
 });

@@ -21,7 +21,7 @@ export function keyLength(index: number): number {
 }
 
 /** rlp(index) as one number; `index` is below 2^24. */
-export function keyOf(index: number): number {
+export function toTrieKey(index: number): number {
   if (index === 0) return 0x80;
   if (index < 0x80) return index;
   if (index < 0x100) return 0x8100 + index;
@@ -57,7 +57,7 @@ class TrieBuilder {
   /** The nibble of the key at `place`; `depth` nibbles are before it. */
   private nibbleAt(place: number, depth: number): number {
     const index = this.order[place]!;
-    return (keyOf(index) >>> (4 * (keyLength(index) - 1 - depth))) & 15;
+    return (toTrieKey(index) >>> (4 * (keyLength(index) - 1 - depth))) & 15;
   }
 
   /** The reference to the keys from `low` to before `high` in their parent: a hash, or a node of under 32 bytes. */
@@ -89,14 +89,14 @@ class TrieBuilder {
     let start = items.starts[index]!;
     const length = end - start;
     if (length !== 1 || items.bytes[start]! >= 0x80) start = items.headerBefore(start, length, 0x80);
-    start = this.pathBefore(items.bytes, start, keyOf(index), keyLength(index) - depth, 0x20);
+    start = this.pathBefore(items.bytes, start, toTrieKey(index), keyLength(index) - depth, 0x20);
     start = items.headerBefore(start, end - start, 0xc0);
     return this.finish(items.bytes.subarray(start, end));
   }
 
   private extension(low: number, depth: number, shared: number, child: Uint8Array): Uint8Array {
     const index = this.order[low]!;
-    const path = keyOf(index) >>> (4 * (keyLength(index) - shared));
+    const path = toTrieKey(index) >>> (4 * (keyLength(index) - shared));
     const room = 16;
     const start = this.pathBefore(this.node, room, path, shared - depth, 0);
     const end = this.ref(child, room);

@@ -1,3 +1,4 @@
+import { toQuantity } from '../record/hex.js';
 import type { TransactionRecord } from '../record/transaction.js';
 import { type BlockInHand, disagree, type SignedChain } from './tools.js';
 
@@ -40,5 +41,5 @@ const ZEROS = /^0x0+$/;
 /** Chain that a legacy transaction is bound to: `v` is 35 or 36 and twice the id (EIP-155); undefined for 27 and 28. */
 export function legacyChainId(tx: TransactionRecord): string | undefined {
   const v = BigInt(tx.v!);
-  return v < 35n ? undefined : `0x${((v - 35n) >> 1n).toString(16)}`;
+  return v < 35n ? undefined : toQuantity((v - 35n) >> 1n);
 }

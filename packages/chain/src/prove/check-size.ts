@@ -1,4 +1,5 @@
 import { headerLength } from '../encode/rlp-buffer.js';
+import { toQuantity } from '../record/hex.js';
 import { NO_SIZE } from './complete.js';
 import { type BlockInHand, disagree } from './tools.js';
 
@@ -30,16 +31,16 @@ export function checkSize(block: BlockInHand, parts: PartLengths): void {
     if (parts.withdrawals === undefined) return;
     payload += headerLength(parts.withdrawals) + parts.withdrawals;
   }
-  const size = sizeOf(payload);
+  const size = getSize(payload);
   if (record.size === size) return;
   if (block.corrected === undefined) {
-    if (record.size === sizeOf(bare)) return;
+    if (record.size === getSize(bare)) return;
     disagree(block, 'size', record.size, size, "it is the length of the block's RLP");
   }
   if (record.size !== NO_SIZE) block.corrected.push('size');
   record.size = size;
 }
 
-function sizeOf(payload: number): string {
-  return `0x${(headerLength(payload) + payload).toString(16)}`;
+function getSize(payload: number): string {
+  return toQuantity(headerLength(payload) + payload);
 }

@@ -1,16 +1,23 @@
 import { EMPTY_ROOT } from '../encode/trie-root.js';
+import { normalQuantity, toQuantity } from '../record/hex.js';
 import type { Raw } from '../record/reader.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
+import {
+  isNoise,
+  lacksField,
+  RECEIPT_TYPE_FIELDS,
+  TRANSACTION_TYPE_FIELDS,
+  type TypeField,
+} from '../record/type-fields.js';
 
 /*
  * Records as nodes say them, with the fields filled in that are absent (or null) and follow from others, so that they
- * do not depend on the make or age of the node. What is filled in is read and checked like the rest; a value that is no
- * object stays for the reader to refuse.
+ * do not depend on the make or age of the node, and without what some clients write into fields that the type lacks
+ * (NOISE). What is filled in is read and checked like the rest; a value that is no object stays for the reader to refuse.
  */
 
 const GAS_PER_BLOB = 131_072;
 const ZEROS = `0x${'0'.repeat(40)}`;
-const SIGNED_TYPES: ReadonlySet<unknown> = new Set(['0x1', '0x2', '0x3', '0x4']);
 
 /** A size that no block has; it is put right with the length of the block's RLP. */
 export const NO_SIZE = '0x0';
@@ -21,15 +28,17 @@ export function completeBlock(value: unknown): unknown {
   const more: Record<string, unknown> = {};
   if (value.size == null) more.size = NO_SIZE;
   const { withdrawals, withdrawalsRoot } = value;
-  const hasNone = withdrawalsRoot === EMPTY_ROOT || (withdrawalsRoot != null && beginsWithDeposit(value));
-  if (withdrawals == null && hasNone) more.withdrawals = [];
+  if (withdrawals == null && withdrawalsRoot != null) {
+    const hasNone = String(withdrawalsRoot).toLowerCase() === EMPTY_ROOT || beginsWithDeposit(value);
+    if (hasNone) more.withdrawals = [];
+  }
   return withMore(value, more);
 }
 
 /** Whether the block is of the OP stack, whose first transaction is a deposit. */
 function beginsWithDeposit({ transactions }: Raw): boolean {
   const first: unknown = Array.isArray(transactions) ? transactions[0] : undefined;
-  return isObject(first) && first.type === '0x7e' && first.sourceHash != null;
+  return isObject(first) && kindOf(first.type) === DEPOSIT && first.sourceHash != null;
 }
 
 /**
@@ -39,16 +48,18 @@ function beginsWithDeposit({ transactions }: Raw): boolean {
 export function completeTransaction(value: unknown, chainId: number | undefined): unknown {
   if (!isObject(value)) return value;
   const more: Record<string, unknown> = {};
+  const kind = kindOf(value.type);
+  if (kind !== undefined) dropNoise(value, TRANSACTION_TYPE_FIELDS, kind, more);
   if (value.type == null) more.type = '0x0';
-  if (value.chainId == null && (value.type == null || value.type === '0x0')) {
+  if (value.chainId == null && kind === 0) {
     const chain = chainOfV(value.v);
     if (chain !== undefined) more.chainId = chain;
   }
-  if (SIGNED_TYPES.has(value.type)) {
+  if (kind !== undefined && kind >= 1 && kind <= 4) {
     if (value.accessList == null) more.accessList = [];
     if (value.yParity == null && value.v != null) more.yParity = value.v;
     if (value.v == null && value.yParity != null) more.v = value.yParity;
-    if (value.chainId == null && chainId !== undefined) more.chainId = `0x${chainId.toString(16)}`;
+    if (value.chainId == null && chainId !== undefined) more.chainId = toQuantity(chainId);
   }
   return withMore(value, more);
 }
@@ -65,7 +76,9 @@ export function completeReceipt(value: unknown, tx: TransactionRecord, prices: b
     if (value.contractAddress === ZEROS && tx.to !== null) more.contractAddress = null;
   }
   if (value.to === undefined) more.to = tx.to;
+  if (value.contractAddress === undefined && tx.to !== null) more.contractAddress = null;
   if (value.type == null && tx.type != null) more.type = tx.type;
+  if (tx.other === undefined) dropNoise(value, RECEIPT_TYPE_FIELDS, tx.kind, more);
   const signed = prices && tx.other === undefined && tx.kind !== DEPOSIT;
   if (signed && value.effectiveGasPrice == null && tx.gasPrice != null) {
     more.effectiveGasPrice = tx.gasPrice;
@@ -76,16 +89,38 @@ export function completeReceipt(value: unknown, tx: TransactionRecord, prices: b
   return withMore(value, more);
 }
 
+/** The number of one of Ethereum's types, or of a deposit, in whatever form; absent it is 0. */
+function kindOf(type: unknown): number | undefined {
+  if (type == null) return 0;
+  const kind = Number(typeof type === 'string' ? normalQuantity(type) : undefined);
+  return kind <= 4 || kind === DEPOSIT ? kind : undefined;
+}
+
+/** Sets what clients write into fields that the type lacks to undefined. */
+function dropNoise(
+  value: Raw,
+  fields: readonly TypeField[],
+  kind: number,
+  more: Record<string, unknown>,
+): void {
+  for (const field of fields) {
+    const { name } = field;
+    if (value[name] !== undefined && lacksField(field, kind) && isNoise(name, value[name]))
+      more[name] = undefined;
+  }
+}
+
 /** `v` is 35 or 36 and twice the chain's id; undefined if it is not. */
 function chainOfV(v: unknown): string | undefined {
-  if (typeof v !== 'string' || !/^0x[0-9a-f]{1,16}$/.test(v)) return undefined;
-  const number = BigInt(v);
-  return number < 35n ? undefined : `0x${((number - 35n) >> 1n).toString(16)}`;
+  const quantity = typeof v === 'string' ? normalQuantity(v) : undefined;
+  if (quantity === undefined || quantity.length > 18) return undefined;
+  const number = BigInt(quantity);
+  return number < 35n ? undefined : toQuantity((number - 35n) >> 1n);
 }
 
 /** Gas of a transaction's blobs, as QUANTITY: each uses GAS_PER_BLOB (EIP-4844). */
 export function blobGas({ blobVersionedHashes }: TransactionRecord): string {
-  return `0x${(GAS_PER_BLOB * (blobVersionedHashes?.length ?? 0)).toString(16)}`;
+  return toQuantity(GAS_PER_BLOB * (blobVersionedHashes?.length ?? 0));
 }
 
 function isObject(value: unknown): value is Raw {

@@ -11,7 +11,7 @@ import { checkSize } from './check-size.js';
 import { completeBlock, NO_SIZE } from './complete.js';
 import { proveHeader } from './prove-header.js';
 import { proveReceipts } from './prove-receipts.js';
-import { proveSenders, signedOf, signerOf } from './prove-senders.js';
+import { getSignatures, getSigner, proveSenders, toSenderCheck } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
 import { lacksWithdrawals, proveWithdrawals } from './prove-withdrawals.js';
 import {
@@ -21,6 +21,7 @@ import {
   type ProofPolicy,
   type ProvedBlock,
   type RecordTexts,
+  type SenderCheck,
   type TransactionFacts,
 } from './proved-block.js';
 import { type BlockInHand, disagree, type Tools } from './tools.js';
@@ -29,8 +30,16 @@ import { type BlockInHand, disagree, type Tools } from './tools.js';
 export interface BlockAnswer {
   /** Result of eth_getBlockByNumber or eth_getBlockByHash with full transactions. */
   block: unknown;
-  /** Result of eth_getBlockReceipts; absent if receipts are not wanted. */
+  /** Result of eth_getBlockReceipts; absent if receipts are not requested. */
   receipts?: unknown;
+}
+
+/** How the senders of a block are proved. */
+export interface SenderOptions {
+  /** All of them, also under `sample`: something about this block, or the node that gave it, was false before. */
+  suspected?: boolean;
+  /** Not now: the caller does it, from `senders`. */
+  later?: boolean;
 }
 
 /**
@@ -39,7 +48,11 @@ export interface BlockAnswer {
  *
  * @throws RECORD_INVALID, PROOF_FAILED
  */
-export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
+export function proveBlock(
+  tools: Tools,
+  answer: BlockAnswer,
+  { suspected = false, later = false }: SenderOptions = {},
+): ProvedBlock {
   const { block, header } = openBlock(tools, answer.block);
   const { record, unproved } = block;
   const body = proveTransactions(tools, block);
@@ -54,7 +67,7 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     blockTail: tail,
   };
 
-  let receipts: ReceiptRecord[] | undefined;
+  let receipts: readonly (ReceiptRecord | undefined)[] | undefined;
   if (answer.receipts !== undefined) {
     const proved = proveReceipts(tools, block, body.records, answer.receipts);
     receipts = proved.records;
@@ -65,15 +78,19 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     if (!block.notProved.has('receiptsRoot')) checkNoReceipts(block);
     proofs.add('receiptsRoot').add('logsBloom');
   }
+  let senders: SenderCheck | undefined;
   if (tools.policy.senders !== 'off' && unproved.hashes === undefined) {
-    for (const proof of proveSenders(tools, block, signedOf(block, body.records))) proofs.add(proof);
+    const check = toSenderCheck(tools, { ...getSignatures(tools, block, body.records), suspected });
+    if (later) senders = check;
+    else for (const proof of proveSenders(tools, block.number, check)) proofs.add(proof);
   }
   return {
-    ...summaryOf(block, header.unknownFields, proofs),
-    transactions: body.records.map((tx, index) => factsOf(block, tx, receipts?.[index])),
-    signerOf(index) {
+    ...toSummary(block, header.unknownFields, proofs),
+    ...(senders === undefined ? {} : { senders }),
+    transactions: body.records.map((tx, index) => getFacts(block, tx, receipts?.[index])),
+    getSigner(index) {
       tools.rlp.clear();
-      return signerOf(tools, body.records[index]!);
+      return getSigner(tools, body.records[index]!);
     },
     texts,
   };
@@ -103,7 +120,7 @@ export function proveFrame(
 }
 
 /** What is said of a block that passed these proofs, apart from its transactions. */
-export function summaryOf(
+export function toSummary(
   block: BlockInHand,
   unknownFields: readonly string[],
   proofs: ReadonlySet<Proof>,
@@ -117,9 +134,12 @@ export function summaryOf(
     difficulty: record.difficulty,
     totalDifficulty: record.totalDifficulty,
     proofs: PROOFS.filter((proof) => proofs.has(proof) && !block.notProved.has(proof)),
-    notProved: reasonsOf(block),
+    notProved: getReasons(block),
     unknownFields,
-    missing: lacksWithdrawals(block) ? ['withdrawals'] : [],
+    missing: [
+      ...(lacksWithdrawals(block) ? (['withdrawals'] as const) : []),
+      ...(block.lacksReceipts ? (['receipts'] as const) : []),
+    ],
     corrected: block.corrected ?? [],
   };
 }
@@ -131,30 +151,32 @@ export function openBlock(
 ): { block: BlockInHand; header: ReturnType<typeof proveHeader> } {
   const reader = new Reader(tools.policy.extraFields === 'keep', tools.scratch);
   const rules = rulesAt(tools.rules, value);
-  const unproved = unprovedOf(rules, tools.policy);
+  const unproved = getUnproved(rules, tools.policy);
   const recompute = unproved.header === undefined;
   const form = { seals: recompute ? 'required' : 'optional', header: rules.header } as const;
   const computes = tools.policy.derived !== 'leave';
   const given = computes ? completeBlock(value) : value;
   const record = readBlock(reader, given, form);
+  const { total, logIndex } = rules.checks;
   const block: BlockInHand = {
     number: reader.number(record.number, 'number'),
     record,
     reader,
     rules,
     unproved,
-    checks: recompute ? rules.checks : { ...NO_CHECKS, total: rules.checks.total },
+    checks: recompute ? rules.checks : { ...NO_CHECKS, total, logIndex },
     notProved: namedReasons(unproved),
     outside: new Set(),
     corrected: computes ? [] : undefined,
     hasDeposits: false,
+    lacksReceipts: false,
   };
   const header = recompute ? proveHeader(tools, block, given) : { length: 0, unknownFields: [] };
   if (recompute) checkUncles(block);
   return { block, header };
 }
 
-/** A block without transactions has no receipts, whether they were asked for or not. */
+/** A block without transactions has no receipts, whether they were requested or not. */
 function checkNoReceipts(block: BlockInHand): void {
   const { receiptsRoot, logsBloom } = block.record;
   const because = 'the block has no transactions';
@@ -164,7 +186,7 @@ function checkNoReceipts(block: BlockInHand): void {
   if (logsBloom !== EMPTY_BLOOM) disagree(block, 'logsBloom', logsBloom, EMPTY_BLOOM, because, 'logsBloom');
 }
 
-function factsOf(
+function getFacts(
   block: BlockInHand,
   tx: TransactionRecord,
   receipt: ReceiptRecord | undefined,
@@ -196,7 +218,7 @@ function logAddresses({ logs }: ReceiptRecord, isAmsterdam: boolean): readonly s
 const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
 
 /** What is not recomputed: by the rules, and by the policy. */
-function unprovedOf(rules: Rules, policy: ProofPolicy): Unproved {
+function getUnproved(rules: Rules, policy: ProofPolicy): Unproved {
   const trusted = (part: string) => `the network's policy trusts the ${part} that the node says`;
   const unproved = { ...rules.unproved };
   if (policy.header === 'trust') unproved.header ??= trusted('hash');
@@ -227,7 +249,7 @@ function namedReasons(unproved: Unproved): Map<Proof, string> {
   return named;
 }
 
-function reasonsOf({ notProved }: BlockInHand): ProvedBlock['notProved'] {
+function getReasons({ notProved }: BlockInHand): ProvedBlock['notProved'] {
   return PROOFS.flatMap((proof) => {
     const because = notProved.get(proof);
     return because === undefined ? [] : [{ proof, because }];

@@ -5,7 +5,7 @@ import { readTransaction } from '../record/transaction.js';
 import { FORK_TIMES, NO_CHECKS } from '../rules/ethereum.js';
 import type { HeaderField, HeaderPart } from '../rules/rule-set.js';
 import { checkChain } from './check-chain.js';
-import { type BlockInHand, proofFailed, suspects, type Tools } from './tools.js';
+import { type BlockInHand, failProof, type Tools } from './tools.js';
 
 /** A header that hashes to the block's hash. */
 interface ProvedHeader {
@@ -31,7 +31,8 @@ export function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): 
   const forks = FORK_TIMES.get(tools.policy.chainId) ?? [];
   const time = Number(block.record.timestamp);
   const isRenamed = forks.some(([since, field]) => time >= since && block.record[field] == null);
-  for (const fields of isRenamed ? [] : arrangements(unknown)) {
+  const known = unknown.flatMap(({ name, form }) => (form === undefined ? [] : { name, form }));
+  for (const fields of isRenamed ? [] : arrangements(known)) {
     const longer = [...header, ...fields];
     const record = readBlock(block.reader, answer, { seals: 'required', header: longer });
     const tried = hashHeader(tools, record, longer);
@@ -47,13 +48,11 @@ export function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): 
     return { length: tried.length, unknownFields };
   }
   checkChains(tools, block);
-  throw proofFailed({
-    block: block.number,
+  return failProof(block, {
     proof: 'headerHash',
     field: 'hash',
     expected,
     got,
-    kinds: suspects(block),
     message: `its header hashes to ${got}, but the block is given as ${expected}.`,
     ...(isUnlisted(tools) ? { hint: OWN_RULES } : {}),
     ...(unknown.length === 0 ? {} : { unknownFields: unknown.map(({ name }) => name) }),
@@ -92,13 +91,13 @@ function hashHeader(
 }
 
 /** Most unknown fields of which every choice and order is tried; of more only all, as they come. */
-const MOST_ARRANGED = 4;
+const MAX_ARRANGED = 4;
 
 /** The fields in the order of the node, then every choice of them in every order: some nodes sort by name. */
 function* arrangements(fields: readonly HeaderField[]): Generator<readonly HeaderField[]> {
   if (fields.length === 0) return;
   yield fields;
-  if (fields.length <= MOST_ARRANGED) yield* choices(fields, []);
+  if (fields.length <= MAX_ARRANGED) yield* choices(fields, []);
 }
 
 function* choices(

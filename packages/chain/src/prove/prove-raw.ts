@@ -1,20 +1,20 @@
+import { CHECKS, type Declined, type Scanned, type Scanner } from '@packhouse/kernels';
 import { equalsHex } from '../encode/keccak.js';
 import { blockText } from '../record/block.js';
 import type { Raw } from '../record/reader.js';
-import { readTransaction } from '../record/transaction.js';
-import { CHECKS, type Declined, type Scanned, type Scanner } from '../scan/scanner.js';
+import { hasNormalErrors } from '../record/trace-errors.js';
 import { checkTotal } from './check-receipt.js';
-import { completeTransaction } from './complete.js';
-import { openBlock, proveFrame, summaryOf } from './prove-block.js';
-import { proveSenders } from './prove-senders.js';
-import type { BlockSummary, Proof, ProofPolicy } from './proved-block.js';
+import { checkFootprint } from './check-type.js';
+import { openBlock, proveFrame, toSummary } from './prove-block.js';
+import { toSenderCheck } from './prove-senders.js';
+import type { BlockSummary, ProofPolicy, SenderCheck } from './proved-block.js';
 import type { BlockInHand, Tools } from './tools.js';
 
 /** A node's answers for one block, of which only the header was parsed. */
 export interface RawBlock {
   /** The block's object with no transactions in its array. */
   header: Raw;
-  /** Bytes of the array of transactions, of the receipts (if they are wanted), of the traces (if they are). */
+  /** Bytes of the array of transactions, of the receipts and of the traces, if they are requested. */
   transactions: Uint8Array;
   receipts?: Uint8Array;
   traces?: Uint8Array;
@@ -22,6 +22,8 @@ export interface RawBlock {
 
 /** A block that was proved from its bytes. Its texts are ASCII. */
 export interface ScannedBlock extends BlockSummary {
+  /** What is left to prove its senders; `proofs` has none of these. Absent: the policy proves none. */
+  senders?: SenderCheck;
   transactionCount: number;
   texts: {
     blockHead: string;
@@ -40,13 +42,20 @@ export type DeclineReason = Declined | 'policy' | 'rules' | 'header' | 'unavaila
  * Proves a block from the bytes of its answers, or declines it: then proveBlock and proveTraces decide. It never accepts
  * what they refuse, and its texts are theirs. Never throws.
  */
-export function proveRaw(tools: Tools, scanner: Scanner, raw: RawBlock): ScannedBlock | DeclineReason {
+export function proveRaw(
+  tools: Tools,
+  scanner: Scanner,
+  raw: RawBlock,
+  suspected = false,
+): ScannedBlock | DeclineReason {
   if (!isUsual(tools.policy)) return 'policy';
   try {
     const { block, header } = openBlock(tools, raw.header);
     if (block.notProved.size > 0 || block.rules.outside !== 'none') return 'rules';
-    const scanned = scan(scanner, block, tools.policy.chainId!, raw);
+    const scanned = scan(scanner, block, tools.policy, raw);
     if (typeof scanned === 'string') return scanned;
+    // The scanner knows the frequent words only.
+    if (scanned.traces !== undefined && !hasNormalErrors(scanned.traces)) return 'traces';
     const { record } = block;
     if (!equalsHex(scanned.transactionsRoot, record.transactionsRoot)) return 'transactions';
     // On the OP stack, withdrawals that are left out are none, which completeBlock sees by the first transaction.
@@ -61,21 +70,22 @@ export function proveRaw(tools: Tools, scanner: Scanner, raw: RawBlock): Scanned
       if (!equalsHex(scanned.receiptsRoot, record.receiptsRoot)) return 'receipts';
       if (!equalsHex(scanned.bloom, record.logsBloom)) return 'receipts';
       checkTotal(block, scanned.gas);
+      if (block.hasDeposits) checkFootprint(block, scanned.footprint);
       proofs.add('receiptsRoot').add('logsBloom');
     } else if (scanned.count === 0) {
       // What a block without transactions has instead of receipts is checked by the prover.
       return 'receipts';
     }
-    for (const proof of senderProofs(tools, block, scanned)) proofs.add(proof);
     if (raw.traces !== undefined) {
       proofs.add('traces');
       if (scanned.count === 0 || (raw.receipts !== undefined && block.checks.logs))
         proofs.add('logAddresses');
     }
     return {
-      ...summaryOf(block, header.unknownFields, proofs),
+      ...toSummary(block, header.unknownFields, proofs),
+      ...(tools.policy.senders === 'off' ? {} : { senders: senderCheck(tools, scanned, suspected) }),
       transactionCount: scanned.count,
-      texts: textsOf(block, scanned),
+      texts: toTexts(block, scanned),
     };
   } catch {
     return 'header';
@@ -88,7 +98,7 @@ function isUsual({ chainId, header, transactions, receipts, extraFields, derived
   return chainId !== undefined && recomputes && extraFields === 'keep' && derived !== 'leave';
 }
 
-function scan(scanner: Scanner, block: BlockInHand, chainId: number, raw: RawBlock): Scanned | Declined {
+function scan(scanner: Scanner, block: BlockInHand, policy: ProofPolicy, raw: RawBlock): Scanned | Declined {
   const { checks, number, record, rules } = block;
   const bits =
     (checks.prices ? CHECKS.prices : 0) |
@@ -97,34 +107,26 @@ function scan(scanner: Scanner, block: BlockInHand, chainId: number, raw: RawBlo
     (raw.receipts === undefined ? 0 : CHECKS.receiptsGiven) |
     (raw.receipts !== undefined && checks.logs ? CHECKS.logCalls : 0) |
     (rules.types.get('0x7e') === 'deposit' ? CHECKS.deposits : 0) |
-    (record.blockAccessListHash == null ? 0 : CHECKS.amsterdam);
+    (record.blockAccessListHash == null ? 0 : CHECKS.amsterdam) |
+    (policy.senders === 'off' ? 0 : CHECKS.senders);
   return scanner.scan(raw, {
     hash: record.hash,
     number: record.number,
     decimal: String(number),
     timestamp: record.timestamp,
     baseFee: record.baseFeePerGas,
-    chainId,
+    chainId: policy.chainId!,
     checks: bits,
   });
 }
 
-function senderProofs(tools: Tools, block: BlockInHand, scanned: Scanned): Proof[] {
-  const { policy } = tools;
-  if (policy.senders === 'off') return [];
-  const { reader, record, rules } = block;
-  const all = Array.from({ length: scanned.count }, (_, place) => place);
-  return proveSenders(tools, block, {
-    unproved: all.filter((place) => !scanned.isDeposit(place)).length,
-    places: all.filter((place) => scanned.isSigned(place)),
-    recordAt(place) {
-      const given: unknown = JSON.parse(scanned.transactionJson(place));
-      return readTransaction(reader, completeTransaction(given, policy.chainId), record, rules.types);
-    },
-  });
+function senderCheck(tools: Tools, scanned: Scanned, suspected: boolean): SenderCheck {
+  let unproved = 0;
+  for (let place = 0; place < scanned.count; place++) if (!scanned.isDeposit(place)) unproved += 1;
+  return toSenderCheck(tools, { signatures: scanned.signatures, unproved, suspected });
 }
 
-function textsOf(
+function toTexts(
   block: BlockInHand,
   { transactions, receipts, logs, traces }: Scanned,
 ): ScannedBlock['texts'] {

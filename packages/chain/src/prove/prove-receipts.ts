@@ -5,14 +5,18 @@ import { trieRoot } from '../encode/trie-root.js';
 import { logPlace, logText } from '../record/log.js';
 import { OF_BLOCK, OF_RECEIPTS } from '../record/reader.js';
 import { type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
-import type { TransactionRecord } from '../record/transaction.js';
-import { checkContract, checkGas, checkReceipt, checkTotal } from './check-receipt.js';
+import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
+import { mayLackReceipts } from '../rules/find-rules.js';
+import { checkContract, checkGas, checkReceipt, checkTotal, createLogNumbers } from './check-receipt.js';
+import { checkDeposit, checkFootprint, checkReceiptFields } from './check-type.js';
 import { completeReceipt } from './complete.js';
-import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
+import { gasOutside } from './outside.js';
+import { type BlockInHand, checkRoot, disagree, failProof, notMade, type Tools } from './tools.js';
 
 /** The proved receipts of a block. */
 interface ProvedReceipts {
-  records: ReceiptRecord[];
+  /** By transaction; undefined where a chain makes none. */
+  records: (ReceiptRecord | undefined)[];
   receipts: string;
   logs: string;
 }
@@ -30,59 +34,127 @@ export function proveReceipts(
   const { reader, record } = block;
   reader.kinds = OF_RECEIPTS;
   const list = reader.array(answer, 'the receipts');
-  if (list.length !== transactions.length) {
-    const expected = String(transactions.length);
-    disagree(block, 'receipts.length', String(list.length), expected, 'a transaction has one receipt');
-  }
-  const records: ReceiptRecord[] = [];
+  const places = placeReceipts(block, transactions, list);
+  const records: (ReceiptRecord | undefined)[] = transactions.map(() => undefined);
+  const numbers = createLogNumbers(block.checks.logIndex);
   const blockBloom = Buffer.alloc(BLOOM_BYTES);
   const computes = tools.policy.derived !== 'leave';
   const rooted = !block.notProved.has('receiptsRoot');
   const blooms = block.unproved.blooms === undefined;
+  const typed = block.unproved.hashes === undefined;
   let logs = 0;
   let gas = 0;
+  let footprint: number | undefined;
   rlp.clear();
   let receiptsText = '[';
   let logsText = '[';
   for (let index = 0; index < list.length; index++) {
-    const tx = transactions[index]!;
+    const place = places === null ? index : places[index]!;
+    const tx = transactions[place]!;
     const { hash, transactionIndex } = tx;
     const hints = { blockHash: record.hash, blockNumber: record.number, hash, index: transactionIndex };
     const whole = computes ? completeReceipt(list[index], tx, block.checks.prices) : list[index];
     const receipt = readReceipt(reader, whole, hints, index, logs);
-    checkReceipt(tools, block, tx, receipt, index, logs);
-    const inRoot = block.outside.size === 0 || !block.outside.has(index);
+    checkReceipt(tools, block, tx, receipt, index, numbers);
+    if (typed) checkReceiptFields(block, tx, receipt, index);
+    if (tx.kind !== DEPOSIT && receipt.hasFootprint && receipt.blobGasUsed != null) {
+      footprint = (footprint ?? 0) + reader.number(receipt.blobGasUsed, 'blobGasUsed');
+    }
+    const inRoot = block.outside.size === 0 || !block.outside.has(place);
     if (inRoot) gas = checkGas(block, tx, receipt, index, gas);
+    else checkGasOutside(block, receipt, index);
     if (blooms) proveBloom(tools, block, receipt, index, inRoot ? blockBloom : Buffer.alloc(BLOOM_BYTES));
     if (rooted && inRoot) encodeReceipt(rlp, receipt, tx.kind, tx.other?.baseFeeInReceipt);
     const { head, tail } = receiptText(receipt);
-    const ofReceipt = logsOf(receipt);
+    const ofReceipt = toLogs(receipt);
     if (ofReceipt !== '') logsText += logs > 0 ? `,${ofReceipt}` : ofReceipt;
     receiptsText += `${index > 0 ? ',' : ''}${head}${ofReceipt}${tail}`;
     logs += receipt.logs.length;
-    records.push(receipt);
+    records[place] = receipt;
   }
   reader.at('block', 0);
-  checkTotal(block, gas);
+  checkTotal(block, places === null ? gas : withLacking(transactions, records));
+  if (block.hasDeposits) checkFootprint(block, footprint);
   if (blooms && !equalsHex(blockBloom, record.logsBloom)) {
     bloomFailed(block, 'logsBloom', blockBloom, record.logsBloom, `the ${logs} logs of the block`);
   }
-  if (rooted) proveRoot(block, trieRoot(rlp, keccak), records.length);
-  // after the root, because each computed address takes room in the buffer
+  if (rooted) checkRoot(block, 'receiptsRoot', trieRoot(rlp, keccak), `${list.length} receipts`);
+  // after the root, which says what is true, and because each computed address takes room in the buffer
   for (let index = 0; index < records.length; index++) {
-    checkContract(tools, block, transactions[index]!, records[index]!, index);
+    const record = records[index];
+    if (record === undefined) continue;
+    checkDeposit(block, transactions[index]!, record, index);
+    checkContract(tools, block, transactions[index]!, record, index);
   }
+  if (block.lacksReceipts) notMade(block, 'consistency', block.rules.lacksReceipts!);
+  if (numbers.isOdd()) notMade(block, 'consistency', ODD_NUMBERS[block.checks.logIndex]);
   if (block.outside.size > 0) {
-    for (const proof of ['receiptsRoot', 'logsBloom'] as const) {
-      if (!block.notProved.has(proof)) block.notProved.set(proof, OUTSIDE);
-    }
+    for (const proof of ['receiptsRoot', 'logsBloom'] as const) notMade(block, proof, OUTSIDE);
   }
   reader.kinds = OF_BLOCK;
   return { records, receipts: `${receiptsText}]`, logs: `${logsText}]` };
 }
 
+/** Why the consistency of a block whose logs have such numbers is not proved. */
+const ODD_NUMBERS = {
+  block: '',
+  gaps: 'the numbers of the logs have gaps, as those that were undone count too: that none is missing is not proved',
+  restarts:
+    'the logs are numbered from 0 in each transaction, not through the block, so their numbers prove no order',
+} as const;
+
+/**
+ * The place of the transaction of each receipt, null if all have one.
+ *
+ * Only where the chain makes none for a transaction that exceeds the gas of its block may some be missing.
+ */
+function placeReceipts(
+  block: BlockInHand,
+  transactions: readonly TransactionRecord[],
+  list: readonly unknown[],
+): number[] | null {
+  if (list.length === transactions.length) return null;
+  const { reader, record, rules } = block;
+  const expected = String(transactions.length);
+  if (list.length > transactions.length || !mayLackReceipts(rules, record)) {
+    disagree(block, 'receipts.length', String(list.length), expected, 'a transaction has one receipt');
+  }
+  block.lacksReceipts = true;
+  let next = 0;
+  return list.map((value, at) => {
+    reader.at('receipt', at);
+    const hash = reader.bytes(reader.object(value, 'the receipt').transactionHash, 'transactionHash', 32);
+    const place = transactions.findIndex((tx, index) => index >= next && tx.hash === hash);
+    if (place === -1) {
+      const because = 'receipts are in the order of their transactions';
+      disagree(block, `receipts[${at}].transactionHash`, hash, 'that of a later transaction', because);
+    }
+    next = place + 1;
+    return place;
+  });
+}
+
+/** The gas of a block that lacks receipts: a transaction that exceeds the gas of its block uses all that it may. */
+function withLacking(
+  transactions: readonly TransactionRecord[],
+  records: readonly (ReceiptRecord | undefined)[],
+): number {
+  return transactions.reduce((sum, { gas }, index) => sum + Number(records[index]?.gasUsed ?? gas), 0);
+}
+
+/** A transaction that no root has uses no gas that its block counts. */
+function checkGasOutside(block: BlockInHand, receipt: ReceiptRecord, index: number): void {
+  const expected = gasOutside(block);
+  if (expected === undefined) return;
+  for (const name of ['gasUsed', 'cumulativeGasUsed'] as const) {
+    if (receipt[name] === expected) continue;
+    const because = 'what the system sends uses no gas';
+    disagree(block, `receipts[${index}].${name}`, receipt[name], expected, because);
+  }
+}
+
 /** The joined logs of a receipt, for the text of `logs` and that of the receipt. */
-function logsOf({ logs }: ReceiptRecord): string {
+function toLogs({ logs }: ReceiptRecord): string {
   if (logs.length === 0) return '';
   // all were checked to belong to one transaction
   const place = logPlace(logs[0]!);
@@ -118,29 +190,6 @@ function bloomFailed(
   expected: string,
   what: string,
 ): never {
-  const got = toHex(computed);
-  throw proofFailed({
-    block: block.number,
-    proof: 'logsBloom',
-    field,
-    expected,
-    got,
-    kinds: suspects(block),
-    message: `${field} is not the bloom of ${what}.`,
-  });
-}
-
-function proveRoot(block: BlockInHand, root: Uint8Array, count: number): void {
-  const expected = block.record.receiptsRoot;
-  if (equalsHex(root, expected)) return;
-  const got = toHex(root);
-  throw proofFailed({
-    block: block.number,
-    proof: 'receiptsRoot',
-    field: 'receiptsRoot',
-    expected,
-    got,
-    kinds: suspects(block),
-    message: `receiptsRoot recomputed from ${count} receipts is ${got}, the header says ${expected}.`,
-  });
+  const message = `${field} is not the bloom of ${what}.`;
+  failProof(block, { proof: 'logsBloom', field, expected, got: toHex(computed), message });
 }

@@ -1,64 +1,80 @@
 import { randomInt } from 'node:crypto';
 import type { PackhouseError } from '@packhouse/runtime';
-import { encodeSigned } from '../encode/encode-transaction.js';
-import { toHex } from '../encode/keccak.js';
+import type { Kind } from '../record/kinds.js';
 import { OF_BLOCK } from '../record/reader.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
-import { isUnsigned, legacyChainId } from './check-chain.js';
-import type { Proof } from './proved-block.js';
-import { type BlockInHand, disagree, type FailedProof, proofFailed, type Tools } from './tools.js';
+import { isUnsigned } from './check-chain.js';
+import type { Proof, SenderCheck } from './proved-block.js';
+import {
+  countRows,
+  drawRows,
+  type FalseSender,
+  findFalseSenders,
+  getSignerOf,
+  type SignatureRows,
+  toSignatureRows,
+} from './signature-rows.js';
+import { type BlockInHand, type FailedProof, proofFailed, type Tools } from './tools.js';
 
 /** Senders of a block that are recovered with the policy `sample`. */
 const SAMPLE = 3;
 
-/** The transactions of a block, as far as their senders can be proved. */
-interface Signed {
-  /** How many have a sender that is not in their encoding. */
-  unproved: number;
-  /** Places of those that somebody signed. */
-  places: readonly number[];
-  recordAt(place: number): TransactionRecord;
+/**
+ * What is left to prove that transactions were signed by the senders they name: all, or a few that no node can foresee.
+ * It proves `senders` if these are all of the block's, and `sampledSenders` if any are drawn.
+ *
+ * A deposit has no signature, and its sender is in its encoding, which is proved. The first generation of the OP stack
+ * has transactions from L1 with an empty signature, whose sender nothing proves. `unproved` counts the transactions
+ * whose sender is not in their encoding.
+ */
+export function toSenderCheck(
+  { policy }: Pick<Tools, 'policy'>,
+  { signatures, unproved, suspected }: { signatures: SignatureRows; unproved: number; suspected: boolean },
+): SenderCheck {
+  const rows = policy.senders === 'all' || suspected ? signatures : drawRows(signatures, SAMPLE, randomInt);
+  const count = countRows(rows);
+  const proofs: Proof[] = count === unproved ? ['senders', 'sampledSenders'] : ['sampledSenders'];
+  return { rows, proofs: count === 0 && unproved > 0 ? [] : proofs };
 }
 
-/** Of transactions that were read. */
-export function signedOf({ outside }: BlockInHand, transactions: readonly TransactionRecord[]): Signed {
+/** Signatures of transactions that were read. */
+export function getSignatures(
+  tools: Tools,
+  { outside }: BlockInHand,
+  transactions: readonly TransactionRecord[],
+): { signatures: SignatureRows; unproved: number } {
   const places = [...transactions.keys()].filter(
     (place) => isSigned(transactions[place]!) && !outside.has(place),
   );
-  const unproved = transactions.filter((tx) => !hasSender(tx)).length;
-  return { unproved, places, recordAt: (place) => transactions[place]! };
-}
-
-/**
- * Proves that transactions were signed by the senders they name: all, or a few that no node can foresee. Returns
- * `senders` if all of the block's were recovered, and `sampledSenders` if those that were drawn were.
- *
- * A deposit has no signature, and its sender is in its encoding, which is proved. The first generation of the OP
- * stack has transactions from L1 with an empty signature, whose sender nothing proves.
- */
-export function proveSenders(
-  tools: Tools,
-  block: BlockInHand,
-  { unproved, places, recordAt }: Signed,
-): Proof[] {
-  const drawn = tools.policy.senders === 'all' ? places : draw(places, SAMPLE);
   tools.rlp.clear();
-  for (const place of drawn) {
-    const tx = recordAt(place);
-    const signer = recoverSender(tools, tx);
-    if (signer === tx.from) continue;
-    disagree(block, `transactions[${place}].from`, tx.from, signer ?? NO_SIGNER, SIGNED, 'senders');
-  }
-  if (drawn.length === unproved) return ['senders', 'sampledSenders'];
-  return drawn.length > 0 ? ['sampledSenders'] : [];
+  const unproved = transactions.filter((tx) => !hasSender(tx)).length;
+  return { unproved, signatures: toSignatureRows(tools, transactions, places) };
 }
 
-/** So many of the items at random, or all if they are fewer. */
-function draw<T>(items: readonly T[], count: number): readonly T[] {
-  if (items.length <= count) return items;
-  const drawn = new Set<T>();
-  while (drawn.size < count) drawn.add(items[randomInt(items.length)]!);
-  return [...drawn];
+/** Recovers the senders of a block here and now. Throws PROOF_FAILED if one is false. */
+export function proveSenders(tools: Tools, block: number, { rows, proofs }: SenderCheck): readonly Proof[] {
+  const [first] = findFalseSenders(tools, rows);
+  if (first !== undefined) throw falseSender(block, first);
+  return proofs;
+}
+
+/** The error for a transaction that names another sender than who signed it. */
+export function falseSender(
+  block: number,
+  { place, from, signer }: FalseSender,
+  kinds: readonly Kind[] = OF_BLOCK,
+): PackhouseError {
+  const field = `transactions[${place}].from`;
+  const expected = signer ?? NO_SIGNER;
+  return proofFailed({
+    block,
+    proof: 'senders',
+    field,
+    expected,
+    got: from,
+    kinds,
+    message: `${field} is ${from}, expected ${expected}: ${SIGNED}.`,
+  });
 }
 
 /** Whether the sender is in the encoding, which is proved. */
@@ -78,10 +94,10 @@ const SIGNED = 'it is who signed the transaction';
  * The sender that a proved transaction itself decides: who signed it, or the one in a deposit's encoding. null if its
  * signature is invalid, undefined if it has none. Adds an item to the buffer of `tools`.
  */
-export function signerOf(tools: Tools, tx: TransactionRecord): string | null | undefined {
+export function getSigner(tools: Tools, tx: TransactionRecord): string | null | undefined {
   if (hasSender(tx)) return tx.from;
   if (!isSigned(tx)) return undefined;
-  return recoverSender(tools, tx) ?? null;
+  return getSignerOf(tools, tx);
 }
 
 /** A field of another record that does not fit the sender of its transaction. */
@@ -92,7 +108,7 @@ interface OtherRecord extends Omit<FailedProof, 'block' | 'message'> {
 }
 
 /**
- * The error for a record that contradicts the sender of its transaction. The signature (`signer`, see `signerOf`)
+ * The error for a record that contradicts the sender of its transaction. The signature (`signer`, see `getSigner`)
  * decides which of the two is false; without one both may be.
  */
 export function disputedSender(
@@ -106,32 +122,6 @@ export function disputedSender(
     const message = `${other.field} is ${other.got}, expected ${other.expected}: ${because}.`;
     return proofFailed({ ...other, block, kinds: signer === from ? other.kinds : both, message });
   }
-  const field = `transactions[${Number(transactionIndex)}].from`;
-  const expected = signer ?? NO_SIGNER;
-  return proofFailed({
-    block,
-    proof: 'senders',
-    field,
-    expected,
-    got: from,
-    kinds: signer !== null && fits(signer) ? OF_BLOCK : both,
-    message: `${field} is ${from}, expected ${expected}: ${SIGNED}.`,
-  });
-}
-
-/**
- * Address that signed a transaction: the last 20 bytes of keccak(public key). undefined if the signature is invalid.
- *
- * Adds an item to `rlp`. Source: Yellow Paper, appendix F; EIP-155 for `v` of legacy transactions.
- */
-function recoverSender({ rlp, keccak, recoverKey }: Tools, tx: TransactionRecord): string | undefined {
-  const chainId = tx.kind === 0 ? legacyChainId(tx) : undefined;
-  encodeSigned(rlp, tx, chainId);
-  const message = keccak.hash(rlp.item(rlp.count - 1));
-  const v = BigInt(tx.v!);
-  const parity = tx.kind !== 0 ? v : chainId === undefined ? v - 27n : (v - 35n) & 1n;
-  if (parity !== 0n && parity !== 1n) return undefined;
-  const signature = Buffer.from(tx.r!.slice(2) + tx.s!.slice(2), 'hex');
-  const key = recoverKey(message, signature, parity === 0n ? 0 : 1);
-  return key && toHex(keccak.hash(key).subarray(12));
+  const kinds = signer !== null && fits(signer) ? OF_BLOCK : both;
+  return falseSender(block, { place: Number(transactionIndex), from, signer }, kinds);
 }

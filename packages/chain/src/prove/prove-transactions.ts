@@ -2,7 +2,7 @@ import { encodeTransaction } from '../encode/encode-transaction.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { headerLength } from '../encode/rlp-buffer.js';
 import { trieRoot } from '../encode/trie-root.js';
-import { EXACT_LENGTH, exactNumber } from '../record/hex.js';
+import { EXACT_LENGTH, exactNumber, toQuantity } from '../record/hex.js';
 import {
   DEPOSIT,
   readTransaction,
@@ -12,9 +12,11 @@ import {
   UNNAMED_TYPE,
 } from '../record/transaction.js';
 import { checkChain, isUnsigned } from './check-chain.js';
+import { checkTypeFields } from './check-type.js';
 import { completeTransaction } from './complete.js';
-import type { Proof } from './proved-block.js';
-import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
+import { checkTypedSync, isOutside } from './outside.js';
+import { checkPostExec } from './post-exec.js';
+import { type BlockInHand, checkRoot, disagree, notMade, type Tools } from './tools.js';
 
 /** Anvil hashes the sender too, which nothing could check. */
 const UNSIGNED_HASH =
@@ -49,12 +51,15 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
     const tx = readTransaction(reader, whole, record, types);
     if (tx.kind === DEPOSIT && tx.other === undefined) block.hasDeposits = true;
     checkTransaction(block, tx, index);
+    if (hashed) checkTypeFields(block, tx, index);
     records.push(tx);
     if (tx.other?.unknown !== undefined) {
+      checkTypedSync(tools, block, tx, index);
       notRecomputed(block, tx.other.unknown);
     } else if (mayBeOutside && isOutside(tools, block, tx, index)) {
       block.outside.add(index);
     } else if (hashed) {
+      checkPostExec(block, tx, whole, index);
       checkChain(block, chain, tx, index);
       encodeTransaction(rlp, tx);
       const item = rlp.count - 1;
@@ -72,20 +77,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
   }
   reader.at('block', 0);
   if (block.notProved.has('transactionsRoot')) return { records, text: `${text}]`, bodyLength: undefined };
-  const root = trieRoot(rlp, keccak);
-  if (!equalsHex(root, record.transactionsRoot)) {
-    const got = toHex(root);
-    const expected = record.transactionsRoot;
-    throw proofFailed({
-      block: block.number,
-      proof: 'transactionsRoot',
-      field: 'transactionsRoot',
-      expected,
-      got,
-      kinds: suspects(block),
-      message: `transactionsRoot recomputed from ${records.length} transactions is ${got}, the header says ${expected}.`,
-    });
-  }
+  checkRoot(block, 'transactionsRoot', trieRoot(rlp, keccak), `${records.length} transactions`);
   if (block.outside.size > 0 && block.rules.outside === 'zeroPrice') {
     notMade(block, 'transactionsRoot', 'transactions of price 0, which the system makes, are in no root');
   }
@@ -102,7 +94,7 @@ function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: numb
     wrong(block, index, 'blockNumber', tx.blockNumber, record.number, "it is the block's number");
   }
   if (Number(tx.transactionIndex) !== index) {
-    const expected = `0x${index.toString(16)}`;
+    const expected = toQuantity(index);
     wrong(block, index, 'transactionIndex', tx.transactionIndex, expected, "it is the transaction's place");
   }
   if (tx.blockTimestamp !== undefined && tx.blockTimestamp !== record.timestamp) {
@@ -127,44 +119,6 @@ function notRecomputed(block: BlockInHand, because: string): void {
   if (because !== UNNAMED_TYPE) notMade(block, 'receiptsRoot', because);
 }
 
-function notMade({ notProved }: BlockInHand, proof: Proof, because: string): void {
-  if (!notProved.has(proof)) notProved.set(proof, because);
-}
-
-/**
- * Whether a transaction is in no root. The state sync of Polygon is the last of its block, and its hash follows from
- * the block's number and hash.
- */
-function isOutside({ keccak }: Tools, block: BlockInHand, tx: TransactionRecord, index: number): boolean {
-  const { outside } = block.rules;
-  const { record } = block;
-  if (outside === 'none') return false;
-  if (outside === 'zeroPrice') return tx.kind === 0 && tx.gasPrice === '0x0';
-  if (index !== record.transactions.length - 1 || !isUnsigned(tx) || tx.kind !== 0) return false;
-  const number = block.number.toString(16).padStart(16, '0');
-  const key = Buffer.from(`${STATE_SYNC}${number}${record.hash.slice(2)}`, 'hex');
-  const hash = keccak.hash(key);
-  if (block.unproved.hashes === undefined && !equalsHex(hash, tx.hash)) {
-    wrong(block, index, 'hash', tx.hash, toHex(hash), "the hash of a state sync follows from its block's");
-  }
-  const empty = {
-    to: NO_ADDRESS,
-    from: NO_ADDRESS,
-    value: '0x0',
-    input: '0x',
-    gas: '0x0',
-    nonce: '0x0',
-  } as const;
-  for (const [name, expected] of Object.entries(empty)) {
-    const got = tx[name as keyof typeof empty];
-    if (got !== expected) wrong(block, index, name, got, expected, 'a state sync is an empty transaction');
-  }
-  return true;
-}
-
-const NO_ADDRESS = `0x${'0'.repeat(40)}`;
-const STATE_SYNC = Buffer.from('matic-bor-receipt-').toString('hex');
-
 function wrong(
   block: BlockInHand,
   index: number,
@@ -186,8 +140,8 @@ function effectivePrice(tx: TransactionRecord, baseFee: string | null | undefine
   const max = maxFeePerGas!;
   const tip = maxPriorityFeePerGas!;
   if (max.length <= EXACT_LENGTH && tip.length <= EXACT_LENGTH && baseFee.length <= EXACT_LENGTH) {
-    return `0x${Math.min(exactNumber(max), exactNumber(baseFee) + exactNumber(tip)).toString(16)}`;
+    return toQuantity(Math.min(exactNumber(max), exactNumber(baseFee) + exactNumber(tip)));
   }
   const whole = BigInt(baseFee) + BigInt(tip);
-  return whole < BigInt(max) ? `0x${whole.toString(16)}` : max;
+  return whole < BigInt(max) ? toQuantity(whole) : max;
 }

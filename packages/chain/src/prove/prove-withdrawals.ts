@@ -1,7 +1,6 @@
 import { encodeWithdrawal } from '../encode/encode-block.js';
-import { equalsHex, toHex } from '../encode/keccak.js';
 import { EMPTY_ROOT, trieRoot } from '../encode/trie-root.js';
-import { type BlockInHand, proofFailed, suspects, type Tools } from './tools.js';
+import { type BlockInHand, checkRoot, type Tools } from './tools.js';
 
 const MESSAGES_TO_L1 =
   'the header has the storage root of the contract that passes messages to L1 in the place of the root of withdrawals';
@@ -25,20 +24,7 @@ export function proveWithdrawals(tools: Tools, block: BlockInHand): number | und
     encodeWithdrawal(rlp, withdrawals[index]!);
     length += rlp.ends[index]! - rlp.starts[index]!;
   }
-  const root = trieRoot(rlp, keccak);
-  if (!equalsHex(root, withdrawalsRoot)) {
-    const got = toHex(root);
-    const what = `${withdrawals.length} withdrawals`;
-    throw proofFailed({
-      block: block.number,
-      proof: 'withdrawalsRoot',
-      field: 'withdrawalsRoot',
-      expected: withdrawalsRoot,
-      got,
-      kinds: suspects(block),
-      message: `withdrawalsRoot recomputed from ${what} is ${got}, the header says ${withdrawalsRoot}.`,
-    });
-  }
+  checkRoot(block, 'withdrawalsRoot', trieRoot(rlp, keccak), `${withdrawals.length} withdrawals`);
   return length;
 }
 

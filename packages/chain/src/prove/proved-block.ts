@@ -101,19 +101,29 @@ export interface BlockSummary {
   notProved: readonly NotProved[];
   /** Header fields that no table names and that the hash needed. */
   unknownFields: readonly string[];
-  /** Parts that the header says the block has, and that the node left out. */
-  missing: readonly 'withdrawals'[];
+  /** Parts that the node left out: the header says that the block has them, or another node may have them. */
+  missing: readonly ('withdrawals' | 'receipts')[];
   /** Fields that were wrong and were written as they are. */
   corrected: readonly string[];
 }
 
+/** Senders of a block that are still to be recovered from their signatures. */
+export interface SenderCheck {
+  /** See signature-rows.ts. */
+  rows: Uint8Array;
+  /** What is proved once none of them is false. */
+  proofs: readonly Proof[];
+}
+
 /** A block that passed its proofs, with its texts. */
 export interface ProvedBlock extends BlockSummary {
+  /** What is left to prove its senders, if that was put off; `proofs` has none of these. */
+  senders?: SenderCheck;
   transactions: TransactionFacts[];
   /**
    * The sender that this transaction's signature decides; null if the signature is invalid, undefined if it has none.
    * Costs a recovery, so only for a transaction whose sender is contradicted.
    */
-  signerOf(index: number): string | null | undefined;
+  getSigner(index: number): string | null | undefined;
   texts: RecordTexts;
 }

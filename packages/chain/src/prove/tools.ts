@@ -1,6 +1,6 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { BloomMaker } from '../encode/bloom.js';
-import type { Keccak } from '../encode/keccak.js';
+import { equalsHex, type Keccak, toHex } from '../encode/keccak.js';
 import type { RecoverKey } from '../encode/recover-key.js';
 import type { RlpBuffer } from '../encode/rlp-buffer.js';
 import type { BlockRecord } from '../record/block.js';
@@ -47,16 +47,23 @@ export interface BlockInHand {
   corrected: string[] | undefined;
   /** Whether the block has OP-stack deposits, which bend some rules. */
   hasDeposits: boolean;
+  /** Whether it has fewer receipts than transactions, as only some chains do. */
+  lacksReceipts: boolean;
 }
 
 /**
  * The kinds that may be false if the record in hand disagrees with its block. A header that hashes to the block's hash
  * is true; one that is only trusted may be the false part itself.
  */
-export function suspects({ reader, unproved }: BlockInHand): readonly Kind[] {
+function suspects({ reader, unproved }: BlockInHand): readonly Kind[] {
   return unproved.header === undefined || reader.kinds === OF_BLOCK
     ? reader.kinds
     : [...OF_BLOCK, ...reader.kinds];
+}
+
+/** Notes that a proof is not made, and why; the first reason stays. */
+export function notMade({ notProved }: BlockInHand, proof: Proof, because: string): void {
+  if (!notProved.has(proof)) notProved.set(proof, because);
 }
 
 /** Throws PROOF_FAILED: `field` of a record disagrees with another part of the block. */
@@ -69,15 +76,27 @@ export function disagree(
   proof: Proof = 'consistency',
 ): never {
   const shown = got ?? (got === null ? 'null' : 'nothing');
-  throw proofFailed({
-    block: block.number,
-    proof,
-    field,
-    expected,
-    got: shown,
-    kinds: suspects(block),
-    message: `${field} is ${shown}, expected ${expected}: ${because}.`,
-  });
+  const message = `${field} is ${shown}, expected ${expected}: ${because}.`;
+  return failProof(block, { proof, field, expected, got: shown, message });
+}
+
+/** Throws PROOF_FAILED if a root that was recomputed from so many records (`3 receipts`) is not that of the header. */
+export function checkRoot(
+  block: BlockInHand,
+  proof: 'transactionsRoot' | 'receiptsRoot' | 'withdrawalsRoot',
+  root: Uint8Array,
+  records: string,
+): void {
+  const expected = block.record[proof]!;
+  if (equalsHex(root, expected)) return;
+  const got = toHex(root);
+  const message = `${proof} recomputed from ${records} is ${got}, the header says ${expected}.`;
+  failProof(block, { proof, field: proof, expected, got, message });
+}
+
+/** Throws PROOF_FAILED for the record in hand. */
+export function failProof(block: BlockInHand, failed: Omit<FailedProof, 'block' | 'kinds'>): never {
+  throw proofFailed({ block: block.number, ...failed, kinds: suspects(block) });
 }
 
 /** The facts of a failed proof or check. */

@@ -28,7 +28,7 @@ export interface TraceProver {
 
 /** The facts of a block that its traces are checked against. */
 export type TracedBlock = Pick<ProvedBlock, 'number' | 'hash' | 'transactions'> &
-  Partial<Pick<ProvedBlock, 'signerOf'>>;
+  Partial<Pick<ProvedBlock, 'getSigner'>>;
 
 /** EIP-2718 type of an OP-stack deposit. */
 const DEPOSIT = '0x7e';
@@ -42,11 +42,15 @@ const OF_TRACES: readonly Kind[] = ['traces'];
  * Checks that there is one tree of traces for each transaction, in their order, whose root is that transaction;
  * rewards only after them.
  */
-export function createTraceProver(block: TracedBlock, keepExtras: boolean, scratch: Scratch): TraceProver {
+export function createTraceProver(
+  block: TracedBlock,
+  { keepExtras, scratch, published }: { keepExtras: boolean; scratch: Scratch; published: boolean },
+): TraceProver {
+  const { number, transactions } = block;
   const reader = new Reader(keepExtras, scratch);
-  reader.block = block.number;
+  reader.published = published;
+  reader.block = number;
   reader.kinds = OF_TRACES;
-  const { transactions } = block;
   let count = 0;
   /** Of the transaction whose tree is being read; -1 before the first. */
   let position = -1;
@@ -58,197 +62,80 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
   const hints: TraceHints = {
     ...NO_TRACE_HINTS,
     blockHash: block.hash,
-    blockNumber: block.number,
-    blockText: blockMembers(block.hash, block.number),
+    blockNumber: number,
+    blockText: blockMembers(block.hash, number),
   };
 
-  /** Sets the hints for the next trace, if it is at this depth. */
-  const hintAt = (depth: number) => {
-    const which = depth === 0 ? position + 1 : position;
-    const tx = transactions[which];
-    if (which !== hints.transactionPosition && tx !== undefined) {
-      hints.transactionPosition = which;
-      hints.transactionHash = tx.hash;
-      hints.transactionText = transactionMembers(tx.hash, which);
-    }
-    const parent = depth === 0 ? undefined : tree.at(depth - 1);
-    hints.from = (depth === 0 ? tx?.from : parent?.action.to) ?? '';
-    hints.input = (depth === 0 ? tx?.input : parent?.action.input) ?? '';
-    hints.output = parent?.result.output ?? '';
-  };
-
-  const failed = (
-    field: string,
-    expected: string,
-    got: string,
-    message: string,
-    proof: Proof = 'traces',
-  ): never => {
-    throw proofFailed({
-      block: block.number,
-      proof,
-      field,
-      expected,
-      got,
-      kinds: OF_TRACES,
-      message,
-    });
-  };
-
-  const endTree = () => {
+  const endTransaction = () => {
     if (position === -1) return;
-    const open = tree.open();
-    if (open === undefined) return;
-    const where = `[${open.address.join(',')}]`;
-    failed(
-      'subtraces',
-      String(open.subtraces),
-      String(open.seen),
-      `in the traces of transaction ${position}, the trace at ${where} says it has ${open.subtraces} subtraces, but ${open.seen} follow.`,
-    );
-  };
-
-  const endLogs = () => {
-    const [address] = uncalled;
-    if (address === undefined) return;
-    const message = `${address} logged in transaction ${position}, but nothing in its traces calls or creates it.`;
-    failed('action.to', address, 'nothing', message, 'logAddresses');
+    checkComplete(number, position, tree.open());
+    checkCalled(number, position, uncalled);
   };
 
   const endTransactions = () => {
-    endTree();
-    endLogs();
+    endTransaction();
     if (position === transactions.length - 1) return;
     const { hash } = transactions[position + 1]!;
-    failed('traces', hash, 'nothing', `transaction ${position + 1} (${hash}) has no traces.`);
+    fail(number, 'traces', hash, 'nothing', `transaction ${position + 1} (${hash}) has no traces.`);
   };
 
   const pushReward = (trace: TraceRecord) => {
     if (!rewards) endTransactions();
     rewards = true;
     if (trace.traceAddress.length === 0 && trace.subtraces === 0) return;
-    failed(
-      'traceAddress',
-      '[]',
-      `[${trace.traceAddress.join(',')}]`,
-      `trace ${count}, a reward, is part of a tree.`,
-    );
+    const message = `trace ${count}, a reward, is part of a tree.`;
+    fail(number, 'traceAddress', '[]', `[${trace.traceAddress.join(',')}]`, message);
   };
 
-  const pushOfTransaction = (trace: TraceRecord) => {
+  const pushRoot = (trace: TraceRecord) => {
+    endTransaction();
+    const next = position + 1;
+    if (trace.transactionPosition !== next || next === transactions.length) {
+      const expected = next === transactions.length ? 'no more traces' : `transaction ${next}`;
+      const got = `transaction ${trace.transactionPosition}`;
+      const message = `trace ${count} begins the tree of ${got}, expected ${expected}.`;
+      fail(number, 'transactionPosition', expected, got, message);
+    }
+    position = next;
+    checkHash(block, position, count, trace);
+    checkRoot(block, position, count, trace);
+    for (const address of transactions[position]!.logAddresses ?? []) {
+      if (address !== COIN_OF_POLYGON) uncalled.add(address);
+    }
+    if (uncalled.size > 0) noteContext(uncalled, trace);
+    tree.begin(trace);
+  };
+
+  const pushInner = (trace: TraceRecord) => {
     const which = trace.transactionPosition!;
-    const got = `transaction ${which}`;
-    if (rewards) {
-      failed('type', 'reward', trace.type, `trace ${count} is of ${got}, but follows the rewards.`);
-    }
-    const isRoot = trace.traceAddress.length === 0;
-    if (isRoot) {
-      endTree();
-      endLogs();
-      const next = position + 1;
-      if (which !== next || next === transactions.length) {
-        const expected = next === transactions.length ? 'no more traces' : `transaction ${next}`;
-        failed(
-          'transactionPosition',
-          expected,
-          got,
-          `trace ${count} begins the tree of ${got}, expected ${expected}.`,
-        );
-      }
-      position = next;
-      checkHash(trace);
-      checkRoot(trace, transactions[position]!);
-      for (const address of transactions[position]!.logAddresses ?? []) {
-        if (address !== COIN_OF_POLYGON) uncalled.add(address);
-      }
-      noteContext(trace);
-      tree.begin(trace);
-      return;
-    }
     if (which !== position) {
-      const message = `trace ${count} is of ${got}, in the middle of the tree of transaction ${position}.`;
-      failed('transactionPosition', String(position), String(which), message);
+      const message = `trace ${count} is of transaction ${which}, in the middle of the tree of transaction ${position}.`;
+      fail(number, 'transactionPosition', String(position), String(which), message);
     }
-    checkHash(trace);
-    noteContext(trace);
+    checkHash(block, position, count, trace);
+    if (uncalled.size > 0) noteContext(uncalled, trace);
     const expected = tree.push(trace);
     if (expected === undefined) return;
     const address = `[${trace.traceAddress.join(',')}]`;
-    const message = `trace ${count}, of ${got}, stands at ${address}, expected ${expected}.`;
-    failed('traceAddress', expected, address, message);
-  };
-
-  /** A frame that was undone counts too: it can only hide a lie, not accuse anybody. */
-  const noteContext = ({ action, result }: TraceRecord) => {
-    if (uncalled.size > 0) uncalled.delete(action.context ?? result.created ?? '');
-  };
-
-  const checkHash = (trace: TraceRecord) => {
-    const { hash } = transactions[position]!;
-    if (trace.transactionHash === hash) return;
-    const message = `trace ${count} is of ${trace.transactionHash}, but transaction ${position} is ${hash}.`;
-    failed('transactionHash', hash, trace.transactionHash!, message);
-  };
-
-  const checkRoot = (trace: TraceRecord, tx: TransactionFacts) => {
-    const differs = (field: string, expected: string, got: string | undefined): never =>
-      failed(
-        field,
-        expected,
-        got ?? 'nothing',
-        `the root trace of transaction ${position} has ${field} ${shorten(got ?? 'nothing')}, the transaction ${shorten(expected)}.`,
-      );
-    const type = tx.to === null ? 'create' : 'call';
-    if (trace.type !== type) differs('type', type, trace.type);
-    if (trace.action.from !== tx.from) failSender(trace.action.from, tx);
-    if (tx.to !== null && trace.action.to !== tx.to) differs('action.to', tx.to, trace.action.to);
-    if (trace.action.value !== tx.value) differs('action.value', tx.value, trace.action.value);
-    if (tx.input !== undefined && trace.action.input !== tx.input) {
-      differs(type === 'call' ? 'action.input' : 'action.init', tx.input, trace.action.input);
-    }
-    if (tx.success !== undefined && trace.failed === tx.success) {
-      // a deposit that fails before its first instruction has a failed receipt, and no frame that could have failed
-      const neverRan = tx.type === DEPOSIT && !tx.success;
-      if (!neverRan) differs('error', tx.success ? 'none' : 'an error', trace.failed ? 'an error' : 'none');
-    }
-    if (
-      type === 'create' &&
-      !trace.failed &&
-      tx.contractAddress != null &&
-      trace.result.created !== tx.contractAddress
-    ) {
-      differs('result.address', tx.contractAddress, trace.result.created);
-    }
-  };
-
-  const failSender = (got: string | undefined, { from }: TransactionFacts): never => {
-    const tx = { from, transactionIndex: position };
-    throw disputedSender(block.number, tx, block.signerOf?.(position), {
-      field: `traces[${count}].action.from`,
-      got: got ?? 'nothing',
-      expected: from,
-      because: `it begins the traces of transaction ${position}, whose sender it repeats`,
-      proof: 'traces',
-      kinds: OF_TRACES,
-      fits: (sender) => sender === got,
-    });
+    const message = `trace ${count}, of transaction ${which}, stands at ${address}, expected ${expected}.`;
+    fail(number, 'traceAddress', expected, address, message);
   };
 
   return {
     push(value) {
       reader.at('trace', count);
-      hintAt(depthOf(value));
+      setHints(hints, getDepth(value), position, transactions, tree);
       const trace = readTrace(reader, value, hints);
-      if (trace.blockHash !== block.hash || trace.blockNumber !== block.number) {
-        failed(
-          'blockHash',
-          block.hash,
-          trace.blockHash,
-          `trace ${count} is foreign: it is of block ${trace.blockNumber} (${trace.blockHash}), not of this one (${block.hash}).`,
-        );
-      }
+      checkBlock(block, count, trace);
       if (trace.type === 'reward') pushReward(trace);
-      else pushOfTransaction(trace);
+      else {
+        if (rewards) {
+          const message = `trace ${count} is of transaction ${trace.transactionPosition}, but follows the rewards.`;
+          fail(number, 'type', 'reward', trace.type, message);
+        }
+        if (trace.traceAddress.length === 0) pushRoot(trace);
+        else pushInner(trace);
+      }
       count++;
       return trace.text;
     },
@@ -258,6 +145,119 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
   };
 }
 
+/** Sets the hints for the next trace, if it is at this depth; `position` is that of the last trace's transaction. */
+function setHints(
+  hints: TraceHints,
+  depth: number,
+  position: number,
+  transactions: readonly TransactionFacts[],
+  tree: CallTree,
+): void {
+  const which = depth === 0 ? position + 1 : position;
+  const tx = transactions[which];
+  if (which !== hints.transactionPosition && tx !== undefined) {
+    hints.transactionPosition = which;
+    hints.transactionHash = tx.hash;
+    hints.transactionText = transactionMembers(tx.hash, which);
+  }
+  const parent = depth === 0 ? undefined : tree.at(depth - 1);
+  hints.from = (depth === 0 ? tx?.from : parent?.action.to) ?? '';
+  hints.input = (depth === 0 ? tx?.input : parent?.action.input) ?? '';
+  hints.output = parent?.result.output ?? '';
+}
+
+/** A frame that was undone counts too: it can only hide a lie, not accuse anybody. */
+function noteContext(uncalled: Set<string>, { action, result }: TraceRecord): void {
+  uncalled.delete(action.context ?? result.created ?? '');
+}
+
+function checkBlock({ hash, number }: TracedBlock, count: number, trace: TraceRecord): void {
+  if (trace.blockHash === hash && trace.blockNumber === number) return;
+  const message = `trace ${count} is foreign: it is of block ${trace.blockNumber} (${trace.blockHash}), not of this one (${hash}).`;
+  fail(number, 'blockHash', hash, trace.blockHash, message);
+}
+
+function checkHash(
+  { number, transactions }: TracedBlock,
+  position: number,
+  count: number,
+  trace: TraceRecord,
+): void {
+  const { hash } = transactions[position]!;
+  if (trace.transactionHash === hash) return;
+  const message = `trace ${count} is of ${trace.transactionHash}, but transaction ${position} is ${hash}.`;
+  fail(number, 'transactionHash', hash, trace.transactionHash!, message);
+}
+
+/** Checks that a tree ended; `open` is its deepest node that lacks children. */
+function checkComplete(block: number, position: number, open: ReturnType<CallTree['open']>): void {
+  if (open === undefined) return;
+  const where = `[${open.address.join(',')}]`;
+  const message = `in the traces of transaction ${position}, the trace at ${where} says it has ${open.subtraces} subtraces, but ${open.seen} follow.`;
+  fail(block, 'subtraces', String(open.subtraces), String(open.seen), message);
+}
+
+function checkCalled(block: number, position: number, uncalled: ReadonlySet<string>): void {
+  const [address] = uncalled;
+  if (address === undefined) return;
+  const message = `${address} logged in transaction ${position}, but nothing in its traces calls or creates it.`;
+  fail(block, 'action.to', address, 'nothing', message, 'logAddresses');
+}
+
+/** Checks that the root trace of a transaction repeats it. */
+function checkRoot(block: TracedBlock, position: number, count: number, trace: TraceRecord): void {
+  const tx = block.transactions[position]!;
+  const differs = (field: string, expected: string, got = 'nothing'): never => {
+    const message = `the root trace of transaction ${position} has ${field} ${shorten(got)}, the transaction ${shorten(expected)}.`;
+    return fail(block.number, field, expected, got, message);
+  };
+  const type = tx.to === null ? 'create' : 'call';
+  if (trace.type !== type) differs('type', type, trace.type);
+  if (trace.action.from !== tx.from) failSender(block, position, count, trace.action.from);
+  if (tx.to !== null && trace.action.to !== tx.to) differs('action.to', tx.to, trace.action.to);
+  if (trace.action.value !== tx.value) differs('action.value', tx.value, trace.action.value);
+  if (tx.input !== undefined && trace.action.input !== tx.input) {
+    differs(type === 'call' ? 'action.input' : 'action.init', tx.input, trace.action.input);
+  }
+  if (tx.success !== undefined && trace.failed === tx.success) {
+    // a deposit that fails before its first instruction has a failed receipt, and no frame that could have failed
+    const neverRan = tx.type === DEPOSIT && !tx.success;
+    if (!neverRan) differs('error', tx.success ? 'none' : 'an error', trace.failed ? 'an error' : 'none');
+  }
+  if (
+    type === 'create' &&
+    !trace.failed &&
+    tx.contractAddress != null &&
+    trace.result.created !== tx.contractAddress
+  ) {
+    differs('result.address', tx.contractAddress, trace.result.created);
+  }
+}
+
+function failSender(block: TracedBlock, position: number, count: number, got: string | undefined): never {
+  const { from } = block.transactions[position]!;
+  throw disputedSender(block.number, { from, transactionIndex: position }, block.getSigner?.(position), {
+    field: `traces[${count}].action.from`,
+    got: got ?? 'nothing',
+    expected: from,
+    because: `it begins the traces of transaction ${position}, whose sender it repeats`,
+    proof: 'traces',
+    kinds: OF_TRACES,
+    fits: (sender) => sender === got,
+  });
+}
+
+function fail(
+  block: number,
+  field: string,
+  expected: string,
+  got: string,
+  message: string,
+  proof: Proof = 'traces',
+): never {
+  throw proofFailed({ block, proof, field, expected, got, kinds: OF_TRACES, message });
+}
+
 /** What a block has passed once its traces are proved; the addresses of logs only if its receipts were given too. */
 export function traceProofs({ transactions }: TracedBlock): Proof[] {
   const withLogs = transactions.every((tx) => tx.logAddresses !== undefined);
@@ -265,7 +265,7 @@ export function traceProofs({ transactions }: TracedBlock): Proof[] {
 }
 
 /** Depth of a trace in its tree, read before the trace is checked. */
-function depthOf(value: unknown): number {
+function getDepth(value: unknown): number {
   const address = (value as { traceAddress?: unknown } | null | undefined)?.traceAddress;
   return Array.isArray(address) ? address.length : 0;
 }

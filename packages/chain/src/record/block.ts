@@ -1,6 +1,6 @@
 import { ETHEREUM_HEADER } from '../rules/ethereum.js';
 import { headerFields } from '../rules/find-rules.js';
-import type { HeaderField, HeaderPart } from '../rules/rule-set.js';
+import type { Form, HeaderPart } from '../rules/rule-set.js';
 import {
   addJsonPair,
   addPair,
@@ -12,47 +12,8 @@ import {
   readForm,
   UNLISTED_FIELDS,
 } from './fields.js';
-import { member, stringArray } from './json-text.js';
-import type { Optional, Raw, Reader } from './reader.js';
-
-/** A block's own fields in canonical form, without its transactions. */
-export interface BlockRecord {
-  number: string;
-  hash: string;
-  parentHash: string;
-  nonce: Optional<string>;
-  sha3Uncles: string;
-  logsBloom: string;
-  transactionsRoot: string;
-  stateRoot: string;
-  receiptsRoot: string;
-  miner: string;
-  mixHash: Optional<string>;
-  difficulty: string;
-  totalDifficulty: Optional<string>;
-  extraData: string;
-  size: string;
-  gasLimit: string;
-  gasUsed: string;
-  timestamp: string;
-  uncles: string[];
-  baseFeePerGas: Optional<string>;
-  withdrawalsRoot: Optional<string>;
-  blobGasUsed: Optional<string>;
-  excessBlobGas: Optional<string>;
-  parentBeaconBlockRoot: Optional<string>;
-  requestsHash: Optional<string>;
-  blockAccessListHash: Optional<string>;
-  slotNumber: Optional<string>;
-  /** Values of the header fields that Ethereum's header lacks, by name; those in an object as `object.name`. */
-  others: ReadonlyMap<string, string>;
-  /** Absent if the node omitted the array. */
-  withdrawals: Withdrawal[] | undefined;
-  /** As the node sent them. */
-  transactions: readonly unknown[];
-  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
-  more: string;
-}
+import { isKeepable, member, stringArray } from './json-text.js';
+import type { Raw, Reader } from './reader.js';
 
 /** How a block is read. */
 interface BlockForm {
@@ -64,12 +25,11 @@ interface BlockForm {
   header?: readonly HeaderPart[];
 }
 
+/** A block's own fields in canonical form, without its transactions. */
+export type BlockRecord = ReturnType<typeof readBlock>;
+
 /** Reads a block's own fields; sets the reader's block number first, so that every error names the block. */
-export function readBlock(
-  reader: Reader,
-  value: unknown,
-  { seals, header = ETHEREUM_HEADER }: BlockForm,
-): BlockRecord {
+export function readBlock(reader: Reader, value: unknown, { seals, header = ETHEREUM_HEADER }: BlockForm) {
   const raw = reader.object(value, 'the block');
   const number = reader.quantity(raw.number, 'number');
   reader.block = reader.number(number, 'number');
@@ -77,7 +37,7 @@ export function readBlock(
     seals === 'required' && (raw.auraSeal ?? raw.signature) === undefined
       ? reader.bytes(raw[name], name, length)
       : reader.optionalBytes(raw[name], name, length);
-  const record: BlockRecord = {
+  const record = {
     number,
     hash: reader.bytes(raw.hash, 'hash', 32),
     parentHash: reader.bytes(raw.parentHash, 'parentHash', 32),
@@ -105,9 +65,13 @@ export function readBlock(
     requestsHash: reader.optionalBytes(raw.requestsHash, 'requestsHash', 32),
     blockAccessListHash: reader.optionalBytes(raw.blockAccessListHash, 'blockAccessListHash', 32),
     slotNumber: reader.optionalQuantity(raw.slotNumber, 'slotNumber'),
+    /** Values of the header fields that Ethereum's header lacks, by name; those in an object as `object.name`. */
     others: header === ETHEREUM_HEADER ? NONE : readOthers(reader, raw, header),
-    withdrawals: undefined,
+    /** Absent if the node omitted the array. */
+    withdrawals: undefined as Withdrawal[] | undefined,
+    /** As the node sent them. */
     transactions: reader.array(raw.transactions, 'transactions'),
+    /** The members that the record's table does not name, as canonical JSON, each after a comma. */
     more: '',
   };
   let withdrawals: string | undefined;
@@ -155,49 +119,64 @@ function readOthers(reader: Reader, raw: Raw, header: readonly HeaderPart[]): Ma
 function tableFor(header: readonly HeaderPart[]): FieldTable {
   if (header === ETHEREUM_HEADER) return BLOCK_FIELDS;
   const names = headerFields(header).flatMap(({ name, or, of }) => [of ?? name, or ?? name]);
-  return { spec: BLOCK_FIELDS.spec, kept: new Set([...BLOCK_FIELDS.kept, ...names]) };
+  return { ...BLOCK_FIELDS, kept: new Set([...BLOCK_FIELDS.kept, ...names]) };
 }
 
 /** Most header fields that no table names and that are looked at; a fork of Ethereum appended at most four. */
-const MOST_UNKNOWN = 16;
+const MAX_UNKNOWN = 16;
+
+/** What nodes add to a block that no header has: who sealed it, its body, and what is outside of it. */
+const NOT_IN_HEADERS: ReadonlySet<string> = new Set(
+  'author blockAccessList raw requests rlp sealFields sidecars signer withdrawals'.split(' '),
+);
+
+/** A field that a header could have; without a form it is a list, an object or the like, which nobody can append. */
+interface UnknownField {
+  name: string;
+  form: Form | undefined;
+}
 
 /**
- * Header fields that no table names: DATA of 32 bytes and QUANTITY beside the known ones, in the order of the node.
- * Names are the node's: letters, digits and `_`, at most 64; an answer with more than 16 such fields has none.
+ * Header fields that no table names: whatever stands beside the known ones, but text, in the order of the node. Names
+ * are the node's: letters, digits and `_`, at most 64; an answer with more than 16 such fields has none.
  */
-export function unknownHeaderFields(value: unknown, header: readonly HeaderPart[]): HeaderField[] {
+export function unknownHeaderFields(value: unknown, header: readonly HeaderPart[]): UnknownField[] {
   const named = new Set(headerFields(header).flatMap(({ name, or, of }) => [of ?? name, or ?? name]));
-  const unknown: HeaderField[] = [];
-  for (const [name, text] of Object.entries(value as Raw)) {
+  const unknown: UnknownField[] = [];
+  for (const [name, given] of Object.entries(value as Raw)) {
     if (
-      typeof text !== 'string' ||
+      given == null ||
+      (typeof given === 'string' && !/^0x[0-9a-fA-F]*$/.test(given)) ||
       !/^[A-Za-z]\w{0,63}$/.test(name) ||
+      !isKeepable(name, given) ||
       BLOCK_FIELDS.spec.has(name) ||
       ETHEREUM_NAMES.has(name) ||
+      NOT_IN_HEADERS.has(name) ||
       named.has(name)
     ) {
       continue;
     }
-    if (/^0x[0-9a-fA-F]{64}$/.test(text)) unknown.push({ name, form: 32 });
-    else if (/^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,31})$/.test(text)) unknown.push({ name, form: 'quantity' });
-    if (unknown.length > MOST_UNKNOWN) return [];
+    unknown.push({ name, form: guessForm(given) });
+    if (unknown.length > MAX_UNKNOWN) return [];
   }
   return unknown;
 }
 
-/** A withdrawal from the beacon chain (EIP-4895), in canonical form. */
-export interface Withdrawal {
-  index: string;
-  validatorIndex: string;
-  address: string;
-  /** In Gwei. */
-  amount: string;
-  /** The whole record as canonical JSON. */
-  text: string;
+/** How such a value is likely to be written: a short one as a number, an address or longer bytes as they are. */
+function guessForm(value: unknown): Form | undefined {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return 'integer';
+  if (typeof value !== 'string') return undefined;
+  if (value.length === 66) return 32;
+  if (/^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,31})$/.test(value)) return 'quantity';
+  if (value.length % 2 === 0) return 'data';
+  return /^0x[1-9a-fA-F][0-9a-fA-F]{0,63}$/.test(value) ? 'quantity' : undefined;
 }
 
-/** Reads one entry of a block's `withdrawals`. */
-function readWithdrawal(reader: Reader, value: unknown): Withdrawal {
+/** A withdrawal from the beacon chain (EIP-4895), in canonical form; `text` is the whole record as canonical JSON. */
+export type Withdrawal = ReturnType<typeof readWithdrawal>;
+
+/** Reads one entry of a block's `withdrawals`; `amount` is in Gwei. */
+function readWithdrawal(reader: Reader, value: unknown) {
   const raw = reader.object(value, 'the withdrawal');
   const index = reader.quantity(raw.index, 'index');
   const validatorIndex = reader.quantity(raw.validatorIndex, 'validatorIndex');

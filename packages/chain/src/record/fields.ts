@@ -1,6 +1,7 @@
 import { OTHER_HEADER_NAMES, OTHER_TRANSACTION_NAMES } from '../rules/find-rules.js';
 import type { Form } from '../rules/rule-set.js';
-import { jsonText, quote } from './json-text.js';
+import { toQuantity } from './hex.js';
+import { isKeepable, jsonText, quote } from './json-text.js';
 import type { Optional, Raw, Reader } from './reader.js';
 
 /** Fields with their own form that were found: name, JSON, name, JSON, … in alphabetical order. */
@@ -44,9 +45,9 @@ export function moreFields(
   }
   const written = new Set(members.map(([name]) => name));
   for (const key of keys) {
-    if (raw[key] === undefined || table.spec.has(key) || written.has(key)) continue;
+    if (raw[key] === undefined || table.spec.has(key) || table.own.has(key) || written.has(key)) continue;
     if (!reader.keepExtras && (raw[key] === null || !table.kept.has(key))) continue;
-    members.push([key, `,${quote(key)}:${jsonText(reader, key, raw[key])}`]);
+    if (isKeepable(key, raw[key])) members.push([key, `,${quote(key)}:${jsonText(reader, key, raw[key])}`]);
   }
   members.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const member of members) text += member[1];
@@ -55,7 +56,7 @@ export function moreFields(
 
 /** A value in this form, as canonical hex. */
 export function readForm(reader: Reader, value: unknown, name: string, form: Form): string {
-  if (form === 'integer') return `0x${reader.integer(value, name).toString(16)}`;
+  if (form === 'integer') return toQuantity(reader.integer(value, name));
   if (form === 'quantity') return reader.quantity(value, name);
   return form === 'data' ? reader.data(value, name) : reader.bytes(value, name, form);
 }
@@ -67,13 +68,19 @@ export function countPresent(...values: readonly unknown[]): number {
   return count;
 }
 
+const DECIMAL = /^\d{1,15}$/;
+
 /**
- * The block's timestamp, which some nodes repeat in transactions and logs as a QUANTITY; undefined if it is
- * absent or has another form (then it is kept as it is, like any field that no table names).
+ * The block's timestamp, which some nodes repeat in transactions, logs and receipts: as a QUANTITY (execution-apis), as a
+ * number (Anvil, in receipts), or as its digits. Always written as a QUANTITY; null is left out.
  */
-export function blockTimestampOf(reader: Reader, raw: Raw): string | undefined {
-  const { blockTimestamp } = raw;
-  return typeof blockTimestamp === 'string' ? reader.quantity(blockTimestamp, 'blockTimestamp') : undefined;
+export function getBlockTimestamp(reader: Reader, { blockTimestamp }: Raw): string | undefined {
+  if (blockTimestamp == null) return undefined;
+  if (typeof blockTimestamp === 'number') return toQuantity(reader.integer(blockTimestamp, 'blockTimestamp'));
+  if (typeof blockTimestamp === 'string' && DECIMAL.test(blockTimestamp)) {
+    return toQuantity(Number(blockTimestamp));
+  }
+  return reader.quantity(blockTimestamp, 'blockTimestamp');
 }
 
 /** The fields of a record that its reader writes, and unknown ones that it keeps. */
@@ -85,11 +92,13 @@ export interface FieldTable {
    * their own form, such as `maxFeePerGas`, are read by the record's file and always kept.)
    */
   readonly kept: ReadonlySet<string>;
+  /** Fields that the record's file writes in its own form or leaves out, so that they are never kept as they come. */
+  readonly own: ReadonlySet<string>;
 }
 
-function table(spec: string, kept = ''): FieldTable {
+function table(spec: string, kept = '', own = ''): FieldTable {
   const names = (text: string) => new Set(text.split(/\s+/).filter((name) => name !== ''));
-  return { spec: names(spec), kept: names(kept) };
+  return { spec: names(spec), kept: names(kept), own: names(own) };
 }
 
 /** Objects whose fields the format does not name. */
@@ -103,14 +112,14 @@ export const BLOCK_FIELDS = table(
 );
 
 /**
- * A transaction. Kept: the fields of the first generation of the OP stack for transactions from L1,
- * `depositReceiptVersion`, which op-geth repeats in the transaction, and what the encodings of other chains need.
+ * A transaction. Kept: the fields of the first generation of the OP stack for transactions from L1, and what the
+ * encodings of other chains need.
  */
 export const TRANSACTION_FIELDS = table(
   `blockHash blockNumber from gas gasPrice hash input nonce to transactionIndex value v r s type chainId accessList
    sourceHash mint isSystemTx`,
-  `depositReceiptVersion index l1BlockNumber l1Timestamp l1TxOrigin queueIndex queueOrigin
-   ${OTHER_TRANSACTION_NAMES.join(' ')}`,
+  `index l1BlockNumber l1Timestamp l1TxOrigin queueIndex queueOrigin ${OTHER_TRANSACTION_NAMES.join(' ')}`,
+  'blockTimestamp',
 );
 
 /** EIP-7702; `v` is the older name of `yParity`, the others are those of Substrate's EVM. */
@@ -122,11 +131,14 @@ export const RECEIPT_FIELDS = table(
    contractAddress logs logsBloom type root status`,
   `daFootprintGasScalar l1BaseFeeScalar l1BlobBaseFee l1BlobBaseFeeScalar l1BlockNumber l1Fee l1FeeScalar l1GasPrice
    l1GasUsed operatorFeeConstant operatorFeeScalar`,
+  'blockTimestamp',
 );
 
 /** A log. */
 export const LOG_FIELDS = table(
   'removed logIndex transactionIndex transactionHash blockHash blockNumber address data topics',
+  '',
+  'blockTimestamp',
 );
 
 /** A trace. */
@@ -145,3 +157,6 @@ export const REWARD_FIELDS = table('value');
 
 /** The result of a call. */
 export const RESULT_FIELDS = table('gasUsed output');
+
+/** The result of what was undone: the first two are written. */
+export const UNDONE_FIELDS = table('gasUsed output address code');

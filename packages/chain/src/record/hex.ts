@@ -63,3 +63,19 @@ export function isCanonicalQuantity(text: string): boolean {
   if (length < 3 || length > 66 || (length > 3 && text.charCodeAt(2) === 0x30)) return false;
   return isLowerHex(text);
 }
+
+const MIXED_QUANTITY = /^0x[0-9a-fA-F]+$/;
+
+/** A QUANTITY of any length as the protocol writes it: without capitals and leading zeros; undefined if it is none. */
+export function normalQuantity(text: string): string | undefined {
+  if (!MIXED_QUANTITY.test(text)) return undefined;
+  return `0x${text
+    .slice(2)
+    .replace(/^0+(?=.)/, '')
+    .toLowerCase()}`;
+}
+
+/** A number as a canonical QUANTITY. */
+export function toQuantity(number: number | bigint): string {
+  return `0x${number.toString(16)}`;
+}

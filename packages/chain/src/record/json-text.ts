@@ -39,6 +39,20 @@ export function quote(text: string): string {
   );
 }
 
+/** Names that every object answers to, whose members readers of the text could take for what the language put there. */
+const SHADOWING: ReadonlySet<string> = new Set(['__proto__', 'constructor']);
+/** Half of a UTF-16 pair, which no UTF-8 text can have: readers of the bytes would each make something else of it. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Whether a member that no table names is written; one with a name that shadows, or half a character, is left out. */
+export function isKeepable(name: string, value: unknown, depth = 0): boolean {
+  if (SHADOWING.has(name) || LONE_SURROGATE.test(name)) return false;
+  if (typeof value === 'string') return !LONE_SURROGATE.test(value);
+  // what is too deep is refused when it is written
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return true;
+  return Object.entries(value).every(([key, item]) => isKeepable(key, item, depth + 1));
+}
+
 /**
  * Canonical JSON of a value that no table describes: members in alphabetical order (by UTF-16 code unit), `0x…`
  * strings in lower case, everything else unchanged.

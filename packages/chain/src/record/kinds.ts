@@ -11,6 +11,6 @@ export function isKind(text: string): text is Kind {
 
 /** An inclusive range of block numbers. */
 export interface BlockRange {
-  start: number;
-  end: number;
+  firstBlock: number;
+  lastBlock: number;
 }

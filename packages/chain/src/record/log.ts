@@ -1,22 +1,6 @@
-import { addPair, blockTimestampOf, LOG_FIELDS, moreFields, type Pairs } from './fields.js';
+import { addPair, getBlockTimestamp, LOG_FIELDS, moreFields, type Pairs } from './fields.js';
 import { stringArray } from './json-text.js';
 import type { Reader } from './reader.js';
-
-/** A log in canonical form. */
-export interface LogRecord {
-  removed: boolean;
-  logIndex: string;
-  transactionIndex: string;
-  transactionHash: string;
-  blockHash: string;
-  blockNumber: string;
-  address: string;
-  data: string;
-  topics: string[];
-  blockTimestamp: string | undefined;
-  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
-  more: string;
-}
 
 /** Strings that the fields of a transaction's receipt and logs are likely to equal; empty: not known. */
 export interface TransactionHints {
@@ -29,14 +13,17 @@ export interface TransactionHints {
 /** Nothing is known. */
 export const NO_HINTS: TransactionHints = { blockHash: '', blockNumber: '', hash: '', index: '' };
 
+/** A log in canonical form. */
+export type LogRecord = ReturnType<typeof readLog>;
+
 /** Reads one log of a receipt. */
-export function readLog(reader: Reader, value: unknown, hints: TransactionHints): LogRecord {
+export function readLog(reader: Reader, value: unknown, hints: TransactionHints) {
   const raw = reader.object(value, 'the log');
   const list = reader.array(raw.topics, 'topics');
   if (list.length > 4) reader.fail('topics', 'at most 4 topics', list);
   const topics: string[] = [];
   for (let at = 0; at < list.length; at++) topics.push(reader.bytes(list[at], 'topics', 32));
-  const record: LogRecord = {
+  const record = {
     removed: reader.boolean(raw.removed, 'removed'),
     logIndex: reader.quantity(raw.logIndex, 'logIndex'),
     transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex', hints.index),
@@ -46,7 +33,8 @@ export function readLog(reader: Reader, value: unknown, hints: TransactionHints)
     address: reader.bytes(raw.address, 'address', 20),
     data: reader.data(raw.data, 'data'),
     topics,
-    blockTimestamp: blockTimestampOf(reader, raw),
+    blockTimestamp: getBlockTimestamp(reader, raw),
+    /** The members that the record's table does not name, as canonical JSON, each after a comma. */
     more: '',
   };
   const pairs: Pairs = [];

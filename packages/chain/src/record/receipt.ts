@@ -1,35 +1,17 @@
-import { addPair, countPresent, moreFields, type Pairs, RECEIPT_FIELDS } from './fields.js';
+import {
+  addPair,
+  countPresent,
+  getBlockTimestamp,
+  moreFields,
+  type Pairs,
+  RECEIPT_FIELDS,
+} from './fields.js';
 import { member, nullable } from './json-text.js';
 import { type LogRecord, readLog, type TransactionHints } from './log.js';
 import type { Optional, Reader } from './reader.js';
 
 /** A receipt in canonical form; absent fields are undefined. */
-export interface ReceiptRecord {
-  transactionHash: string;
-  transactionIndex: string;
-  blockHash: string;
-  blockNumber: string;
-  /** Old OpenEthereum and the first generation of the OP stack omit both. */
-  from: Optional<string>;
-  to: Optional<string>;
-  cumulativeGasUsed: string;
-  gasUsed: string;
-  effectiveGasPrice: Optional<string>;
-  contractAddress: string | null;
-  logs: LogRecord[];
-  logsBloom: string;
-  type: Optional<string>;
-  root: Optional<string>;
-  status: Optional<string>;
-  /** Of Celo: in the currency that the fee was paid in (CIP-64). */
-  baseFee: Optional<string>;
-  blobGasPrice: Optional<string>;
-  blobGasUsed: Optional<string>;
-  depositNonce: Optional<string>;
-  depositReceiptVersion: Optional<string>;
-  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
-  more: string;
-}
+export type ReceiptRecord = ReturnType<typeof readReceipt>;
 
 /** Reads one receipt; `index` is its position in the block and `firstLog` the number of logs before it. */
 export function readReceipt(
@@ -38,7 +20,7 @@ export function readReceipt(
   hints: TransactionHints,
   index: number,
   firstLog: number,
-): ReceiptRecord {
+) {
   reader.at('receipt', index);
   const raw = reader.object(value, 'the receipt');
   const list = reader.array(raw.logs, 'logs');
@@ -48,11 +30,12 @@ export function readReceipt(
     logs.push(readLog(reader, list[at], hints));
   }
   reader.at('receipt', index);
-  const record: ReceiptRecord = {
+  const record = {
     transactionHash: reader.bytes(raw.transactionHash, 'transactionHash', 32, hints.hash),
     transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex', hints.index),
     blockHash: reader.bytes(raw.blockHash, 'blockHash', 32, hints.blockHash),
     blockNumber: reader.quantity(raw.blockNumber, 'blockNumber', hints.blockNumber),
+    /** Old OpenEthereum and the first generation of the OP stack omit both. */
     from: reader.optionalBytes(raw.from, 'from', 20),
     to: raw.to === null ? null : reader.optionalBytes(raw.to, 'to', 20),
     cumulativeGasUsed: reader.quantity(raw.cumulativeGasUsed, 'cumulativeGasUsed'),
@@ -65,11 +48,16 @@ export function readReceipt(
     type: reader.optionalQuantity(raw.type, 'type'),
     root: readRoot(reader, raw.root),
     status: reader.optionalQuantity(raw.status, 'status'),
+    /** Of Celo: in the currency that the fee was paid in (CIP-64). */
     baseFee: reader.optionalQuantity(raw.baseFee, 'baseFee'),
     blobGasPrice: reader.optionalQuantity(raw.blobGasPrice, 'blobGasPrice'),
     blobGasUsed: reader.optionalQuantity(raw.blobGasUsed, 'blobGasUsed'),
+    blockTimestamp: getBlockTimestamp(reader, raw),
+    /** Of the OP stack since Jovian: `blobGasUsed` is then the transaction's share of the block's. */
+    hasFootprint: raw.daFootprintGasScalar != null,
     depositNonce: reader.optionalQuantity(raw.depositNonce, 'depositNonce'),
     depositReceiptVersion: reader.optionalQuantity(raw.depositReceiptVersion, 'depositReceiptVersion'),
+    /** The members that the record's table does not name, as canonical JSON, each after a comma. */
     more: '',
   };
   if (!hasRoot(record) && record.status !== '0x0' && record.status !== '0x1') {
@@ -79,6 +67,7 @@ export function readReceipt(
   addPair(pairs, 'baseFee', record.baseFee);
   addPair(pairs, 'blobGasPrice', record.blobGasPrice);
   addPair(pairs, 'blobGasUsed', record.blobGasUsed);
+  if (reader.keepExtras) addPair(pairs, 'blockTimestamp', record.blockTimestamp);
   addPair(pairs, 'depositNonce', record.depositNonce);
   addPair(pairs, 'depositReceiptVersion', record.depositReceiptVersion);
   const { from, to, effectiveGasPrice, type, root, status } = raw;

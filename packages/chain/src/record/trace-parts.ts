@@ -8,6 +8,7 @@ import {
   type Pairs,
   RESULT_FIELDS,
   REWARD_FIELDS,
+  UNDONE_FIELDS,
   UNLISTED_FIELDS,
 } from './fields.js';
 import { member, quote } from './json-text.js';
@@ -138,22 +139,26 @@ const NULL: TraceResult = { created: undefined, output: undefined, text: ',"resu
 /**
  * Reads the result of a trace.
  *
- * A reverted call has `error` and, depending on the node, no result, a null, or an object with gas and output; all
- * three are kept unchanged.
+ * What was reverted has, depending on the node, no result, a null, or an object with gas and output; all three are kept
+ * unchanged. What failed otherwise has none: some nodes write null, others nothing, and gas that is all of it.
  */
 export function readResult(
   reader: Reader,
   type: TraceType,
   value: unknown,
-  failed: boolean,
+  outcome: 'done' | 'reverted' | 'failed',
   hints: TraceHints,
 ): TraceResult {
-  if (value == null && (failed || type === 'suicide' || type === 'reward')) {
-    return reader.missing(value) === null ? NULL : NONE;
+  const hasNone = type === 'suicide' || type === 'reward';
+  if (value == null && (outcome !== 'done' || hasNone)) {
+    return reader.missing(value) === null && (outcome !== 'failed' || hasNone) ? NULL : NONE;
   }
-  if (type === 'suicide' || type === 'reward') reader.fail('result', 'no result', value);
+  if (hasNone) reader.fail('result', 'no result', value);
   const raw = reader.object(value, 'result');
-  if (failed) return readFailed(reader, raw);
+  if (outcome !== 'done') {
+    const result = readUndone(reader, raw);
+    return outcome === 'reverted' ? result : NONE;
+  }
   const gasUsed = reader.quantity(raw.gasUsed, 'result.gasUsed');
   if (type === 'call') {
     const output = reader.data(raw.output, 'result.output', hints.output);
@@ -170,15 +175,24 @@ export function readResult(
   return { created, output: undefined, text };
 }
 
-/** A failed call or creation requires no field, but existing fields must have their form. */
-function readFailed(reader: Reader, raw: Raw): TraceResult {
+/**
+ * A call or creation that was undone requires no field, but existing fields must have their form. A creation returned its
+ * reason, which some nodes call its code, and made nothing, though some name the address (reth, Anvil, erigon 2).
+ */
+function readUndone(reader: Reader, raw: Raw): TraceResult {
   const gasUsed = reader.optionalQuantity(raw.gasUsed, 'result.gasUsed');
+  const code = optionalData(reader, raw.code, 'result.code');
+  const address = reader.optionalBytes(raw.address, 'result.address', 20);
   const output = optionalData(reader, raw.output, 'result.output');
   const pairs: Pairs = [];
-  addPair(pairs, 'address', reader.optionalBytes(raw.address, 'result.address', 20));
-  addPair(pairs, 'code', optionalData(reader, raw.code, 'result.code'));
-  const more = moreFields(reader, raw, RESULT_FIELDS, countPresent(raw.gasUsed, raw.output), pairs);
-  const members = member('gasUsed', gasUsed) + member('output', output) + more;
+  let seen = countPresent(raw.gasUsed, raw.output);
+  if (reader.published) {
+    addPair(pairs, 'address', address);
+    addPair(pairs, 'code', code);
+  } else seen += countPresent(raw.address, raw.code);
+  const more = moreFields(reader, raw, reader.published ? RESULT_FIELDS : UNDONE_FIELDS, seen, pairs);
+  const returned = output === undefined && !reader.published ? code : output;
+  const members = member('gasUsed', gasUsed) + member('output', returned) + more;
   return { created: undefined, output: output ?? undefined, text: `,"result":{${members.slice(1)}}` };
 }
 

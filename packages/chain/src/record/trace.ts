@@ -1,6 +1,7 @@
 import { countPresent, moreFields, NO_PAIRS, TRACE_FIELDS } from './fields.js';
 import { jsonText, member } from './json-text.js';
 import type { Raw, Reader } from './reader.js';
+import { normalizeTraceError } from './trace-errors.js';
 import {
   readAction,
   readResult,
@@ -9,22 +10,6 @@ import {
   type TraceResult,
   type TraceType,
 } from './trace-parts.js';
-
-/** The parts of one trace that the checks need, and its canonical JSON. */
-export interface TraceRecord {
-  type: TraceType;
-  action: TraceAction;
-  result: TraceResult;
-  blockHash: string;
-  blockNumber: number;
-  subtraces: number;
-  traceAddress: readonly number[];
-  /** undefined for a reward, which belongs to no transaction. */
-  transactionHash: string | undefined;
-  transactionPosition: number | undefined;
-  failed: boolean;
-  text: string;
-}
 
 /** Nothing is known. */
 export const NO_TRACE_HINTS: Readonly<TraceHints> = {
@@ -49,19 +34,26 @@ export function transactionMembers(hash: string, position: number): string {
   return [',"transactionHash":"', hash, '","transactionPosition":', position].join('');
 }
 
+/** The parts of one trace that the checks need, and its canonical JSON. */
+export type TraceRecord = ReturnType<typeof readTrace>;
+
 /** Reads one trace of a block, in the flat shape of `trace_block`. */
-export function readTrace(reader: Reader, value: unknown, hints: TraceHints): TraceRecord {
+export function readTrace(reader: Reader, value: unknown, hints: TraceHints) {
   const raw = reader.object(value, 'the trace');
   const type = readType(reader, raw.type);
   const failed = raw.error != null;
-  const action = readAction(reader, type, raw.action, hints);
-  const result = readResult(reader, type, raw.result, failed, hints);
+  const action: TraceAction = readAction(reader, type, raw.action, hints);
+  const isNormal = reader.published || typeof raw.error !== 'string';
+  const error = isNormal ? raw.error : normalizeTraceError(raw.error as string, action.to);
+  const outcome = !failed ? 'done' : error === 'Reverted' || reader.published ? 'reverted' : 'failed';
+  const result: TraceResult = readResult(reader, type, raw.result, outcome, hints);
   const blockHash = reader.bytes(raw.blockHash, 'blockHash', 32, hints.blockHash);
   const blockNumber = reader.integer(raw.blockNumber, 'blockNumber');
   const ofHintedBlock = blockHash === hints.blockHash && blockNumber === hints.blockNumber;
   const blockText = ofHintedBlock ? hints.blockText : blockMembers(blockHash, blockNumber);
   const subtraces = reader.integer(raw.subtraces, 'subtraces');
   const traceAddress = readAddress(reader, raw.traceAddress);
+  /** undefined for a reward, which belongs to no transaction. */
   let transactionHash: string | undefined;
   let transactionPosition: number | undefined;
   let transactionText: string;
@@ -76,7 +68,7 @@ export function readTrace(reader: Reader, value: unknown, hints: TraceHints): Tr
         ? hints.transactionText
         : transactionMembers(transactionHash, transactionPosition);
   }
-  const more = moreOfTrace(reader, raw, failed);
+  const more = moreOfTrace(reader, raw, error);
   const text =
     `{"action":${action.text}${result.text}${blockText}${subtraces}` +
     `,"traceAddress":[${traceAddress.join(',')}]${transactionText},"type":"${type}"${more}}`;
@@ -122,10 +114,10 @@ function noTransaction(reader: Reader, raw: Raw, field: 'transactionHash' | 'tra
   return member(field, reader.missing(value));
 }
 
-function moreOfTrace(reader: Reader, raw: Raw, failed: boolean): string {
+function moreOfTrace(reader: Reader, raw: Raw, error: unknown): string {
   const seen = 6 + countPresent(raw.result, raw.transactionHash, raw.transactionPosition);
-  if (failed)
-    return moreFields(reader, raw, TRACE_FIELDS, seen, ['error', jsonText(reader, 'error', raw.error)]);
-  const keepsNull = raw.error === null && reader.keepExtras;
+  if (error != null)
+    return moreFields(reader, raw, TRACE_FIELDS, seen, ['error', jsonText(reader, 'error', error)]);
+  const keepsNull = error === null && reader.keepExtras;
   return moreFields(reader, raw, TRACE_FIELDS, seen, keepsNull ? ['error', 'null'] : NO_PAIRS);
 }

@@ -1,4 +1,5 @@
 import { AUTHORIZATION_FIELDS, addPair, moreFields, type Pairs, UNLISTED_FIELDS } from './fields.js';
+import { toQuantity } from './hex.js';
 import { stringArray } from './json-text.js';
 import type { Optional, Raw, Reader } from './reader.js';
 
@@ -97,7 +98,7 @@ function readFrontierEntry(reader: Reader, raw: Raw): Authorization {
   const signature = reader.object(raw.signature, 'authorizationList.signature');
   const odd = reader.boolean(signature.odd_y_parity, 'authorizationList.signature.odd_y_parity');
   return {
-    chainId: `0x${reader.integer(raw.chain_id, 'authorizationList.chain_id').toString(16)}`,
+    chainId: toQuantity(reader.integer(raw.chain_id, 'authorizationList.chain_id')),
     address: reader.bytes(raw.address, 'authorizationList.address', 20),
     nonce: reader.quantity(raw.nonce, 'authorizationList.nonce'),
     yParity: odd ? '0x1' : '0x0',

@@ -2,8 +2,8 @@ import type { Rules, TransactionField, TypeRule } from '../rules/rule-set.js';
 import {
   addJsonPair,
   addPair,
-  blockTimestampOf,
   countPresent,
+  getBlockTimestamp,
   moreFields,
   type Pairs,
   readForm,
@@ -36,49 +36,17 @@ export interface OtherType {
   values?: readonly { form: TransactionField['form']; value: string | AccessList | null }[];
   /** Why there are no values. */
   unknown?: string;
-  /** If there are none: the fields that such a transaction may lack, as the node has them. */
+  /** If there are none, or it is `unwrapped`: the fields that such a transaction may lack, as the node has them. */
   own?: Record<'gas' | 'input' | 'to' | 'value', Optional<string>>;
   baseFeeInReceipt?: boolean;
-  /** Whether the sender is among the values, so that the hash proves it. */
+  /** See TypeRule. */
+  unwrapped?: boolean;
+  /** Whether the sender is among the values, so that the hash proves it, or always the same. */
   hasSender?: boolean;
 }
 
 /** A transaction in canonical form; absent fields are undefined. */
-export interface TransactionRecord {
-  /** From `type`; a record without one is a legacy transaction, from a node older than EIP-2718. */
-  kind: number;
-  /** Absent for Ethereum's types and for deposits of the OP stack. */
-  other: OtherType | undefined;
-  blockHash: string;
-  blockNumber: string;
-  from: string;
-  gas: string;
-  gasPrice: Optional<string>;
-  hash: string;
-  input: string;
-  nonce: Optional<string>;
-  to: string | null;
-  transactionIndex: string;
-  value: string;
-  v: Optional<string>;
-  r: Optional<string>;
-  s: Optional<string>;
-  type: Optional<string>;
-  chainId: Optional<string>;
-  accessList: AccessList | null | undefined;
-  sourceHash: Optional<string>;
-  mint: Optional<string>;
-  isSystemTx: Optional<boolean>;
-  authorizationList: AuthorizationList | undefined;
-  blobVersionedHashes: string[] | undefined;
-  blockTimestamp: string | undefined;
-  maxFeePerBlobGas: Optional<string>;
-  maxFeePerGas: Optional<string>;
-  maxPriorityFeePerGas: Optional<string>;
-  yParity: Optional<string>;
-  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
-  more: string;
-}
+export type TransactionRecord = ReturnType<typeof readTransaction>;
 
 /** Strings that a transaction's fields are likely to equal, in canonical form; empty: not known. */
 interface BlockHints {
@@ -92,36 +60,33 @@ interface BlockHints {
  * `types` are those of the chain beyond Ethereum's. A type that neither names is refused, unless `types` is absent:
  * then it is kept as it comes.
  */
-export function readTransaction(
-  reader: Reader,
-  value: unknown,
-  block: BlockHints,
-  types?: Rules['types'],
-): TransactionRecord {
+export function readTransaction(reader: Reader, value: unknown, block: BlockHints, types?: Rules['types']) {
   const raw = reader.object(value, 'the transaction');
   const type = reader.optionalQuantity(raw.type, 'type');
   const ethereum = type == null ? 0 : TYPES.get(type);
-  const rule = ethereum === undefined ? ruleOf(reader, raw, type!, types) : undefined;
+  const rule = ethereum === undefined ? toRule(reader, raw, type!, types) : undefined;
   // Only Ethereum's types must have a signature and a price; of the others an encoding says what it needs.
   const signed = rule === undefined;
-  const loose = typeof rule === 'object' && 'unknown' in rule;
-  const record: TransactionRecord = {
+  const loose = typeof rule === 'object' && ('unknown' in rule || rule.unwrapped === true);
+  const record = {
+    /** From `type`; a record without one is a legacy transaction, from a node older than EIP-2718. */
     kind: ethereum ?? Number(type),
+    /** Absent for Ethereum's types and for deposits of the OP stack. */
     other: rule === undefined || rule === 'deposit' ? undefined : readOther(reader, raw, rule),
     blockHash: reader.bytes(raw.blockHash, 'blockHash', 32, block.hash),
     blockNumber: reader.quantity(raw.blockNumber, 'blockNumber', block.number),
     from: reader.bytes(raw.from, 'from', 20),
     gas: reader.quantity(raw.gas ?? (loose ? '0x0' : raw.gas), 'gas'),
-    gasPrice: quantityOf(reader, signed, raw.gasPrice, 'gasPrice'),
+    gasPrice: toQuantity(reader, signed, raw.gasPrice, 'gasPrice'),
     hash: reader.bytes(raw.hash, 'hash', 32),
     input: reader.data(raw.input ?? (loose ? '0x' : raw.input), 'input'),
-    nonce: quantityOf(reader, signed, raw.nonce, 'nonce'),
+    nonce: toQuantity(reader, signed, raw.nonce, 'nonce'),
     to: raw.to === null || (loose && raw.to === undefined) ? null : reader.bytes(raw.to, 'to', 20),
     transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex'),
     value: reader.quantity(raw.value ?? (loose ? '0x0' : raw.value), 'value'),
-    v: quantityOf(reader, signed, raw.v, 'v'),
-    r: wordOf(reader, signed, raw.r, 'r'),
-    s: wordOf(reader, signed, raw.s, 's'),
+    v: toQuantity(reader, signed, raw.v, 'v'),
+    r: toWord(reader, signed, raw.r, 'r'),
+    s: toWord(reader, signed, raw.s, 's'),
     type,
     chainId: reader.optionalQuantity(raw.chainId, 'chainId'),
     accessList:
@@ -129,13 +94,16 @@ export function readTransaction(
     sourceHash: reader.optionalBytes(raw.sourceHash, 'sourceHash', 32),
     mint: reader.optionalQuantity(raw.mint, 'mint'),
     isSystemTx: reader.optionalBoolean(raw.isSystemTx, 'isSystemTx'),
-    authorizationList: undefined,
-    blobVersionedHashes: undefined,
-    blockTimestamp: blockTimestampOf(reader, raw),
+    authorizationList: undefined as AuthorizationList | undefined,
+    blobVersionedHashes: undefined as string[] | undefined,
+    blockTimestamp: getBlockTimestamp(reader, raw),
+    /** op-geth repeats that of the receipt. */
+    depositReceiptVersion: reader.optionalQuantity(raw.depositReceiptVersion, 'depositReceiptVersion'),
     maxFeePerBlobGas: reader.optionalQuantity(raw.maxFeePerBlobGas, 'maxFeePerBlobGas'),
     maxFeePerGas: reader.optionalQuantity(raw.maxFeePerGas, 'maxFeePerGas'),
     maxPriorityFeePerGas: reader.optionalQuantity(raw.maxPriorityFeePerGas, 'maxPriorityFeePerGas'),
     yParity: reader.optionalQuantity(raw.yParity, 'yParity'),
+    /** The members that the record's table does not name, as canonical JSON, each after a comma. */
     more: '',
   };
   if (record.other === undefined) requireFieldsOfType(reader, record);
@@ -155,6 +123,7 @@ export function readTransaction(
     addJsonPair(pairs, 'blobVersionedHashes', nullText(reader.missing(raw.blobVersionedHashes)));
   }
   if (reader.keepExtras) addPair(pairs, 'blockTimestamp', record.blockTimestamp);
+  addPair(pairs, 'depositReceiptVersion', record.depositReceiptVersion);
   addPair(pairs, 'maxFeePerBlobGas', record.maxFeePerBlobGas);
   addPair(pairs, 'maxFeePerGas', record.maxFeePerGas);
   addPair(pairs, 'maxPriorityFeePerGas', record.maxPriorityFeePerGas);
@@ -169,7 +138,7 @@ export function readTransaction(
 }
 
 /** The rule of a type that is not Ethereum's. */
-function ruleOf(
+function toRule(
   reader: Reader,
   raw: Raw,
   type: string,
@@ -188,15 +157,13 @@ export const UNNAMED_TYPE = 'the block has a transaction of a type that no table
 const UNNAMED: TypeRule = { unknown: UNNAMED_TYPE };
 
 function readOther(reader: Reader, raw: Raw, rule: TypeRule): OtherType {
-  if ('unknown' in rule) {
-    const own = {
-      gas: reader.optionalQuantity(raw.gas, 'gas'),
-      input: raw.input == null ? reader.missing(raw.input) : reader.data(raw.input, 'input'),
-      to: raw.to === null ? null : reader.optionalBytes(raw.to, 'to', 20),
-      value: reader.optionalQuantity(raw.value, 'value'),
-    };
-    return { unknown: rule.unknown, own };
-  }
+  const loose = () => ({
+    gas: reader.optionalQuantity(raw.gas, 'gas'),
+    input: raw.input == null ? reader.missing(raw.input) : reader.data(raw.input, 'input'),
+    to: raw.to === null ? null : reader.optionalBytes(raw.to, 'to', 20),
+    value: reader.optionalQuantity(raw.value, 'value'),
+  });
+  if ('unknown' in rule) return { unknown: rule.unknown, own: loose() };
   const values = rule.fields.map(({ name, or, also, form }) => {
     const value = raw[name] ?? (or === undefined ? undefined : raw[or]);
     if (form === 'accessList') return { form, value: readAccessList(reader, value ?? []) };
@@ -210,15 +177,16 @@ function readOther(reader: Reader, raw: Raw, rule: TypeRule): OtherType {
     }
     return { form, value: value == null ? null : reader.bytes(value, name, 20) };
   });
-  const hasSender = rule.fields.some(({ name }) => name === 'from');
-  return { values, baseFeeInReceipt: rule.baseFeeInReceipt === true, hasSender };
+  const hasSender = rule.unwrapped === true || rule.fields.some(({ name }) => name === 'from');
+  const other = { values, baseFeeInReceipt: rule.baseFeeInReceipt === true, hasSender };
+  return rule.unwrapped === true ? { ...other, unwrapped: true, own: loose() } : other;
 }
 
-function quantityOf(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
+function toQuantity(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
   return required ? reader.quantity(value, field) : reader.optionalQuantity(value, field);
 }
 
-function wordOf(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
+function toWord(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
   return required ? reader.word(value, field) : reader.optionalWord(value, field);
 }
 

@@ -1,43 +1,26 @@
-import type { Checks, HeaderField, RuleSet } from './rule-set.js';
+import { type Checks, fields, type HeaderField, type RuleSet } from './rule-set.js';
 
 /** The header's fields up to `extraData`, which every chain has. */
-const FRONTIER: readonly HeaderField[] = [
-  { name: 'parentHash', form: 32 },
-  { name: 'sha3Uncles', form: 32 },
-  { name: 'miner', form: 20 },
-  { name: 'stateRoot', form: 32 },
-  { name: 'transactionsRoot', form: 32 },
-  { name: 'receiptsRoot', form: 32 },
-  { name: 'logsBloom', form: 256 },
-  { name: 'difficulty', form: 'quantity' },
-  { name: 'number', form: 'quantity' },
-  { name: 'gasLimit', form: 'quantity' },
-  { name: 'gasUsed', form: 'quantity' },
-  { name: 'timestamp', form: 'quantity' },
-  { name: 'extraData', form: 'data' },
-];
+const FRONTIER = fields(
+  `parentHash:32 sha3Uncles:32 miner:20 stateRoot:32 transactionsRoot:32 receiptsRoot:32 logsBloom:256
+   difficulty:quantity number:quantity gasLimit:quantity gasUsed:quantity timestamp:quantity extraData:data`,
+);
 
 /** Proof of work; since the merge the beacon chain's randomness and zeros (EIP-3675, EIP-4399). */
-const SEALS: readonly HeaderField[] = [
-  { name: 'mixHash', form: 32 },
-  { name: 'nonce', form: 8 },
-];
+const SEALS = fields('mixHash:32 nonce:8');
 
-const BASE_FEE: HeaderField = { name: 'baseFeePerGas', form: 'quantity' };
+const BASE_FEE = fields('baseFeePerGas:quantity');
 
 /**
  * The fields that forks appended, each written if the node has it: EIP-1559 (London), EIP-4895 (Shanghai), EIP-4844 and
  * EIP-4788 (Cancun), EIP-7685 (Prague; Osaka adds none), EIP-7928 and EIP-7843 (Amsterdam).
  */
-const FORKS: readonly HeaderField[] = [
-  BASE_FEE,
-  { name: 'withdrawalsRoot', form: 32 },
-  { name: 'blobGasUsed', form: 'quantity' },
-  { name: 'excessBlobGas', form: 'quantity' },
-  { name: 'parentBeaconBlockRoot', form: 32 },
-  { name: 'requestsHash', form: 32 },
-  { name: 'blockAccessListHash', form: 32 },
-  { name: 'slotNumber', form: 'quantity' },
+const FORKS = [
+  ...BASE_FEE,
+  ...fields(
+    `withdrawalsRoot:32 blobGasUsed:quantity excessBlobGas:quantity parentBeaconBlockRoot:32 requestsHash:32
+     blockAccessListHash:32 slotNumber:quantity`,
+  ),
 ];
 
 /** Ethereum's header. */
@@ -81,9 +64,8 @@ type HeaderFieldName =
 /** A header sealed by Authority Round, before the fields of forks (OpenEthereum, Erigon, Nethermind). */
 export const AURA_HEADER: readonly HeaderField[] = [
   ...FRONTIER,
-  { name: 'auraStep', form: 'quantity', or: 'step' },
-  { name: 'auraSeal', form: 65, or: 'signature' },
-  BASE_FEE,
+  ...fields('auraStep/step:quantity auraSeal/signature:65'),
+  ...BASE_FEE,
 ];
 
 /**
@@ -93,25 +75,25 @@ export const AURA_HEADER: readonly HeaderField[] = [
 export const AVALANCHE_HEADER: readonly HeaderField[] = [
   ...FRONTIER,
   ...SEALS,
-  { name: 'extDataHash', form: 32 },
-  BASE_FEE,
-  { name: 'extDataGasUsed', form: 'quantity' },
-  { name: 'blockGasCost', form: 'quantity' },
-  { name: 'blobGasUsed', form: 'quantity' },
-  { name: 'excessBlobGas', form: 'quantity' },
-  { name: 'parentBeaconBlockRoot', form: 32 },
-  { name: 'timestampMilliseconds', form: 'quantity' },
-  { name: 'minDelayExcess', form: 'quantity' },
-  { name: 'targetExponent', form: 'quantity' },
-  { name: 'minPriceExponent', form: 'quantity' },
-  { name: 'settledHeight', form: 'quantity' },
-  { name: 'settledGasUnix', form: 'quantity' },
-  { name: 'settledGasNumerator', form: 'quantity' },
-  { name: 'settledExcess', form: 'quantity' },
+  ...fields('extDataHash:32'),
+  ...BASE_FEE,
+  ...fields(
+    `extDataGasUsed:quantity blockGasCost:quantity blobGasUsed:quantity excessBlobGas:quantity parentBeaconBlockRoot:32
+     timestampMilliseconds:quantity minDelayExcess:quantity targetExponent:quantity minPriceExponent:quantity
+     settledHeight:quantity settledGasUnix:quantity settledGasNumerator:quantity settledExcess:quantity`,
+  ),
 ];
 
 /** All of Ethereum's rules. */
-const ALL: Checks = { sums: true, total: 'equal', size: true, prices: true, addresses: true, logs: true };
+const ALL: Checks = {
+  sums: true,
+  total: 'equal',
+  size: true,
+  prices: true,
+  addresses: true,
+  logs: true,
+  logIndex: 'block',
+};
 
 /** Only what a block's parts repeat of each other: for chains whose own rules are not known in every detail. */
 export const GAS_ONLY: Checks = { ...ALL, size: false, prices: false, addresses: false, logs: false };

@@ -35,6 +35,27 @@ export function rulesAt(set: RuleSet, answer: unknown): Rules {
   return era === undefined ? set : { ...set, ...era.rules };
 }
 
+/**
+ * Whether a block of such a chain may have fewer receipts than transactions. Some versions of Cronos give none for a
+ * transaction that exceeds the gas of its block, whose gas then is more than its limit (ethermint:
+ * ExceedBlockGasLimitError); others do, in block 68215.
+ */
+export function mayLackReceipts(
+  { lacksReceipts }: Rules,
+  { gasUsed, gasLimit }: Record<string, unknown>,
+): boolean {
+  return lacksReceipts !== undefined && Number(gasUsed) > Number(gasLimit);
+}
+
+/** The same of the blocks of a network, by the fields of their headers. */
+export function createReceiptRule(policy: {
+  chainId?: number | undefined;
+  rules?: string | undefined;
+}): (header: Readonly<Record<string, unknown>>) => boolean {
+  const set = findRules(policy.chainId, policy.rules);
+  return (header) => mayLackReceipts(set, header);
+}
+
 /** The fields of a header, those in lists too. */
 export function headerFields(parts: readonly HeaderPart[]): HeaderField[] {
   return parts.flatMap((part) => ('list' in part ? headerFields(part.list) : [part]));

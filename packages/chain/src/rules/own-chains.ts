@@ -8,7 +8,7 @@ import {
   NO_CHECKS,
 } from './ethereum.js';
 import { FEE_MARKET, SIGNATURE } from './rollups.js';
-import type { HeaderPart, RuleSet, TypeRule } from './rule-set.js';
+import { fields, type HeaderPart, type RuleSet, type TypeRule } from './rule-set.js';
 
 /** Ethereum without the deposits of the OP stack. */
 const PLAIN: RuleSet = { ...ETHEREUM, types: new Map() };
@@ -45,14 +45,16 @@ const DATA_HASH = 'the root in the header of Cronos is that of the Tendermint bl
 const CRONOS = like(PLAIN, {
   name: 'cronos',
   chains: [25],
-  source: 'evmos/ethermint: rpc/types/utils.go; block 68215',
+  source: 'evmos/ethermint: rpc/types/utils.go (ExceedBlockGasLimitError); blocks 6541, 68215, 11446765',
   unproved: {
     header: TENDERMINT,
     transactions: DATA_HASH,
     receipts: 'the header of Cronos always has the root of no receipts',
     blooms: 'the bloom in the header of Cronos can have bits of calls that were undone',
   },
-  checks: GAS_ONLY,
+  lacksReceipts:
+    'a node of Cronos may have no receipt of a transaction that exceeds the gas of its block, and nothing proves that it was made',
+  checks: { ...GAS_ONLY, logIndex: 'gaps' },
 });
 
 const BNB = like(PLAIN, {
@@ -85,20 +87,14 @@ const BERACHAIN = like(PLAIN, {
   name: 'berachain',
   chains: [80_094, 80_069],
   source: 'berachain/bera-geth: core/types/block.go, tx_pol.go (BRIP-0004)',
-  header: [...ETHEREUM_HEADER.slice(0, 21), { name: 'parentProposerPubkey', form: 48 }],
+  header: [...ETHEREUM_HEADER.slice(0, 21), ...fields('parentProposerPubkey:48')],
   types: new Map<string, TypeRule>([
     [
       '0x7e',
       {
-        fields: [
-          { name: 'chainId', form: 'quantity' },
-          { name: 'from', form: 20 },
-          { name: 'to', form: 20 },
-          { name: 'nonce', form: 'quantity' },
-          { name: 'gas', form: 'quantity' },
-          { name: 'gasPrice', form: 'quantity' },
-          { name: 'input', form: 'data' },
-        ],
+        fields: fields(
+          'chainId:quantity from:20 to:20 nonce:quantity gas:quantity gasPrice:quantity input:data',
+        ),
       },
     ],
   ]),
@@ -107,30 +103,26 @@ const BERACHAIN = like(PLAIN, {
 
 /** Tempo wraps the header of Ethereum. */
 const TEMPO_HEADER: readonly HeaderPart[] = [
-  { name: 'mainBlockGeneralGasLimit', form: 'quantity' },
-  { name: 'sharedGasLimit', form: 'quantity' },
-  { name: 'timestampMillisPart', form: 'quantity' },
+  ...fields('mainBlockGeneralGasLimit:quantity sharedGasLimit:quantity timestampMillisPart:quantity'),
   { list: ETHEREUM_HEADER },
   {
     of: 'consensusContext',
-    list: [
-      { of: 'consensusContext', name: 'epoch', form: 'integer' },
-      { of: 'consensusContext', name: 'view', form: 'integer' },
-      { of: 'consensusContext', name: 'parentView', form: 'integer' },
-      { of: 'consensusContext', name: 'proposer', form: 32 },
-    ],
+    list: fields('epoch:integer view:integer parentView:integer proposer:32').map((field) => ({
+      ...field,
+      of: 'consensusContext',
+    })),
   },
 ];
 
 const TEMPO = like(PLAIN, {
   name: 'tempo',
   chains: [4_217, 42_431, 42_429],
-  source: 'tempoxyz/tempo: crates/primitives/src/header.rs; block 20660166',
+  source: 'tempoxyz/tempo: crates/primitives/src/header.rs; blocks 17708868 and 20660166',
   header: TEMPO_HEADER,
   types: new Map<string, TypeRule>([
     [
       '0x76',
-      { unknown: 'type 0x76 has calls and signatures of several kinds, of which no real one was at hand' },
+      { unknown: 'type 0x76 has calls and signatures of several kinds, whose encoding is not recomputed' },
     ],
   ]),
   checks: GAS_ONLY,
@@ -139,22 +131,17 @@ const TEMPO = like(PLAIN, {
 const STABLE = like(PLAIN, {
   name: 'stable',
   chains: [988, 2_201],
-  source: 'block 59083166 of its test network: hashes of transactions and both roots',
+  source: 'blocks 42767022 and 59083166 of its test network: hashes of transactions and both roots',
   types: new Map<string, TypeRule>([
     [
       '0x3f',
       {
-        fields: [
-          ...FEE_MARKET,
-          ...SIGNATURE,
-          { name: 'nonceKey', form: 'quantity' },
-          { name: 'timeoutTimestamp', form: 'quantity' },
-        ],
+        fields: [...FEE_MARKET, ...SIGNATURE, ...fields('nonceKey:quantity timeoutTimestamp:quantity')],
       },
     ],
   ]),
   unproved: { header: 'the hash of a Stable block is that of its CometBFT block, not of an RLP header' },
-  checks: GAS_ONLY,
+  checks: { ...GAS_ONLY, logIndex: 'restarts' },
 });
 
 /** HyperEVM: the transactions of price 0 that the system makes are in no root, nor are their receipts. */

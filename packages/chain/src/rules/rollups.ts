@@ -1,12 +1,5 @@
 import { ETHEREUM, GAS_ONLY, like, NO_CHECKS } from './ethereum.js';
-import type { RuleSet, TransactionField, TypeRule, Unproved } from './rule-set.js';
-
-const q = (name: string, or?: string): TransactionField => ({ name, form: 'quantity', ...(or && { or }) });
-const address = (name: string): TransactionField => ({ name, form: 20 });
-const hash = (name: string): TransactionField => ({ name, form: 32 });
-const recipient = (name: string): TransactionField => ({ name, form: 'recipient' });
-const data = (name: string): TransactionField => ({ name, form: 'data' });
-const ACCESS_LIST: TransactionField = { name: 'accessList', form: 'accessList' };
+import { fields, type RuleSet, type TransactionField, type TypeRule, type Unproved } from './rule-set.js';
 
 /** Leaves all of a block unproved. */
 function everything(because: string): Unproved {
@@ -14,72 +7,66 @@ function everything(because: string): Unproved {
 }
 
 /** The fields of a signature, in the order of RLP. */
-export const SIGNATURE: readonly TransactionField[] = [q('v', 'yParity'), q('r'), q('s')];
+export const SIGNATURE = fields<TransactionField>('v/yParity:quantity r:quantity s:quantity');
 
 /** The fields of type 2 (EIP-1559) without the signature. */
-export const FEE_MARKET: readonly TransactionField[] = [
-  ...[q('chainId'), q('nonce'), q('maxPriorityFeePerGas'), q('maxFeePerGas'), q('gas')],
-  ...[recipient('to'), q('value'), data('input'), ACCESS_LIST],
-];
+export const FEE_MARKET = fields<TransactionField>(
+  `chainId:quantity nonce:quantity maxPriorityFeePerGas:quantity maxFeePerGas:quantity gas:quantity to:recipient
+   value:quantity input:data accessList:accessList`,
+);
 
 /** Chains of the OP stack: their deposits (type 0x7e) bring their own rules with them, in Ethereum's set too. */
 const OPTIMISM = like(ETHEREUM, {
   name: 'optimism',
   chains: [10, 8453, 130, 480, 7_777_777, 34_443, 11_155_420, 84_532, 1_301],
-  source: "the OP stack's specification: deposits, Regolith, Canyon, Isthmus",
+  source: "the OP stack's specification: deposits, Regolith, Canyon, Isthmus; op-alloy: post_exec.rs (0x7d)",
+  types: new Map<string, TypeRule | 'deposit'>([
+    ...ETHEREUM.types,
+    ['0x7d', { fields: fields('input:data'), unwrapped: true }],
+  ]),
 });
-
-const FEE_CAP = q('maxFeePerGas', 'gasPrice');
 
 /** Source: `core/types/arb_types.go` of Nitro's go-ethereum; field names: its `internal/ethapi`. */
 const ARBITRUM_TYPES = new Map<string, TypeRule>([
-  ['0x64', { fields: [q('chainId'), hash('requestId'), address('from'), address('to'), q('value')] }],
+  ['0x64', { fields: fields('chainId:quantity requestId:32 from:20 to:20 value:quantity') }],
   [
     '0x65',
     {
-      fields: [
-        ...[q('chainId'), address('from'), q('nonce'), FEE_CAP, q('gas')],
-        ...[recipient('to'), q('value'), data('input')],
-      ],
+      fields: fields(
+        `chainId:quantity from:20 nonce:quantity maxFeePerGas/gasPrice:quantity gas:quantity to:recipient
+         value:quantity input:data`,
+      ),
     },
   ],
   [
     '0x66',
     {
-      fields: [
-        ...[q('chainId'), hash('requestId'), address('from'), FEE_CAP, q('gas')],
-        ...[recipient('to'), q('value'), data('input')],
-      ],
+      fields: fields(
+        `chainId:quantity requestId:32 from:20 maxFeePerGas/gasPrice:quantity gas:quantity to:recipient
+         value:quantity input:data`,
+      ),
     },
   ],
   [
     '0x68',
     {
-      fields: [
-        ...[q('chainId'), q('nonce'), address('from'), FEE_CAP, q('gas'), recipient('to'), q('value')],
-        ...[data('input'), hash('ticketId'), address('refundTo'), q('maxRefund'), q('submissionFeeRefund')],
-      ],
+      fields: fields(
+        `chainId:quantity nonce:quantity from:20 maxFeePerGas/gasPrice:quantity gas:quantity to:recipient
+         value:quantity input:data ticketId:32 refundTo:20 maxRefund:quantity submissionFeeRefund:quantity`,
+      ),
     },
   ],
   [
     '0x69',
     {
-      fields: [
-        ...[
-          q('chainId'),
-          hash('requestId'),
-          address('from'),
-          q('l1BaseFee'),
-          q('depositValue'),
-          FEE_CAP,
-          q('gas'),
-        ],
-        ...[recipient('retryTo'), q('retryValue'), address('beneficiary'), q('maxSubmissionFee')],
-        ...[address('refundTo'), data('retryData')],
-      ],
+      fields: fields(
+        `chainId:quantity requestId:32 from:20 l1BaseFee:quantity depositValue:quantity
+         maxFeePerGas/gasPrice:quantity gas:quantity retryTo:recipient retryValue:quantity beneficiary:20
+         maxSubmissionFee:quantity refundTo:20 retryData:data`,
+      ),
     },
   ],
-  ['0x6a', { fields: [q('chainId'), data('input')] }],
+  ['0x6a', { fields: fields('chainId:quantity input:data') }],
   [
     '0x78',
     { unknown: 'the hash of a transaction of type 0x78 was made before Nitro and follows from no field' },
@@ -105,10 +92,7 @@ const ARBITRUM_ONE = like(ARBITRUM, {
     {
       label: 'before Nitro',
       applies: ({ number }) => number < 22_207_817,
-      rules: {
-        unproved: everything(CLASSIC),
-        checks: NO_CHECKS,
-      },
+      rules: { unproved: everything(CLASSIC), checks: NO_CHECKS },
     },
   ],
 });
@@ -122,7 +106,10 @@ const SCROLL = like(ETHEREUM, {
   chains: [534_352, 534_351],
   source: 'scroll-tech/go-ethereum: core/types/l1_message_tx.go',
   types: new Map<string, TypeRule>([
-    ['0x7e', { fields: [q('queueIndex'), q('gas'), address('to'), q('value'), data('input'), SENDER] }],
+    [
+      '0x7e',
+      { fields: [...fields('queueIndex:quantity gas:quantity to:20 value:quantity input:data'), SENDER] },
+    ],
   ]),
   checks: GAS_ONLY,
 });
@@ -151,7 +138,7 @@ const CELO = like(OPTIMISM, {
     [
       '0x7b',
       {
-        fields: [...FEE_MARKET, { name: 'feeCurrency', form: 'recipient' }, ...SIGNATURE],
+        fields: [...FEE_MARKET, ...fields<TransactionField>('feeCurrency:recipient'), ...SIGNATURE],
         baseFeeInReceipt: true,
       },
     ],
@@ -162,10 +149,7 @@ const CELO = like(OPTIMISM, {
     {
       label: 'before the rollup',
       applies: ({ number }) => number < 31_056_500,
-      rules: {
-        unproved: everything(CELO_L1),
-        checks: NO_CHECKS,
-      },
+      rules: { unproved: everything(CELO_L1), checks: NO_CHECKS },
     },
   ],
 });

@@ -24,9 +24,27 @@ export interface TransactionField {
   also?: string;
 }
 
-/** A transaction type beyond those of Ethereum: `type || rlp(fields)`, or the reason why nothing of it is recomputed. */
+/** Fields in their order, each `name:form`, or `name/other:form` if some nodes give it another name. */
+export function fields<Field extends TransactionField = HeaderField>(text: string): Field[] {
+  return text
+    .trim()
+    .split(/\s+/)
+    .map((field) => {
+      const [, name, or, form] = /^(\w+)(?:\/(\w+))?:(\w+)$/.exec(field)!;
+      return { name, form: Number(form) || form, ...(or && { or }) } as Field;
+    });
+}
+
+/**
+ * A transaction type beyond those of Ethereum: `type || rlp(fields)`, or the reason why nothing of it is recomputed.
+ * `unwrapped`: its one field is RLP already, and its encoding is `type || field`; nobody signs it.
+ */
 export type TypeRule =
-  | { readonly fields: readonly TransactionField[]; readonly baseFeeInReceipt?: true }
+  | {
+      readonly fields: readonly TransactionField[];
+      readonly baseFeeInReceipt?: true;
+      readonly unwrapped?: true;
+    }
   | { readonly unknown: string };
 
 /** What a rule set leaves unproved, each with its reason as a sentence without the dot. */
@@ -56,6 +74,8 @@ export interface Checks {
   addresses: boolean;
   /** What logged was called in its transaction. */
   logs: boolean;
+  /** How logs are numbered: through the block, with gaps, or from 0 in each transaction (where some blocks do that). */
+  logIndex: 'block' | 'gaps' | 'restarts';
 }
 
 /** How the blocks of one chain are proved. */
@@ -65,6 +85,8 @@ export interface Rules {
   types: ReadonlyMap<string, TypeRule | 'deposit'>;
   /** Transactions that are in no root: Polygon's state sync, HyperEVM's transactions of price 0. */
   outside: 'none' | 'stateSync' | 'zeroPrice';
+  /** Why some blocks have fewer receipts than transactions; absent: none has. */
+  lacksReceipts?: string;
   unproved: Unproved;
   checks: Checks;
 }
@@ -81,7 +103,7 @@ export interface RuleSet extends Rules {
 
 /** Blocks with other rules than the newest. */
 interface Era {
-  /** For the table of the README. */
+  /** For the table of docs/proofs.md. */
   label: string;
   applies(block: { number: number; difficulty: unknown; settledHeight: unknown }): boolean;
   rules: Partial<Rules>;

@@ -19,10 +19,10 @@ beforeAll(async () => {
 });
 
 type Log = Pick<LogRecord, 'address' | 'topics'>;
-const hexOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
+const hexString = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
 const log = fc.record({
-  address: hexOf(20),
-  topics: fc.array(hexOf(32), { maxLength: 4 }),
+  address: hexString(20),
+  topics: fc.array(hexString(32), { maxLength: 4 }),
 }) as fc.Arbitrary<Log>;
 const numbered = (index: number): Log => ({
   address: `0x${index.toString(16).padStart(40, '0')}`,
@@ -30,7 +30,7 @@ const numbered = (index: number): Log => ({
 });
 
 const addHex = (hex: string) => parts.addToBloom(digitsAt, putDigits(parts, digitsAt, hex.slice(2)));
-function bloomOf(logs: readonly Log[]): string {
+function getBloom(logs: readonly Log[]): string {
   parts.openBloom();
   for (const { address, topics } of logs) {
     addHex(address);
@@ -43,8 +43,8 @@ it("sets the prover's bits, however often an item comes", () => {
   fc.assert(
     fc.property(fc.array(log, { maxLength: 20 }), (logs) => {
       const expected = toHex(maker.of(logs));
-      expect(bloomOf(logs)).toBe(expected);
-      expect(bloomOf([...logs, ...logs])).toBe(expected);
+      expect(getBloom(logs)).toBe(expected);
+      expect(getBloom([...logs, ...logs])).toBe(expected);
     }),
   );
 });
@@ -52,19 +52,19 @@ it("sets the prover's bits, however often an item comes", () => {
 it('takes an address and a topic that begins with it for two things', () => {
   const address = `0x${'ab'.repeat(20)}`;
   const topic = `${address}${'00'.repeat(12)}`;
-  const alone = bloomOf([{ address, topics: [] }]);
-  expect(bloomOf([{ address, topics: [topic] }])).toBe(toHex(maker.of([{ address, topics: [topic] }])));
-  expect(bloomOf([{ address, topics: [] }])).toBe(alone);
+  const alone = getBloom([{ address, topics: [] }]);
+  expect(getBloom([{ address, topics: [topic] }])).toBe(toHex(maker.of([{ address, topics: [topic] }])));
+  expect(getBloom([{ address, topics: [] }])).toBe(alone);
 });
 
 it('stays right when it has to forget, and remembers in no memory but its own', () => {
   const regionsBefore = Buffer.from(parts.bytes().subarray(into, into + 256));
   for (let from = 0; from < MANY; from += 100) {
     const logs = Array.from({ length: 100 }, (_, index) => numbered(from + index));
-    if (bloomOf(logs) !== toHex(maker.of(logs))) throw new Error(`Logs from ${from} on have other bits.`);
+    if (getBloom(logs) !== toHex(maker.of(logs))) throw new Error(`Logs from ${from} on have other bits.`);
   }
   const first = Array.from({ length: 100 }, (_, index) => numbered(index));
-  expect(bloomOf(first)).toBe(toHex(maker.of(first)));
+  expect(getBloom(first)).toBe(toHex(maker.of(first)));
   expect(
     parts
       .bytes()
@@ -81,7 +81,7 @@ it('adds blooms up', () => {
     .fill(0xee, into + 256, into + 320);
   const logs = [numbered(1), numbered(2), numbered(3)];
   for (const one of logs) {
-    bloomOf([one]);
+    getBloom([one]);
     parts.orBloom(into);
   }
   expect(toHex(parts.bytes().subarray(into, into + 256))).toBe(toHex(maker.of(logs)));

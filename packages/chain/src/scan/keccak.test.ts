@@ -7,7 +7,7 @@ const MOST = 5_000;
 const { parts, regions } = withRegions(MOST, 64);
 const [from, to] = regions as [number, number];
 
-function hashOf(bytes: Uint8Array): Buffer {
+function getHash(bytes: Uint8Array): Buffer {
   parts.bytes().set(bytes, from);
   parts.keccak(from, bytes.length, to);
   return Buffer.from(parts.bytes().subarray(to, to + 32));
@@ -18,14 +18,14 @@ it('hashes as @noble/hashes does, at every length around a block of the sponge',
     // Bytes behind the input must not matter.
     parts.bytes().fill(0xee, from, from + MOST);
     const bytes = Buffer.alloc(length, length * 7 + 129);
-    expect(hashOf(bytes).equals(keccak_256(bytes)), `${length} bytes`).toBe(true);
+    expect(getHash(bytes).equals(keccak_256(bytes)), `${length} bytes`).toBe(true);
   }
 });
 
 it('hashes as @noble/hashes does, whatever the bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: MOST, size: 'max' }), (bytes) => {
-      expect(hashOf(bytes).equals(keccak_256(bytes))).toBe(true);
+      expect(getHash(bytes).equals(keccak_256(bytes))).toBe(true);
     }),
     { numRuns: 50 },
   );

@@ -1,7 +1,7 @@
+import { type Outlined, outlineAnswer } from '@packhouse/kernels';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HAS_RECORDINGS, recorded } from '../../test/recorded.js';
-import { type Outlined, outlineAnswer } from './outline.js';
 
 const outline = (text: string): Outlined | null => outlineAnswer(Buffer.from(text, 'latin1'));
 const cut = (text: string, { start, end }: { start: number; end: number }): string => text.slice(start, end);
@@ -149,7 +149,7 @@ describe('the outline of an answer', () => {
   it('declines everything where Node has no WebAssembly', async () => {
     vi.stubGlobal('WebAssembly', undefined);
     vi.resetModules();
-    const other = await import('./outline.js');
+    const other = await import('@packhouse/kernels');
     for (let times = 0; times < 2; times++)
       expect(other.outlineAnswer(Buffer.from('{"result":{}}'))).toBeNull();
   });

@@ -39,10 +39,10 @@ const { fields } = fc.letrec<{ field: Field; fields: Field[] }>((tie) => ({
 }));
 
 type Nested = Uint8Array | bigint | Nested[];
-function expectedOf(field: Field): Nested {
+function getExpected(field: Field): Nested {
   if (field.kind === 'empty') return Buffer.alloc(0);
   if (field.kind === 'data') return Buffer.from(field.digits, 'hex');
-  return field.kind === 'quantity' ? BigInt(`0x${field.digits}`) : field.fields.map(expectedOf);
+  return field.kind === 'quantity' ? BigInt(`0x${field.digits}`) : field.fields.map(getExpected);
 }
 
 function write(parts: Parts, scratch: number, field: Field): void {
@@ -58,7 +58,7 @@ function write(parts: Parts, scratch: number, field: Field): void {
   }
 }
 const payloadLength = (list: readonly Field[]) =>
-  list.reduce((sum, inner) => sum + RLP.encode(expectedOf(inner)).length, 0);
+  list.reduce((sum, inner) => sum + RLP.encode(getExpected(inner)).length, 0);
 
 function writeItem(parts: Parts, scratch: number, list: readonly Field[], type = 0): boolean {
   const payload = parts.beginItem();
@@ -78,7 +78,7 @@ describe('RLP of the scanner', () => {
         for (const [list, type] of items) expect(writeItem(parts, scratch, list, type)).toBe(true);
         expect(parts.itemCount()).toBe(items.length);
         for (const [index, [list, type]] of items.entries()) {
-          const encoded = RLP.encode(list.map(expectedOf));
+          const encoded = RLP.encode(list.map(getExpected));
           expect(item(index)).toEqual(Buffer.concat([Buffer.alloc(type === 0 ? 0 : 1, type), encoded]));
         }
       }),
@@ -121,7 +121,7 @@ describe('what does not fit', () => {
   ];
 
   it('is not written: neither to the bytes behind the region, nor anything after it', () => {
-    const encoded = RLP.encode(list.map(expectedOf));
+    const encoded = RLP.encode(list.map(getExpected));
     // The head of the item is in the room before it.
     const needed = HEADROOM + encoded.length - 2 - (encoded[0]! - 0xf8);
     for (let size = 0; size <= needed; size++) {

@@ -1,6 +1,7 @@
+import { createScanner } from '@packhouse/kernels';
 import { describe, expect, it } from 'vitest';
 import { HAS_RECORDINGS, recordedBlock } from '../../test/recorded.js';
-import { createScanner } from './scanner.js';
+import { getTables } from './tables.js';
 
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value), 'latin1');
 
@@ -19,7 +20,7 @@ describe.skipIf(!HAS_RECORDINGS)('the scanner (../shared/chain-data)', () => {
   };
 
   it('goes on after it failed, and after a block that took much memory', () => {
-    const scanner = createScanner();
+    const scanner = createScanner(getTables());
     const expected = scanner.scan(parts, facts);
     expect(expected).toHaveProperty('count', block.transactions.length);
     // A number that cannot be written, as a fault of the kernel would be: by an error.
@@ -32,7 +33,7 @@ describe.skipIf(!HAS_RECORDINGS)('the scanner (../shared/chain-data)', () => {
   });
 
   it('writes into no memory but its own, wherever an answer is cut off', () => {
-    const scanner = createScanner();
+    const scanner = createScanner(getTables());
     const { transactions } = parts;
     for (let length = 0; length < transactions.length; length += 997) {
       expect(scanner.scan({ ...parts, transactions: transactions.subarray(0, length) }, facts)).toBe(

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { RECEIPT_FIELDS, TRACE_FIELDS, TRANSACTION_FIELDS } from '../record/fields.js';
-import { OBJECTS, ORDERS, TABLES_AT, TABLES_END, writeTables } from './tables.js';
+import { DEPOSIT } from '../record/transaction.js';
+import { TRANSACTION_TYPE_FIELDS } from '../record/type-fields.js';
+import { getTables, OBJECTS, ORDERS } from './tables.js';
 
 const source = (name: string): string =>
-  readFileSync(new URL(`../../kernel/${name}.ts`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../kernels/kernel/scan/${name}.ts`, import.meta.url), 'utf8');
 
 /** Numbers of the kernel by name: `TX_GAS_PRICE` is 4. */
 const numbers = new Map(
@@ -34,21 +36,40 @@ it('has the fields of the kernel in the same places', () => {
 });
 
 /** Numbers of orders and forms that look like fields. */
-const NOT_FIELDS = ['TRACE_REWARD', 'ACTION_OBJECT', 'RESULT_OBJECT'];
+const NOT_FIELDS = ['TRACE_REWARD', 'ACTION_OBJECT', 'RESULT_OBJECT', 'RECEIPT_BLOB', 'RECEIPT_DEPOSIT'];
 
 it('writes what the format names in its order', () => {
-  const known = (table: { spec: ReadonlySet<string> }, order: number): void => {
-    const spec = [...table.spec];
-    expect(ORDERS[order]!.names.slice(0, spec.length)).toEqual(spec);
+  const known = ({ spec }: { spec: ReadonlySet<string> }, orders: readonly number[]): void => {
+    const written = new Set<string>();
+    for (const order of orders) {
+      const { names } = ORDERS[order]!;
+      const own = [...spec].filter((name) => names.includes(name));
+      expect(names.slice(0, own.length)).toEqual(own);
+      for (const name of own) written.add(name);
+    }
+    expect(written).toEqual(spec);
   };
-  known(TRANSACTION_FIELDS, 0);
-  known(RECEIPT_FIELDS, 1);
-  known(TRACE_FIELDS, 3);
+  known(TRANSACTION_FIELDS, OF_TRANSACTIONS);
+  for (const order of OF_RECEIPTS) known(RECEIPT_FIELDS, [order]);
+  known(TRACE_FIELDS, [3]);
 });
 
-it('stands where the memory of the kernel has its room', () => {
-  const memory = source('memory');
-  expect(memory).toContain(`TABLES: usize = 0x${TABLES_AT.toString(16)};`);
-  expect(memory).toContain(`TABLES_END: usize = 0x${TABLES_END.toString(16)};`);
-  expect(writeTables()).toHaveLength(TABLES_END - TABLES_AT);
+const OF_TRANSACTIONS = [0, 16, 17, 18, 19, 14];
+const OF_RECEIPTS = [1, 20, 21];
+
+it('allows fields of a type only to that type', () => {
+  const allowing = (orders: readonly number[], name: string): number[] =>
+    orders.filter((order) => ORDERS[order]!.names.includes(name));
+  const kinds = [0, 1, 2, 3, 4, DEPOSIT];
+  for (const { name, types } of TRANSACTION_TYPE_FIELDS) {
+    const orders = types.map((kind) => OF_TRANSACTIONS[kinds.indexOf(kind)]!);
+    expect([name, allowing(OF_TRANSACTIONS, name)]).toEqual([name, orders]);
+  }
+  expect(allowing(OF_RECEIPTS, 'blobGasPrice')).toEqual([20]);
+  expect(allowing(OF_RECEIPTS, 'depositNonce')).toEqual([21]);
+  expect(allowing(OF_RECEIPTS, 'depositReceiptVersion')).toEqual([21]);
+});
+
+it('fits into the memory that the kernel has for it', () => {
+  expect(getTables()).toHaveLength(0x30000);
 });

@@ -65,7 +65,9 @@ describe('events', () => {
       'event E(string indexed a, uint8[2] indexed b, (bool c) indexed d)',
     ]);
     expect(decode([events[0]?.topic0 as string, hash, hash, hash], '0x')?.args).toEqual({
-      ...{ a: hash, b: hash, d: hash },
+      a: hash,
+      b: hash,
+      d: hash,
     });
   });
 

@@ -9,7 +9,7 @@ const word = (value: bigint | number): string =>
   BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0');
 
 /** The rows of logs that have only the first topic. */
-function rowsOf(...logs: [topic0: string | null, words: (bigint | number | string)[]][]): RowBatch {
+function toRows(...logs: [topic0: string | null, words: (bigint | number | string)[]][]): RowBatch {
   const data = logs.map(
     ([, words]) => `0x${words.map((each) => (typeof each === 'string' ? each : word(each))).join('')}`,
   );
@@ -27,7 +27,7 @@ async function one(
 ): Promise<Record<string, [string, Column[number] | undefined]>> {
   const decoder = await compileAbi(abi);
   const columns = abiColumns(decoder, {});
-  const { columns: cells } = columns.extend(rowsOf([decoder.events[0]?.topic0 as string, words]));
+  const { columns: cells } = columns.extend(toRows([decoder.events[0]?.topic0 as string, words]));
   const { columns: specs } = columns.schema(SCHEMA);
   return Object.fromEntries(specs.slice(2).map(({ name, type }) => [name, [type, cells[name]?.[0]]]));
 }
@@ -73,7 +73,7 @@ it('arguments of one name share a column if they have one type', async () => {
   ]);
   const [a, b] = decoder.events.map(({ topic0 }) => topic0 as string) as [string, string];
   const text = [2, 96, 0, 1, '7a'.padEnd(64, '0')];
-  const { columns: cells } = columns.extend(rowsOf([a, [1, 1]], [b, text], [a, [300, 1]], [null, []]));
+  const { columns: cells } = columns.extend(toRows([a, [1, 1]], [b, text], [a, [300, 1]], [null, []]));
   expect(cells).toMatchObject({
     event: ['A', 'B', null, null],
     arg_a: [1, 2, null, null],

@@ -15,7 +15,7 @@ export interface AbiColumns {
 
 /** A column with its value in the arguments of a log. */
 interface ArgColumn extends ColumnSpec {
-  cellOf(args: Args): Column[number];
+  toCell(args: Args): Column[number];
 }
 
 type Args = Readonly<Record<string, AbiValue>>;
@@ -34,7 +34,7 @@ const DECIMAL_BITS = 120;
 export function abiColumns({ events, find }: Decoder, { topics }: Match): AbiColumns {
   const first = topics?.[0] ?? null;
   const asked = events.filter(({ topic0 }) => first === null || (topic0 !== null && first.includes(topic0)));
-  const { columns, ofEvent } = columnsOf(asked);
+  const { columns, ofEvent } = toColumns(asked);
   const all: ColumnSpec[] = [
     { name: 'event', type: 'TEXT' },
     ...columns.map(({ name, type }) => ({ name, type })),
@@ -67,7 +67,7 @@ export function abiColumns({ events, find }: Decoder, { topics }: Match): AbiCol
         if (found === null) undecoded += 1;
         else names[row] = found.event.name;
         for (const column of found === null ? [] : (ofEvent.get(found.event) ?? [])) {
-          (added.get(column) as Column)[row] = column.cellOf((found as { args: Args }).args);
+          (added.get(column) as Column)[row] = column.toCell((found as { args: Args }).args);
         }
       }
       const named = Object.fromEntries([...added].map(([{ name }, values]) => [name, values]));
@@ -89,7 +89,7 @@ export function topicsIn(columns: RowBatch['columns'], row: number): Hex[] {
 }
 
 /** The columns of all events, and which of them each has. */
-function columnsOf(events: readonly CompiledEvent[]): {
+function toColumns(events: readonly CompiledEvent[]): {
   columns: ArgColumn[];
   ofEvent: Map<CompiledEvent, ArgColumn[]>;
 } {
@@ -142,7 +142,7 @@ function columnsOfType(name: string, arg: string, type: AbiType): ArgColumn[] {
   const column = (of: ColumnType, read: (value: AbiValue) => Column[number], suffix = ''): ArgColumn => ({
     name: `${name}${suffix}`,
     type: of,
-    cellOf: (args) => (args[arg] === undefined ? null : read(args[arg])),
+    toCell: (args) => (args[arg] === undefined ? null : read(args[arg])),
   });
   switch (type.kind) {
     case 'uint':
@@ -173,7 +173,7 @@ function textColumn(name: string, arg: string): ArgColumn {
   return {
     name,
     type: 'TEXT',
-    cellOf(args) {
+    toCell(args) {
       const value = args[arg];
       if (typeof value !== 'string') return null;
       return value.includes('\0') ? `0x${Buffer.from(value).toString('hex')}` : value;

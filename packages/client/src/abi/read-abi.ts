@@ -12,7 +12,7 @@ const MAX_ITEMS = 10_000;
  * Functions, errors and constructors are passed over. Throws ABI_INVALID.
  */
 export function readAbi(abi: AbiInput): AbiEvent[] {
-  const items = listOf(typeof abi === 'string' ? readText(abi) : abi);
+  const items = toList(typeof abi === 'string' ? readText(abi) : abi);
   if (items.length > MAX_ITEMS) throw abiInvalid(`it has more than ${MAX_ITEMS} entries`);
   const structs = structsIn(items);
   const events = items.flatMap((item, at) => readItem(item, at, structs));
@@ -33,7 +33,7 @@ export function abiInvalid(what: string, cause?: unknown): PackhouseError {
 function readText(given: string): unknown {
   // Editors of Windows begin a file with a byte order mark.
   const text = given.replace(/^\ufeff/, '');
-  if (!/^\s*[[{]/.test(text)) return linesOf(text);
+  if (!/^\s*[[{]/.test(text)) return toLines(text);
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
@@ -42,7 +42,7 @@ function readText(given: string): unknown {
 }
 
 /** The lines without comments; what is in brackets over several lines is one. */
-function linesOf(text: string): string[] {
+function toLines(text: string): string[] {
   const lines: string[] = [];
   let open = 0;
   for (const line of text.split('\n')) {
@@ -56,7 +56,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-function listOf(abi: unknown): readonly unknown[] {
+function toList(abi: unknown): readonly unknown[] {
   if (Array.isArray(abi)) return abi;
   if (isObject(abi) && Array.isArray(abi.abi)) return abi.abi;
   throw abiInvalid('it is no array, and no object with an array as "abi"');
@@ -133,7 +133,7 @@ function readParameters(value: unknown): AbiParameter[] {
       type,
       name: typeof name === 'string' ? name : '',
       indexed: indexed === true,
-      ...(components === undefined ? {} : { components: readParameters(components) }),
+      components: components === undefined ? undefined : readParameters(components),
     };
   });
 }

@@ -57,7 +57,7 @@ export function readSignature(line: string): AbiEvent {
       else if (name === '' && !PASSED_OVER.has(word)) name = word;
       else if (name !== '') throw unexpected('"," or ")"');
     }
-    return { type, name, indexed, ...(components === undefined ? {} : { components }) };
+    return { type, name, indexed, components };
   };
 
   const readList = (depth: number): AbiParameter[] => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { compileAbi } from './compile-abi.js';
-import { topicsOf } from './topics-of.js';
+import { getTopics } from './topics-of.js';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const abi = compileAbi([
@@ -17,14 +17,14 @@ it.each([
   ['event Transfer(address indexed from, address to, uint256)', [TRANSFER]],
   [`0x${TRANSFER.slice(2).toUpperCase()}`, [TRANSFER]],
 ])('%s means %j', async (text, topics) => {
-  expect(await topicsOf(text, await abi)).toEqual(topics);
-  if (text.includes('(')) expect(await topicsOf(text, null)).toEqual(topics);
+  expect(await getTopics(text, await abi)).toEqual(topics);
+  if (text.includes('(')) expect(await getTopics(text, null)).toEqual(topics);
 });
 
 it('a name means all events that have it', async () => {
   const decoder = await abi;
-  const both = [...(await topicsOf('Set(uint8)', decoder)), ...(await topicsOf('Set(uint16)', decoder))];
-  expect(await topicsOf('Set', decoder)).toEqual(both);
+  const both = [...(await getTopics('Set(uint8)', decoder)), ...(await getTopics('Set(uint16)', decoder))];
+  expect(await getTopics('Set', decoder)).toEqual(both);
 });
 
 it.each([
@@ -33,12 +33,12 @@ it.each([
   ['Transfer(address', 'ABI_INVALID', /has an end where/],
   ['0xddf2', 'USAGE', /"0xddf2" is no topic/],
 ])('%s is refused', async (text, code, message) => {
-  await expect(topicsOf(text, await abi)).rejects.toMatchObject({
+  await expect(getTopics(text, await abi)).rejects.toMatchObject({
     code,
     message: expect.stringMatching(message),
   });
 });
 
 it('a name without an ABI is refused', async () => {
-  await expect(topicsOf('Transfer', null)).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(getTopics('Transfer', null)).rejects.toMatchObject({ code: 'USAGE' });
 });

@@ -10,7 +10,7 @@ import { readSignature } from './read-signature.js';
  * hash, and a name (`Transfer`) all events of that name in the ABI. Throws ABI_INVALID, and USAGE for a name without
  * an ABI.
  */
-export async function topicsOf(text: string, decoder: Decoder | null): Promise<string[]> {
+export async function getTopics(text: string, decoder: Decoder | null): Promise<string[]> {
   const asked = text.trim();
   if (/^0x[0-9a-fA-F]{64}$/.test(asked)) return [asked.toLowerCase()];
   if (asked.includes('(')) return [await hashOfSignature(asked)];

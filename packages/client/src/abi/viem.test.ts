@@ -24,7 +24,7 @@ interface Sample {
   decoded: AbiValue;
 }
 
-const hexOf = (min: number, max = min): fc.Arbitrary<string> =>
+const toHex = (min: number, max = min): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: min, maxLength: max }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);
 const sample = (type: string, value: AbiValue): Sample => ({ type: { type }, value, decoded: value });
 const bits = fc.integer({ min: 1, max: 32 }).map((bytes) => bytes * 8);
@@ -39,10 +39,10 @@ const elementary: fc.Arbitrary<Sample> = fc.oneof(
       .bigInt(-(2n ** BigInt(width - 1)), 2n ** BigInt(width - 1) - 1n)
       .map((value) => sample(`int${width}`, integer(width, value))),
   ),
-  hexOf(20).map((value) => sample('address', value)),
+  toHex(20).map((value) => sample('address', value)),
   fc.boolean().map((value) => sample('bool', value)),
-  fc.integer({ min: 1, max: 32 }).chain((n) => hexOf(n).map((value) => sample(`bytes${n}`, value))),
-  hexOf(0, 70).map((value) => sample('bytes', value)),
+  fc.integer({ min: 1, max: 32 }).chain((n) => toHex(n).map((value) => sample(`bytes${n}`, value))),
+  toHex(0, 70).map((value) => sample('bytes', value)),
   fc.string({ unit: 'binary', maxLength: 40 }).map((value) => sample('string', value)),
 );
 
@@ -72,7 +72,7 @@ const { any } = fc.letrec<{ any: Sample; array: Sample; tuple: Sample }>((tie) =
 }));
 
 /** An event of these inputs with a log of it. */
-function logOf(samples: readonly (Sample & { indexed: boolean })[]) {
+function toLog(samples: readonly (Sample & { indexed: boolean })[]) {
   const inputs = samples.map(({ type, indexed }, at) => ({ ...type, name: `a${at}`, indexed }));
   const event = { type: 'event', name: 'E', inputs } as AbiEvent;
   const values = Object.fromEntries(
@@ -101,7 +101,7 @@ const inputs = fc.array(fc.tuple(any, fc.boolean()), { maxLength: 5 }).map((list
 it('decodes what viem encoded', async () => {
   await fc.assert(
     fc.asyncProperty(inputs, async (samples) => {
-      const { event, topics, data } = logOf(samples);
+      const { event, topics, data } = toLog(samples);
       const { decode } = await compileAbi([event]);
       const args = Object.fromEntries(samples.map(({ decoded }, at) => [`a${at}`, decoded]));
       expect(decode(topics, data)).toEqual({ event: 'E', args });
@@ -111,10 +111,10 @@ it('decodes what viem encoded', async () => {
 });
 
 it('decodes damaged data as viem does, or not at all', async () => {
-  const damaged = fc.tuple(inputs, fc.nat(), hexOf(1, 32), fc.integer({ min: -40, max: 40 }));
+  const damaged = fc.tuple(inputs, fc.nat(), toHex(1, 32), fc.integer({ min: -40, max: 40 }));
   await fc.assert(
     fc.asyncProperty(damaged, async ([samples, at, bytes, longer]) => {
-      const { event, topics, data } = logOf(samples);
+      const { event, topics, data } = toLog(samples);
       const digits = data.slice(2);
       const place = 2 * (at % (digits.length / 2 + 1));
       const changed = `${digits.slice(0, place)}${bytes.slice(2)}${digits.slice(place + bytes.length - 2)}`;

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { toQuantity } from '@packhouse/chain';
+import { createArrayValidator } from '@packhouse/json';
 import type { SealedEntry } from '@packhouse/manifest';
-import { createJsonScanner } from './json-scanner.js';
 
 /** Bytes that are inflated at a time. */
 const PIECE = 262_144;
@@ -16,10 +17,10 @@ export async function contentsFault(full: string, entry: SealedEntry): Promise<s
   const isBlocks = entry.kind === 'blocks';
   let before = entry.firstParentHash;
   let broken: string | null = null;
-  const scanner = createJsonScanner(isBlocks ? ['number', 'hash', 'parentHash'] : [], (index, facts) => {
+  const validator = createArrayValidator(isBlocks ? ['number', 'hash', 'parentHash'] : [], (index, facts) => {
     if (!isBlocks) return true;
-    const number = entry.start + index;
-    if (facts.number !== `0x${number.toString(16)}` || facts.parentHash !== before) {
+    const number = entry.from + index;
+    if (facts.number !== toQuantity(number) || facts.parentHash !== before) {
       broken = `record ${index + 1} is not block ${number} with the parent before it`;
       return false;
     }
@@ -35,19 +36,20 @@ export async function contentsFault(full: string, entry: SealedEntry): Promise<s
   try {
     for await (const piece of inflated as AsyncIterable<Buffer>) {
       text += piece.length;
-      if (!scanner.push(piece))
-        return `${NO_JSON}: ${broken ?? `record ${scanner.records + 1} is not JSON`}.`;
+      if (!validator.push(piece))
+        return `${NO_JSON}: ${broken ?? `record ${validator.elements + 1} is not JSON`}.`;
     }
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
     return `${NO_JSON}: it cannot be inflated.`;
   }
-  if (!scanner.finished()) return `${NO_JSON}: its text ends in the middle of record ${scanner.records + 1}.`;
-  const expected = entry.end - entry.start + 1;
-  if (scanner.records !== expected) {
-    return `holds ${scanner.records} records, expected ${expected} for its range.`;
+  if (!validator.finished())
+    return `${NO_JSON}: its text ends in the middle of record ${validator.elements + 1}.`;
+  const expected = entry.to - entry.from + 1;
+  if (validator.elements !== expected) {
+    return `holds ${validator.elements} records, expected ${expected} for its range.`;
   }
-  text -= scanner.spaces;
+  text -= validator.spaces;
   if (text !== entry.rawBytes) return `holds ${text} bytes of JSON, and its entry says ${entry.rawBytes}.`;
   if (isBlocks && before !== entry.lastHash) {
     return `${NO_JSON}: its last block has the hash ${before}, expected ${entry.lastHash}.`;

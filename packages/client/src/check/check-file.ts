@@ -12,7 +12,7 @@ export interface CheckTask {
   /** What messages call it. */
   shown: string;
   /** The version that its name says; absent: the newest is expected. */
-  version?: number;
+  version?: number | undefined;
   /** The entries that may describe it, all of one range; at least one. */
   candidates: readonly SealedEntry[];
   /** Whether it is inflated, too. */
@@ -23,7 +23,7 @@ export interface CheckTask {
 export type Verdict = { entry: SealedEntry } | { fault: string };
 
 /** The name of the log of an entry. */
-export function logOf({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>): string {
+export function toLog({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>): string {
   return `${kind} of ${network}`;
 }
 
@@ -34,7 +34,7 @@ export function logOf({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>):
 export async function checkFile(task: CheckTask): Promise<Verdict> {
   const { full, shown, candidates, deep } = task;
   try {
-    const digest = await digestOf(full);
+    const digest = await getDigest(full);
     const match = candidates.findLast((entry) => entry.sha256 === digest.sha256);
     if (match === undefined) return { fault: different(shown, candidates, digest) };
     const wrongVersion = versionFault(task, match);
@@ -62,7 +62,7 @@ interface Digest {
   announced: number;
 }
 
-async function digestOf(full: string): Promise<Digest> {
+async function getDigest(full: string): Promise<Digest> {
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(PIECE);
   let tail: Buffer = Buffer.alloc(4);
@@ -99,11 +99,11 @@ function versionFault({ shown, version, candidates }: CheckTask, match: SealedEn
 function different(shown: string, candidates: readonly SealedEntry[], { sha256, bytes }: Digest): string {
   const [only, ...others] = candidates;
   if (only === undefined || others.some((each) => each.kind !== only.kind || each.network !== only.network)) {
-    const logs = [...new Set(candidates.map((each) => logOf(each)))].join(', ');
+    const logs = [...new Set(candidates.map((each) => toLog(each)))].join(', ');
     return `${shown} is damaged: its sha256 ${sha256} is that of no published file of this range (${logs}).`;
   }
   const newest = candidates.at(-1) as SealedEntry;
-  const what = logOf(newest);
+  const what = toLog(newest);
   if (bytes !== newest.bytes) {
     const how = bytes < newest.bytes ? 'cut off' : 'too long';
     return `${shown} is damaged: it is ${how}, with ${bytes} bytes, and ${what} has ${newest.bytes}.`;

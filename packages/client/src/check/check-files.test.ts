@@ -34,8 +34,8 @@ async function published(
   const entry = {
     network: 'ethereum',
     kind: 'blocks',
-    start: 5,
-    end: 6,
+    from: 5,
+    to: 6,
     sha256,
     bytes: bytes.length,
     rawBytes: text.length,
@@ -113,7 +113,7 @@ it('a quick check reads the length of text that the trailer announces, and nothi
 
 describe('files checked in threads', () => {
   const never = new AbortController().signal;
-  async function verdictsOf(
+  async function getVerdicts(
     tasks: Iterable<CheckTask>,
     options: Partial<Parameters<typeof checkFiles>[1]> = {},
   ): Promise<string[]> {
@@ -129,7 +129,7 @@ describe('files checked in threads', () => {
     const tasks = Array.from({ length: 40 }, (_, n) => ({ ...task, shown: `${n}` }));
     tasks[7] = { ...task, shown: '7', full: path.join(folder, 'nowhere') };
     tasks[9] = { ...(await published('[]')), shown: '9' };
-    const said = await verdictsOf(tasks);
+    const said = await getVerdicts(tasks);
     expect(said.splice(7, 3)).toEqual([
       expect.stringMatching(/^7 cannot be read: ENOENT/),
       '8 ok',
@@ -166,7 +166,7 @@ describe('files checked in threads', () => {
     );
     const task = await published(good);
     const tasks = ['a', 'exits', 'b', 'throws', 'c'].map((shown) => ({ ...task, shown }));
-    expect(await verdictsOf(tasks, { program: pathToFileURL(program), threads: 1 })).toEqual([
+    expect(await getVerdicts(tasks, { program: pathToFileURL(program), threads: 1 })).toEqual([
       'a ok',
       'exits could not be checked: its thread ended with 3.',
       'b ok',
@@ -184,7 +184,7 @@ describe('files checked in threads', () => {
     const stop = new AbortController();
     const task = await published(good);
     const tasks = [task, task, task];
-    const checking = verdictsOf(tasks, { program: pathToFileURL(program), threads: 1, signal: stop.signal });
+    const checking = getVerdicts(tasks, { program: pathToFileURL(program), threads: 1, signal: stop.signal });
     stop.abort(new Error('stopped'));
     await expect(checking).rejects.toThrow('stopped');
   });

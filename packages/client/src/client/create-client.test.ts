@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
-import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { type Client, createClient } from './create-client.js';
 
 let gateway: TestGateway;
@@ -24,7 +24,7 @@ describe('files', () => {
   it('come ascending, each as soon as it is in the folder', async () => {
     const starts: number[] = [];
     for await (const file of client.files({ kind: 'logs', folder: folder.path, partial: true })) {
-      starts.push(file.range.start);
+      starts.push(file.from);
       expect((await readFile(file.path)).length).toBe(file.entry.bytes);
     }
     expect(starts).toEqual([0, 10, 20, 100, 110, 120]);
@@ -34,11 +34,14 @@ describe('files', () => {
     gateway.files.set('10-19', Buffer.from('nonsense'));
     const seen: number[] = [];
     const all = async (): Promise<void> => {
-      for await (const { range } of client.files({ kind: 'logs', to: 29, folder: folder.path })) {
-        seen.push(range.start);
+      for await (const { from } of client.files({ kind: 'logs', to: 29, folder: folder.path })) {
+        seen.push(from);
       }
     };
-    await expect(all()).rejects.toMatchObject({ code: 'BUNDLE_INVALID', data: { start: 10, end: 19 } });
+    await expect(all()).rejects.toMatchObject({
+      code: 'BUNDLE_INVALID',
+      data: { from: 10, to: 19 },
+    });
     expect(seen).toEqual([0]);
   });
 
@@ -55,21 +58,22 @@ describe('files', () => {
   });
 });
 
-describe.each(['with', 'without'])('a quote of a gateway %s bundle-api/files', (has) => {
-  beforeEach(() => {
-    if (has === 'with') return;
-    gateway.fault = (path, response) =>
-      path.includes('bundle-api/files') && refuse(response, 404, { reason: 'kind-unknown', detail: 'No.' });
-  });
-
+describe('a quote', () => {
   it('counts files and bytes, and names what is missing', async () => {
     const bytes = gateway.entries.reduce((sum, entry) => sum + entry.bytes, 0);
     expect(await client.quote({ kind: 'logs' })).toMatchObject({
-      ...{ range: { start: 0, end: 129 }, files: 6, bytes, limitedTo: null },
-      missing: [{ start: 30, end: 99, reason: 'not-wanted' }],
+      from: 0,
+      to: 129,
+      files: 6,
+      bytes,
+      limitedTo: null,
+      missing: [{ from: 30, to: 99, reason: 'not-requested' }],
     });
     expect(await client.quote({ kind: 'logs', from: 15, to: '+10' })).toMatchObject({
-      ...{ range: { start: 15, end: 24 }, files: 2, missing: [] },
+      from: 15,
+      to: 24,
+      files: 2,
+      missing: [],
     });
     expect(gateway.requests.some((path) => path.includes('/files/logs'))).toBe(false);
   });

@@ -1,13 +1,12 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Kind } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
-import { PackhouseError } from '@packhouse/runtime';
 import type { AbiInput } from '../abi/abi-types.js';
 import { compileAbi } from '../abi/compile-abi.js';
 import { checkApiKey, gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Wait } from '../http.js';
-import { matchOf, type WantedRows } from '../match-of.js';
+import { getMatch, type WantedRows } from '../match-of.js';
 import { openMirror, planMirror } from '../mirror.js';
-import { mirrorFiles } from '../mirror-files.js';
+import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import { type Bound, parseBound } from '../range.js';
 import { type Quote, quoteFiles } from './quote.js';
 import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
@@ -46,7 +45,10 @@ export type QuoteRequest = Blocks & WantedRows & { abi?: AbiInput | undefined };
 
 /** A checked file on the disk. */
 export interface ClientFile {
-  range: BlockRange;
+  /** Its first block. */
+  from: number;
+  /** Its last block. */
+  to: number;
   path: string;
   /** Its entry in the signed manifest. */
   entry: SealedEntry;
@@ -79,14 +81,9 @@ export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
       try {
         const plan = await planMirror(mirror, { ...bounds(ends), partial });
         for await (const file of mirrorFiles(mirror, plan)) {
-          if (file.state === 'faulty') {
-            throw new PackhouseError({
-              code: 'BUNDLE_INVALID',
-              message: file.fault,
-              data: { ...file.range },
-            });
-          }
-          yield { range: file.range, path: file.path, entry: file.entry };
+          if (file.state === 'faulty') throw faultyFile(file);
+          const { path, entry } = file;
+          yield { from: entry.from, to: entry.to, path, entry };
         }
       } finally {
         await mirror.close();
@@ -96,7 +93,7 @@ export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
       yield* readLogs({ address, http }, { ...wanted, ...bounds(wanted), signal });
     },
     async quote({ kind, abi, signal, ...wanted }) {
-      const match = await matchOf(wanted, abi === undefined ? null : await compileAbi(abi));
+      const match = await getMatch(wanted, abi === undefined ? null : await compileAbi(abi));
       return quoteFiles({ address, http }, { kind, ...bounds(wanted), match }, signal);
     },
     close: () => http.close(),

@@ -1,20 +1,20 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { blockDates } from '../block-dates.js';
 import { holesIn } from '../bundle-rows.js';
 import { type Hole, holesWithReasons } from '../coverage.js';
-import { filesWithout } from '../filters/files-without.js';
-import type { GatewayAddress } from '../gateway-address.js';
-import type { Http } from '../http.js';
+import { filesWithout } from '../filters/choose-files.js';
+import type { Gateway } from '../http.js';
 import { listFiles } from '../list-files.js';
-import type { Bound } from '../range.js';
-import { resolveRange } from '../resolve-range.js';
+import { type Bound, resolveRange } from '../range.js';
 import type { Match } from '../rows/match.js';
 
 /** What pulling a range would take. */
 export interface Quote {
-  /** The blocks asked for. */
-  range: BlockRange;
+  /** The first block asked for. */
+  from: number;
+  /** The last block asked for. */
+  to: number;
   /** Without those that hold nothing of what is asked for. */
   files: number;
   /** Of the files, as they are downloaded. */
@@ -36,7 +36,7 @@ const ENTRIES = 10_000;
 
 /** Asks what pulling a range would take; downloads nothing. Throws RANGE_INVALID, RANGE_INCOMPLETE and as `Http.get`. */
 export async function quoteFiles(
-  parts: { address: GatewayAddress; http: Http },
+  parts: Gateway,
   {
     kind,
     from,
@@ -49,7 +49,7 @@ export async function quoteFiles(
   const plain = from?.type === 'block' && to?.type === 'block';
   const bounds = plain ? { from: from.number, to: to.number } : {};
   const { rows, limitedTo } = await listFiles(parts, { kind, ...bounds }, signal);
-  const extent = plain ? { start: from.number, end: to.number } : rows.extent();
+  const extent = plain ? { firstBlock: from.number, lastBlock: to.number } : rows.extent();
   if (extent === null) {
     throw new PackhouseError({
       code: 'RANGE_INCOMPLETE',
@@ -61,16 +61,20 @@ export async function quoteFiles(
   const chosen = rows.choose(range);
   // What is counted from the newest file knows only those that the plan includes.
   const open = to === undefined || (to.type === 'relative' && to.blocks <= 0);
-  const limit = limitedTo !== null && (open || limitedTo < range.end) ? limitedTo : null;
-  const within = { start: range.start, end: Math.min(range.end, limit ?? range.end) };
-  const gaps = within.start <= within.end ? holesIn(within, rows, chosen) : [];
+  const limit = limitedTo !== null && (open || limitedTo < range.lastBlock) ? limitedTo : null;
+  const within = {
+    firstBlock: range.firstBlock,
+    lastBlock: Math.min(range.lastBlock, limit ?? range.lastBlock),
+  };
+  const gaps = within.firstBlock <= within.lastBlock ? holesIn(within, rows, chosen) : [];
   const missing = gaps.length === 0 ? [] : await holesWithReasons(parts, kind, within, signal);
   const before = parts.http.sent;
   const without =
-    chosen.length === 0 ? new Set() : await filesWithout(parts, { kind, wanted: match, ...within }, signal);
-  const loaded = chosen.filter((row) => !without.has(rows.at(row).start));
+    chosen.length === 0 ? new Set() : await filesWithout(parts, { kind, match, ...within }, signal);
+  const loaded = chosen.filter((row) => !without.has(rows.at(row).firstBlock));
   return {
-    range,
+    from: range.firstBlock,
+    to: range.lastBlock,
     files: loaded.length,
     bytes: loaded.reduce((sum, row) => sum + rows.at(row).bytes, 0),
     skippedFiles: chosen.length - loaded.length,

@@ -29,12 +29,16 @@ const word = (value: number): string => value.toString(16).padStart(64, '0');
 const quantity = (value: number): string => `0x${value.toString(16)}`;
 
 /** Each block has a transfer of `token` to person `block % 3`, and a log of `other` without topics. */
-function textOf(start: number, end: number): string {
+function toText(start: number, end: number): string {
   const blocks = Array.from({ length: end - start + 1 }, (_, at) => {
     const block = start + at;
     const place = (index: number) => ({
-      ...{ removed: false, logIndex: quantity(index), transactionIndex: '0x0' },
-      ...{ transactionHash: `0x${word(block)}`, blockHash: `0x${word(block)}`, blockNumber: quantity(block) },
+      removed: false,
+      logIndex: quantity(index),
+      transactionIndex: '0x0',
+      transactionHash: `0x${word(block)}`,
+      blockHash: `0x${word(block)}`,
+      blockNumber: quantity(block),
     });
     const topics = [
       TRANSFER,
@@ -56,7 +60,7 @@ let client: Client;
 let temporary: string;
 beforeEach(async () => {
   gateway = await startTestGateway();
-  for (const start of [0, 10, 20]) gateway.publish(start, start + 9, {}, textOf(start, start + 9));
+  for (const start of [0, 10, 20]) gateway.publish(start, start + 9, {}, toText(start, start + 9));
   client = createClient({ url: gateway.url, apiKey: gateway.apiKey });
   temporary = await mkdtemp(path.join(tmpdir(), 'packhouse-test-'));
   vi.stubEnv('TMPDIR', temporary);
@@ -74,15 +78,24 @@ async function all(request: LogsRequest<typeof ABI | readonly []>): Promise<LogB
   for await (const batch of client.logs(request)) batches.push(batch);
   return batches;
 }
-const blocksOf = (batches: readonly LogBatch[]): number[] =>
+const toBlocks = (batches: readonly LogBatch[]): number[] =>
   batches.flatMap(({ logs }) => logs.map(({ blockNumber }) => blockNumber));
 
 it('logs come ascending, of the range only, and leave nothing behind', async () => {
   const batches = await all({ from: 5, to: 14 });
-  expect(blocksOf(batches)).toEqual(Array.from({ length: 20 }, (_, at) => 5 + Math.floor(at / 2)));
+  expect(toBlocks(batches)).toEqual(Array.from({ length: 20 }, (_, at) => 5 + Math.floor(at / 2)));
   expect(batches[0]?.logs[1]).toEqual({
-    ...{ blockNumber: 5, blockHash: `0x${word(5)}`, blockTimestamp: null, transactionHash: `0x${word(5)}` },
-    ...{ transactionIndex: 0, logIndex: 1, address: other, topics: [], data: '0x', event: null, args: null },
+    blockNumber: 5,
+    blockHash: `0x${word(5)}`,
+    blockTimestamp: null,
+    transactionHash: `0x${word(5)}`,
+    transactionIndex: 0,
+    logIndex: 1,
+    address: other,
+    topics: [],
+    data: '0x',
+    event: null,
+    args: null,
   });
   expect(downloads()).toBe(2);
   expect(readdirSync(temporary)).toEqual([]);
@@ -108,7 +121,7 @@ it.each<[LogsRequest<typeof ABI>, number[]]>([
   [{ topics: ['Transfer(address,address,uint256)', [], [person(1), person(2)]] }, [1, 2, 4, 5]],
   [{ topics: [`0x${word(1)}`] }, []],
 ])('%j chooses among them', async (request, blocks) => {
-  expect(blocksOf(await all({ ...request, from: 0, to: 5 }))).toEqual(blocks);
+  expect(toBlocks(await all({ ...request, from: 0, to: 5 }))).toEqual(blocks);
 });
 
 it.each<[LogsRequest<typeof ABI>, RegExp]>([
@@ -129,27 +142,27 @@ describe('a cursor', () => {
   it('goes on behind its batch, to the end that was meant, whatever is published since', async () => {
     const request = { from: 5, to: '-5', address: token };
     const [first] = await all(request);
-    gateway.publish(30, 39, {}, textOf(30, 39));
+    gateway.publish(30, 39, {}, toText(30, 39));
     const rest = await all({ ...request, cursor: first?.cursor });
-    expect(blocksOf(rest)).toEqual(Array.from({ length: 15 }, (_, at) => 10 + at));
+    expect(toBlocks(rest)).toEqual(Array.from({ length: 15 }, (_, at) => 10 + at));
     expect(await all({ ...request, cursor: rest.at(-1)?.cursor })).toEqual([]);
   });
 
   it('of a range without an end gets what is published later', async () => {
     const last = (await all({ from: 25, address: token })).at(-1)?.cursor;
     expect(await all({ cursor: last })).toEqual([]);
-    gateway.publish(30, 39, {}, textOf(30, 39));
-    expect(blocksOf(await all({ cursor: last, address: token }))).toEqual([
+    gateway.publish(30, 39, {}, toText(30, 39));
+    expect(toBlocks(await all({ cursor: last, address: token }))).toEqual([
       30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
     ]);
   });
 
   it('is told within a file of many logs', async () => {
-    gateway.publish(30, 5_029, {}, textOf(30, 5_029));
+    gateway.publish(30, 5_029, {}, toText(30, 5_029));
     const batches = await all({ from: 30 });
     expect(batches.map(({ cursor }) => cursor)).toEqual(['4126-', '5030-']);
-    expect(blocksOf(batches)).toHaveLength(10_000);
-    expect(blocksOf(await all({ cursor: '4126-' }))[0]).toBe(4_126);
+    expect(toBlocks(batches)).toHaveLength(10_000);
+    expect(toBlocks(await all({ cursor: '4126-' }))[0]).toBe(4_126);
   });
 
   it('is told by a file without such logs too', async () => {
@@ -168,12 +181,12 @@ it('files that hold no such log, by their filters, are not downloaded', async ()
     const object = buildSkipFilter([start === 40 ? token : other].map((address) => filterItem(address)));
     const sha256 = createHash('sha256').update(object).digest('hex');
     const filter = { bytes: object.length, sha256 };
-    gateway.publish(start, start + 9, { filter }, textOf(start, start + 9));
+    gateway.publish(start, start + 9, { filter }, toText(start, start + 9));
     filters.set(start, object);
   }
   serveFilters(gateway, filters);
   const batches = await all({ from: 25, address: token });
-  expect(blocksOf(batches)).toEqual([25, 26, 27, 28, 29, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
+  expect(toBlocks(batches)).toEqual([25, 26, 27, 28, 29, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
   expect(batches.map(({ cursor }) => cursor)).toEqual(['30-', '40-', '50-', '60-']);
   expect(downloads()).toBe(2);
   // Without a choice nobody asks for filters.
@@ -195,13 +208,16 @@ it('an early end, and an abort, remove what is temporary', async () => {
 
 it('a folder keeps the files: the second time none is downloaded', async () => {
   const folder = path.join(temporary, 'kept');
-  const first = blocksOf(await all({ folder, address: token }));
+  const first = toBlocks(await all({ folder, address: token }));
   expect(existsSync(path.join(folder, 'logs', '0-9.json.gz'))).toBe(true);
-  expect(blocksOf(await all({ folder, address: token }))).toEqual(first);
+  expect(toBlocks(await all({ folder, address: token }))).toEqual(first);
   expect(downloads()).toBe(3);
 });
 
 it('a file that is not what was published ends them', async () => {
   gateway.files.set('10-19', Buffer.from('nonsense'));
-  await expect(all({})).rejects.toMatchObject({ code: 'BUNDLE_INVALID', data: { start: 10, end: 19 } });
+  await expect(all({})).rejects.toMatchObject({
+    code: 'BUNDLE_INVALID',
+    data: { from: 10, to: 19 },
+  });
 });

@@ -6,11 +6,10 @@ import type { AbiInput, DecodedLog, Hex } from '../abi/abi-types.js';
 import { compileAbi, type Decoder } from '../abi/compile-abi.js';
 import { topicsIn } from '../abi/decode-columns.js';
 import { skipFiles } from '../filters/skip-files.js';
-import type { GatewayAddress } from '../gateway-address.js';
-import type { Http } from '../http.js';
-import { matchOf, type WantedRows } from '../match-of.js';
+import type { Gateway } from '../http.js';
+import { getMatch, type WantedRows } from '../match-of.js';
 import { openMirror, planMirror } from '../mirror.js';
-import { mirrorFiles } from '../mirror-files.js';
+import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import type { Bound } from '../range.js';
 import { readRows } from '../rows/read-rows.js';
 import type { RowBatch } from '../rows/schema.js';
@@ -63,39 +62,37 @@ export interface LogBatch<Abi extends AbiInput = AbiInput> {
  * ABI_INVALID, and as `openMirror` and `planMirror`.
  */
 export async function* readLogs<const Abi extends AbiInput>(
-  parts: { address: GatewayAddress; http: Http },
+  parts: Gateway,
   wanted: WantedLogs<Abi>,
 ): AsyncGenerator<LogBatch<Abi>, void, undefined> {
   const decoder = wanted.abi === undefined ? null : await compileAbi(wanted.abi);
-  const match = await matchOf(wanted, decoder);
+  const match = await getMatch(wanted, decoder);
   const place = wanted.cursor === undefined ? null : readCursor(wanted.cursor);
   const { folder, signal, trustKeyFile } = wanted;
   const work = folder ?? (await mkdtemp(path.join(tmpdir(), 'packhouse-logs-')));
   try {
     const mirror = await openMirror({ ...parts, folder: work, kind: 'logs', trustKeyFile, signal });
     try {
-      const newest = mirror.manifest.rows.extent()?.end ?? -1;
+      const newest = mirror.manifest.rows.extent()?.lastBlock ?? -1;
       if (place !== null && place.next > (place.end ?? newest)) return;
-      const bounds = { ...boundsOf(wanted, place), partial: wanted.partial, passing: folder === undefined };
+      const bounds = { ...getBounds(wanted, place), partial: wanted.partial, passing: folder === undefined };
       const plan = await skipFiles(mirror, await planMirror(mirror, bounds), match);
-      const { start, end } = plan.range;
-      const last = place === null ? (wanted.to === undefined ? null : end) : place.end;
+      const { firstBlock, lastBlock } = plan.range;
+      const last = place === null ? (wanted.to === undefined ? null : lastBlock) : place.end;
       const cursorAt = (next: number): string => `${next}-${last ?? ''}`;
       for await (const file of mirrorFiles(mirror, plan)) {
-        if (file.state === 'faulty') {
-          throw new PackhouseError({ code: 'BUNDLE_INVALID', message: file.fault, data: { ...file.range } });
-        }
+        if (file.state === 'faulty') throw faultyFile(file);
         // The last batch of a file is told with the end of the file: behind it may be blocks without such logs.
         let held: RowBatch | null = null;
-        const blocks = { start: file.range.start, from: start, to: end };
+        const blocks = { fileFrom: file.range.firstBlock, from: firstBlock, to: lastBlock };
         const read = readRows({ path: file.path, kind: 'logs', ...blocks, match });
         for await (const batch of file.state === 'skipped' ? [] : read) {
           signal.throwIfAborted();
-          if (held !== null) yield batchOf(held, decoder, cursorAt(lastBlock(held) + 1));
+          if (held !== null) yield toBatch(held, decoder, cursorAt(getLastBlock(held) + 1));
           held = batch;
         }
         if (folder === undefined) await rm(file.path, { force: true });
-        yield batchOf(held, decoder, cursorAt(Math.min(file.range.end, end) + 1));
+        yield toBatch(held, decoder, cursorAt(Math.min(file.range.lastBlock, lastBlock) + 1));
       }
     } finally {
       await mirror.close();
@@ -121,17 +118,17 @@ function readCursor(text: string): Place {
   });
 }
 
-function boundsOf({ from, to }: Pick<WantedLogs<AbiInput>, 'from' | 'to'>, place: Place | null) {
+function getBounds({ from, to }: Pick<WantedLogs<AbiInput>, 'from' | 'to'>, place: Place | null) {
   if (place === null) return { from, to };
   const block = (number: number): Bound => ({ type: 'block', number });
   return { from: block(place.next), to: place.end === null ? undefined : block(place.end) };
 }
 
-function lastBlock({ rows, columns }: RowBatch): number {
+function getLastBlock({ rows, columns }: RowBatch): number {
   return columns.block_number?.[rows - 1] as number;
 }
 
-function batchOf<Abi extends AbiInput>(
+function toBatch<Abi extends AbiInput>(
   batch: RowBatch | null,
   decoder: Decoder<Abi> | null,
   cursor: string,

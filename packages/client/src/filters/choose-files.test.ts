@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { buildSkipFilter, filterItem } from '@packhouse/bundle';
-import { createSigner, makeSigningKey, publicKeyOf, readSigningKey, sealFilter } from '@packhouse/manifest';
+import { createSigner, makeSigningKey, readSigningKey, sealFilter, toPublicKey } from '@packhouse/manifest';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Http } from '../http.js';
+import type { Match } from '../rows/match.js';
 import { serveFilters } from '../testing/serve-filters.js';
 import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
-import type { Wanted } from './can-hold.js';
 import { type Choice, chooseFiles } from './choose-files.js';
 
 const address = (n: number): string => `0x${n.toString(16).padStart(40, 'a')}`;
 const topic = (n: number): string => `0x${n.toString(16).padStart(64, 'b')}`;
 const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
-const keys = new Map([[signer.keyId, publicKeyOf(signer.publicKey)]]);
+const keys = new Map([[signer.keyId, toPublicKey(signer.publicKey)]]);
 
 let gateway: TestGateway;
 let http: Http;
@@ -38,29 +38,29 @@ function publish(start: number, ...items: Uint8Array[]): void {
   gateway.publish(start, start + 9, { filter: { bytes: filter.length, sha256: sha256(filter) } });
 }
 
-async function choose(wanted: Wanted): Promise<Choice[]> {
+async function choose(match: Match): Promise<Choice[]> {
   const choices: Choice[] = [];
-  const asked = { kind: 'logs' as const, start: 0, end: 999, wanted, entries: gateway.entries };
+  const asked = { kind: 'logs' as const, firstBlock: 0, lastBlock: 999, match, entries: gateway.entries };
   const at = { address: gatewayAddress(gateway.url, gateway.apiKey), http, keys };
   for await (const choice of chooseFiles(at, asked)) choices.push(choice);
   return choices;
 }
 
 const loaded = (choices: Choice[]): number[] =>
-  choices.filter(({ load }) => load).map(({ entry }) => entry.start);
+  choices.filter(({ load }) => load).map(({ entry }) => entry.from);
 
-const logOf = (account: number, ...topics: number[]): Uint8Array[] => [
+const toLog = (account: number, ...topics: number[]): Uint8Array[] => [
   filterItem(address(account)),
   ...topics.map((n) => filterItem(topic(n))),
   ...topics.slice(0, 1).map((n) => filterItem(address(account), topic(n))),
 ];
 
 it('loads the files that can hold an address, a topic, or both in one log', async () => {
-  publish(0, ...logOf(1, 1, 2));
-  publish(10, ...logOf(2, 1));
-  publish(20, ...logOf(1, 3), ...logOf(2, 1));
+  publish(0, ...toLog(1, 1, 2));
+  publish(10, ...toLog(2, 1));
+  publish(20, ...toLog(1, 3), ...toLog(2, 1));
   publish(30);
-  publish(40, ...logOf(1));
+  publish(40, ...toLog(1));
   expect(loaded(await choose({ addresses: [address(1)] }))).toEqual([0, 20, 40]);
   expect(loaded(await choose({ addresses: [address(7), address(2)] }))).toEqual([10, 20]);
   expect(loaded(await choose({ topics: [[topic(1)]] }))).toEqual([0, 10, 20]);
@@ -73,7 +73,7 @@ it('loads the files that can hold an address, a topic, or both in one log', asyn
   expect((await choose({ addresses: [address(1)] })).map(({ by }) => by)).toEqual(Array(5).fill('filter'));
 });
 
-it('asks for no filters if everything is wanted', async () => {
+it('asks for no filters if everything matches', async () => {
   publish(0);
   expect(loaded(await choose({ topics: [null] }))).toEqual([0]);
   expect(gateway.requests).toEqual([]);
@@ -83,18 +83,24 @@ it('loads a file whose filter is absent, forged, damaged, or of another version 
   publish(0);
   gateway.publish(10, 19);
   publish(20);
-  objects.set(20, buildSkipFilter(logOf(3)));
+  objects.set(20, buildSkipFilter(toLog(3)));
   publish(30);
   objects.set(30, (objects.get(30) as Uint8Array).subarray(1));
   publish(40);
-  const wanted = { addresses: [address(1)] };
-  expect(loaded(await choose(wanted))).toEqual([10, 20, 30]);
+  const match = { addresses: [address(1)] };
+  expect(loaded(await choose(match))).toEqual([10, 20, 30]);
   // Of a file that no entry names any more.
   const asked = gateway.entries.map((entry) => ({ ...entry }));
   const at = { address: gatewayAddress(gateway.url, gateway.apiKey), http, keys };
-  const newer = asked.map((entry) => (entry.start === 40 ? { ...entry, sha256: 'ab'.repeat(32) } : entry));
+  const newer = asked.map((entry) => (entry.from === 40 ? { ...entry, sha256: 'ab'.repeat(32) } : entry));
   const choices: Choice[] = [];
-  for await (const choice of chooseFiles(at, { kind: 'logs', start: 0, end: 999, wanted, entries: newer })) {
+  for await (const choice of chooseFiles(at, {
+    kind: 'logs',
+    firstBlock: 0,
+    lastBlock: 999,
+    match,
+    entries: newer,
+  })) {
     choices.push(choice);
   }
   expect(loaded(choices)).toEqual([10, 20, 30, 40]);
@@ -108,7 +114,7 @@ it('takes a filter that no entry names only with the signature of a trusted key 
   objects.set(0, sealFilter(nothing, first.sha256, signer));
   objects.set(10, sealFilter(nothing, third.sha256, signer));
   objects.set(20, sealFilter(nothing, third.sha256, other));
-  const changed = sealFilter(buildSkipFilter(logOf(1)), gateway.entries[3]?.sha256 as string, signer);
+  const changed = sealFilter(buildSkipFilter(toLog(1)), gateway.entries[3]?.sha256 as string, signer);
   changed[12] = 9;
   objects.set(30, changed);
   expect(loaded(await choose({ addresses: [address(1)] }))).toEqual([10, 20, 30]);

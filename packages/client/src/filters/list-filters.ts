@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { GatewayAddress } from '../gateway-address.js';
-import type { Http } from '../http.js';
+import type { Gateway } from '../http.js';
 
 /** Files, and so filters, of one request. */
 const PAGE = 1_000;
@@ -25,13 +24,13 @@ export interface FileFilter extends BlockRange {
  * no filters. Nothing of it is checked but its form. Throws as `Http.get`.
  */
 export async function* listFilters(
-  { address, http }: { address: GatewayAddress; http: Http },
-  { kind, start, end }: BlockRange & { kind: Kind },
+  { address, http }: Gateway,
+  { kind, firstBlock, lastBlock }: BlockRange & { kind: Kind },
   signal?: AbortSignal,
 ): AsyncGenerator<FileFilter> {
   let last = -1;
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const url = address.api(`filters?kind=${kind}&from=${start}&to=${end}&limit=${PAGE}${cursor}`);
+    const url = address.api(`filters?kind=${kind}&from=${firstBlock}&to=${lastBlock}&limit=${PAGE}${cursor}`);
     const page = await http
       .get(
         url,
@@ -45,7 +44,7 @@ export async function* listFilters(
         throw error;
       });
     if (page === null) return;
-    last = page.filters.at(-1)?.end ?? last;
+    last = page.filters.at(-1)?.lastBlock ?? last;
     yield* page.filters;
     cursor = page.next === null ? null : `&cursor=${page.next}`;
   }
@@ -56,14 +55,20 @@ function readPage(bytes: Buffer, next: string | string[] | undefined, last: numb
   const filters: FileFilter[] = [];
   for (let at = 0; at < bytes.length; ) {
     if (bytes.length - at < HEAD_BYTES) throw unreadable();
-    const [start, end] = [Number(bytes.readBigUInt64BE(at)), Number(bytes.readBigUInt64BE(at + 8))];
+    const [firstBlock, lastBlock] = [
+      Number(bytes.readBigUInt64BE(at)),
+      Number(bytes.readBigUInt64BE(at + 8)),
+    ];
     const sha256 = bytes.toString('hex', at + 16, at + 48);
     const length = bytes.readUInt32BE(at + 48);
     const whole = HEAD_BYTES + length;
-    const ascending = start > (filters.at(-1)?.end ?? last) && end >= start && Number.isSafeInteger(end);
+    const ascending =
+      firstBlock > (filters.at(-1)?.lastBlock ?? last) &&
+      lastBlock >= firstBlock &&
+      Number.isSafeInteger(lastBlock);
     if (!ascending || at + whole > bytes.length) throw unreadable();
     const object = length === 0 ? null : bytes.subarray(at + HEAD_BYTES, at + whole);
-    filters.push({ start, end, sha256, object, bytes: whole });
+    filters.push({ firstBlock, lastBlock, sha256, object, bytes: whole });
     at += whole;
   }
   if (next === undefined) return { filters, next: null };

@@ -6,7 +6,7 @@ import { gatewayAddress } from '../gateway-address.js';
 import { createHttp } from '../http.js';
 import { type Mirror, openMirror, planMirror } from '../mirror.js';
 import { mirrorFiles } from '../mirror-files.js';
-import { schemaOf } from '../rows/read-columns.js';
+import { toSchema } from '../rows/read-columns.js';
 import { openSink } from '../sinks/open-sink.js';
 import { pullRows } from '../sinks/pull-rows.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
@@ -30,7 +30,7 @@ beforeEach(async () => {
     const object = buildSkipFilter([filterItem(address)]);
     const sha256 = createHash('sha256').update(object).digest('hex');
     const filter = { bytes: object.length, sha256 };
-    gateway.publish(file, file, { filter }, JSON.stringify([[logOf(file, address)]]));
+    gateway.publish(file, file, { filter }, JSON.stringify([[toLog(file, address)]]));
     filters.set(file, object);
   }
   serveFilters(gateway, filters);
@@ -40,15 +40,16 @@ afterEach(async () => {
   await folder.remove();
 });
 
-const logOf = (block: number, address: string): object => ({
-  ...{ removed: false, logIndex: '0x0', transactionIndex: '0x0', transactionHash: `0x${'3'.repeat(64)}` },
-  ...{
-    blockHash: `0x${'4'.repeat(64)}`,
-    blockNumber: `0x${block.toString(16)}`,
-    address,
-    data: '0x',
-    topics: [],
-  },
+const toLog = (block: number, address: string): object => ({
+  removed: false,
+  logIndex: '0x0',
+  transactionIndex: '0x0',
+  transactionHash: `0x${'3'.repeat(64)}`,
+  blockHash: `0x${'4'.repeat(64)}`,
+  blockNumber: `0x${block.toString(16)}`,
+  address,
+  data: '0x',
+  topics: [],
 });
 
 async function withMirror<T>(use: (mirror: Mirror) => Promise<T>): Promise<T> {
@@ -70,11 +71,11 @@ it('files that are left out are told in their place, and are not downloaded', as
   const states = await withMirror(async (mirror) => {
     const plan = await skipFiles(mirror, await planMirror(mirror, {}), match);
     const bytes = gateway.entries
-      .filter(({ start }) => hasToken(start))
+      .filter(({ from: start }) => hasToken(start))
       .reduce((sum, entry) => sum + entry.bytes, 0);
     expect(plan).toMatchObject({ files: 4, bytes, skippedFiles: 36 });
     const told: string[] = [];
-    for await (const { range, state } of mirrorFiles(mirror, plan)) told.push(`${range.start} ${state}`);
+    for await (const { range, state } of mirrorFiles(mirror, plan)) told.push(`${range.firstBlock} ${state}`);
     return told;
   });
   expect(states).toEqual(
@@ -86,13 +87,13 @@ it('files that are left out are told in their place, and are not downloaded', as
 it('a target has their blocks too, so that the next run asks for nothing', async () => {
   const pull = (): Promise<number> =>
     withMirror(async (mirror) => {
-      const schema = schemaOf('logs');
+      const schema = toSchema('logs');
       const origin = { base: mirror.options.address.base, kind: 'logs' as const, schema: schema.name, match };
       const target = { format: 'jsonl' as const, folder: folder.at('rows') };
       const sink = await openSink(target, { schema, origin, network: 'ethereum' });
       const plan = await skipFiles(mirror, await planMirror(mirror, { has: sink.state.done }), match);
       for await (const _ of pullRows({ mirror, plan, sink, match, keep: false }));
-      expect(sink.state.done).toEqual([{ start: 0, end: FILES - 1 }]);
+      expect(sink.state.done).toEqual([{ firstBlock: 0, lastBlock: FILES - 1 }]);
       await sink.close();
       return sink.state.rows;
     });

@@ -1,16 +1,16 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Column, RowBatch, Schema } from './schema.js';
-import { FIELD_COLUMNS, type Form, NO_BYTES, SCHEMA_VERSIONS, typeOf } from './schemas.js';
+import { FIELD_COLUMNS, type Form, getType, NO_BYTES, SCHEMA_VERSIONS } from './schemas.js';
 
 /** A record of a bundle. */
 export type JsonRecord = Record<string, unknown>;
 
 /** The table of a kind; `bytes`: addresses, hashes, topics and data are bytes and not text. */
-export function schemaOf(kind: Kind, { bytes = false }: { bytes?: boolean } = {}): Schema {
+export function toSchema(kind: Kind, { bytes = false }: { bytes?: boolean } = {}): Schema {
   const columns = FIELD_COLUMNS[kind].map(({ name, form, required }) => ({
     name,
-    type: bytes && form === 'TEXT' && !NO_BYTES.has(name) ? ('BYTEA' as const) : typeOf(form),
+    type: bytes && form === 'TEXT' && !NO_BYTES.has(name) ? ('BYTEA' as const) : getType(form),
     required,
   }));
   return {
@@ -35,7 +35,7 @@ type Known = Map<string, Known | null>;
 /** Creates a collector of the rows of a kind. What no column has, or cannot hold, is in `extra`. */
 export function createRowCollector(kind: Kind): RowCollector {
   const fields = FIELD_COLUMNS[kind].map((column) => {
-    const { outer, key } = partsOf(column.field);
+    const { outer, key } = getParts(column.field);
     return { ...column, outer, key, read: READERS[column.form] };
   });
   const known: Known = new Map();
@@ -52,7 +52,7 @@ export function createRowCollector(kind: Kind): RowCollector {
       return rows;
     },
     add(record) {
-      let extra = extraOf(record, known);
+      let extra = getExtra(record, known);
       for (let at = 0; at < fields.length; at += 1) {
         const { outer, key, read, required, field, form } = fields[at] as (typeof fields)[number];
         const holder = outer === null ? record : (record[outer] as JsonRecord | null | undefined);
@@ -80,7 +80,7 @@ export function createRowCollector(kind: Kind): RowCollector {
   };
 }
 
-function partsOf(field: string): { outer: string | null; key: string | number } {
+function getParts(field: string): { outer: string | null; key: string | number } {
   const [, list, index] = /^(\w+)\[(\d)\]$/.exec(field) ?? [];
   if (list !== undefined) return { outer: list, key: Number(index) };
   const [first = '', second] = field.split('.');
@@ -88,7 +88,7 @@ function partsOf(field: string): { outer: string | null; key: string | number } 
 }
 
 /** The members that are not known, or null if there are none. */
-function extraOf(record: JsonRecord, known: Known): JsonRecord | null {
+function getExtra(record: JsonRecord, known: Known): JsonRecord | null {
   let extra: JsonRecord | null = null;
   const add = (name: string, value: unknown): void => {
     extra ??= {};
@@ -100,7 +100,7 @@ function extraOf(record: JsonRecord, known: Known): JsonRecord | null {
     const value = record[name];
     if (inner === undefined) add(name, value);
     else if (value != null) {
-      const more = extraOf(value as JsonRecord, inner);
+      const more = getExtra(value as JsonRecord, inner);
       if (more !== null) add(name, more);
     }
   }
@@ -115,14 +115,14 @@ const MAX_SECONDS = 253_402_300_799;
 
 /** What a value of JSON is in a column; null if it has another form, or the column cannot hold it. */
 const READERS: Readonly<Record<Form, (raw: unknown) => Column[number]>> = {
-  BIGINT: bigintOf,
+  BIGINT: toBigint,
   INTEGER: (raw) => numberUpTo(raw, MAX_INTEGER),
   TIMESTAMP: (raw) => numberUpTo(raw, MAX_SECONDS),
   'DECIMAL(38,0)'(raw) {
-    const value = quantityOf(raw);
+    const value = toQuantity(raw);
     return value === null || value > MAX_DECIMAL ? null : value;
   },
-  'decimal text': (raw) => quantityOf(raw)?.toString() ?? null,
+  'decimal text': (raw) => toQuantity(raw)?.toString() ?? null,
   TEXT: (raw) => (typeof raw === 'string' ? raw : null),
   BOOLEAN: (raw) => (typeof raw === 'boolean' ? raw : null),
   JSON: (raw) => JSON.stringify(raw),
@@ -130,21 +130,21 @@ const READERS: Readonly<Record<Form, (raw: unknown) => Column[number]>> = {
 
 const QUANTITY = /^0x[0-9a-f]+$/;
 
-function quantityOf(raw: unknown): bigint | null {
+function toQuantity(raw: unknown): bigint | null {
   return typeof raw === 'string' && QUANTITY.test(raw) ? BigInt(raw) : null;
 }
 
 /** Of hex, or of a number, as traces have them. */
-function bigintOf(raw: unknown): number | bigint | null {
+function toBigint(raw: unknown): number | bigint | null {
   if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : null;
   // 13 digits of hex are below 2^53.
   if (typeof raw === 'string' && raw.length <= 15 && QUANTITY.test(raw)) return Number(raw);
-  const value = quantityOf(raw);
+  const value = toQuantity(raw);
   return value === null || value > MAX_BIGINT ? null : value;
 }
 
 function numberUpTo(raw: unknown, max: number): number | null {
-  const value = bigintOf(raw);
+  const value = toBigint(raw);
   return typeof value === 'number' && value <= max ? value : null;
 }
 

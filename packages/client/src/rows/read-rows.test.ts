@@ -1,16 +1,94 @@
-import type { Kind } from '@packhouse/chain';
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bundleOf, HAS_RECORDINGS, realTexts } from '../testing/real-records.js';
-import { tablesPage } from '../testing/tables-page.js';
+import { toSchema } from './read-columns.js';
 import { type RowSource, readRows } from './read-rows.js';
 import type { Column } from './schema.js';
+import { FIELD_COLUMNS } from './schemas.js';
+
+/** Recordings of real blocks, kept outside of the project. */
+const FOLDER = new URL('../../../../../shared/chain-data/', import.meta.url);
+
+/** Whether there are real blocks to test with. */
+const HAS_RECORDINGS = existsSync(FOLDER);
+
+interface Recorded {
+  number: number;
+  block: { transactions: object[] };
+  receipts?: { logs: object[] }[];
+  traces?: object[];
+}
+
+/** The canonical text of each block of a recording, for each kind that it has. */
+function realTexts(name: string): { kind: Kind; number: number; text: string }[] {
+  const lines = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER)))
+    .toString('latin1')
+    .split('\n');
+  return lines.flatMap((line) => {
+    if (line === '') return [];
+    const { number, block, receipts, traces } = JSON.parse(line) as Recorded;
+    const values: Partial<Record<Kind, unknown>> = {
+      blocks: block,
+      transactions: block.transactions,
+      receipts,
+      traces,
+      logs: receipts?.flatMap(({ logs }) => logs),
+    };
+    return KINDS.flatMap((kind) => {
+      if (values[kind] === undefined) return [];
+      return [{ kind, number, text: canonicalRecord(kind, values[kind], { header: 'trust' }) }];
+    });
+  });
+}
+
+/** A bundle of these blocks. */
+function toBundle(texts: readonly string[]): Buffer {
+  return gzipSync(`[${texts.join(',')}]`);
+}
+
+const INTRODUCTION = `# Tables
+
+\`packhouse pull --format\` and \`readRows\` of [\`packages/client\`](../packages/client/README.md) make a table for each kind, with a row for each record, in the
+order of the chain. \`createTable\` writes its SQL. The version of a table changes with every column; a target of another version is refused
+(\`TARGET_MISMATCH\`).
+
+| type | in JSONL | in CSV |
+|---|---|---|
+| \`BIGINT\`, \`INTEGER\` | number | number |
+| \`DECIMAL(38,0)\` | string of digits | digits |
+| \`TEXT\`: hashes, addresses, topics and data are lower-case hex with \`0x\` | string | text |
+| \`TIMESTAMP\`, in UTC | \`"2023-07-13T17:37:07Z"\` | \`2023-07-13 17:37:07\` |
+| \`JSON\` | value | its text |
+| null | \`null\` | nothing; an empty text is \`""\` |
+
+- \`extra\` is a JSON object of fields without a column, such as \`l1Fee\` or \`sourceHash\`, or null. It also has values that their column cannot hold, by
+  the name in the record: \`DECIMAL(38,0)\` ends at 10^38, \`BIGINT\` at 2^63. \`value_text\` is exact for every value.
+- A type with \`?\` is null if the record lacks the field or has null. Some nodes leave the time of the block out of logs and transactions, and
+  receipts and traces have none: join \`blocks\` on \`block_number\`.
+- The transactions of a block and the logs of a receipt are in tables of their own; their parents have the counts.
+`;
+
+/** The page of docs that has every column. */
+function tablesPage(): string {
+  const tables = KINDS.map((kind) => {
+    const schema = toSchema(kind);
+    const rows = schema.columns.map(({ name, type, required }, at) => {
+      const field = FIELD_COLUMNS[kind][at]?.field;
+      return `| \`${name}\` | ${type}${required ? '' : '?'} | ${field === undefined ? '' : `\`${field}\``} |`;
+    });
+    const lines = ['| column | type | in the record |', '|---|---|---|', ...rows];
+    return `\n## ${kind}\n\nVersion \`${schema.name}\`.\n\n${lines.join('\n')}\n`;
+  });
+  return INTRODUCTION + tables.join('');
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of every kind, whose form is what is tested
 type Json = Record<string, any>;
 type Row = Record<string, Column[number]>;
 
-async function rowsOf(source: RowSource): Promise<Row[]> {
+async function getRows(source: RowSource): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const batch of readRows(source)) {
     for (let row = 0; row < batch.rows; row += 1) {
@@ -30,37 +108,83 @@ const json = (value: unknown): string | null => (value == null ? null : JSON.str
 
 const EXPECTED: Record<Kind, (record: Json) => Record<string, unknown>> = {
   blocks: (b) => ({
-    ...{ block_number: num(b.number), block_hash: b.hash, block_timestamp: num(b.timestamp), miner: b.miner },
-    ...{ difficulty: big(b.difficulty), total_difficulty: big(b.totalDifficulty), size: num(b.size) },
-    ...{ transaction_count: b.transactions.length, uncles: json(b.uncles), withdrawals: json(b.withdrawals) },
-    ...{ base_fee_per_gas: big(b.baseFeePerGas), requests_hash: text(b.requestsHash), nonce: text(b.nonce) },
+    block_number: num(b.number),
+    block_hash: b.hash,
+    block_timestamp: num(b.timestamp),
+    miner: b.miner,
+    difficulty: big(b.difficulty),
+    total_difficulty: big(b.totalDifficulty),
+    size: num(b.size),
+    transaction_count: b.transactions.length,
+    uncles: json(b.uncles),
+    withdrawals: json(b.withdrawals),
+    base_fee_per_gas: big(b.baseFeePerGas),
+    requests_hash: text(b.requestsHash),
+    nonce: text(b.nonce),
   }),
   transactions: (t) => ({
-    ...{ block_number: num(t.blockNumber), transaction_index: num(t.transactionIndex), input: text(t.input) },
-    ...{ transaction_hash: t.hash, from_address: t.from, to_address: t.to, value: big(t.value) },
-    ...{ value_text: big(t.value)?.toString() ?? null, nonce: num(t.nonce), gas_price: big(t.gasPrice) },
-    ...{ max_fee_per_gas: big(t.maxFeePerGas), transaction_type: num(t.type), chain_id: num(t.chainId) },
-    ...{ access_list: json(t.accessList), authorization_list: json(t.authorizationList), v: num(t.v) },
+    block_number: num(t.blockNumber),
+    transaction_index: num(t.transactionIndex),
+    input: text(t.input),
+    transaction_hash: t.hash,
+    from_address: t.from,
+    to_address: t.to,
+    value: big(t.value),
+    value_text: big(t.value)?.toString() ?? null,
+    nonce: num(t.nonce),
+    gas_price: big(t.gasPrice),
+    max_fee_per_gas: big(t.maxFeePerGas),
+    transaction_type: num(t.type),
+    chain_id: num(t.chainId),
+    access_list: json(t.accessList),
+    authorization_list: json(t.authorizationList),
+    v: num(t.v),
   }),
   receipts: (r) => ({
-    ...{ block_number: num(r.blockNumber), transaction_hash: r.transactionHash, status: num(r.status) },
-    ...{ contract_address: r.contractAddress, log_count: r.logs.length, root: text(r.root) },
-    ...{ gas_used: num(r.gasUsed), effective_gas_price: big(r.effectiveGasPrice), logs_bloom: r.logsBloom },
+    block_number: num(r.blockNumber),
+    transaction_hash: r.transactionHash,
+    status: num(r.status),
+    contract_address: r.contractAddress,
+    log_count: r.logs.length,
+    root: text(r.root),
+    gas_used: num(r.gasUsed),
+    effective_gas_price: big(r.effectiveGasPrice),
+    logs_bloom: r.logsBloom,
   }),
   logs: (l) => ({
-    ...{ block_number: num(l.blockNumber), log_index: num(l.logIndex), address: l.address, data: l.data },
-    ...{ topic0: text(l.topics[0]), topic1: text(l.topics[1]), topic2: text(l.topics[2]) },
-    ...{ topic3: text(l.topics[3]), removed: l.removed, block_timestamp: num(l.blockTimestamp) },
-    ...{ transaction_hash: l.transactionHash, block_hash: l.blockHash },
+    block_number: num(l.blockNumber),
+    log_index: num(l.logIndex),
+    address: l.address,
+    data: l.data,
+    topic0: text(l.topics[0]),
+    topic1: text(l.topics[1]),
+    topic2: text(l.topics[2]),
+    topic3: text(l.topics[3]),
+    removed: l.removed,
+    block_timestamp: num(l.blockTimestamp),
+    transaction_hash: l.transactionHash,
+    block_hash: l.blockHash,
   }),
   traces: (t) => ({
-    ...{ block_number: num(t.blockNumber), trace_address: json(t.traceAddress), trace_type: t.type },
-    ...{ call_type: text(t.action.callType), from_address: text(t.action.from), value: big(t.action.value) },
-    ...{ to_address: text(t.action.to), gas: num(t.action.gas), init: text(t.action.init) },
-    ...{ input: text(t.action.input), output: text(t.result?.output), code: text(t.result?.code) },
-    ...{ contract_address: text(t.result?.address), gas_used: num(t.result?.gasUsed), error: text(t.error) },
-    ...{ author: text(t.action.author), reward_type: text(t.action.rewardType) },
-    ...{ transaction_hash: text(t.transactionHash), transaction_position: num(t.transactionPosition) },
+    block_number: num(t.blockNumber),
+    trace_address: json(t.traceAddress),
+    trace_type: t.type,
+    call_type: text(t.action.callType),
+    from_address: text(t.action.from),
+    value: big(t.action.value),
+    to_address: text(t.action.to),
+    gas: num(t.action.gas),
+    init: text(t.action.init),
+    input: text(t.action.input),
+    output: text(t.result?.output),
+    code: text(t.result?.code),
+    contract_address: text(t.result?.address),
+    gas_used: num(t.result?.gasUsed),
+    error: text(t.error),
+    author: text(t.action.author),
+    reward_type: text(t.action.rewardType),
+    transaction_hash: text(t.transactionHash),
+    transaction_position: num(t.transactionPosition),
   }),
 };
 
@@ -73,7 +197,7 @@ describe.skipIf(!HAS_RECORDINGS)('rows of real blocks (shared/chain-data)', () =
         seen.add(kind);
         const value = JSON.parse(record) as Json[] | Json;
         const records = Array.isArray(value) ? value : [value];
-        const rows = await rowsOf({ bytes: bundleOf([record]), kind, start: number });
+        const rows = await getRows({ bytes: toBundle([record]), kind, fileFrom: number });
         expect(rows).toHaveLength(records.length);
         for (const [at, row] of rows.entries())
           expect(row).toMatchObject(EXPECTED[kind](records[at] as Json));
@@ -88,8 +212,8 @@ describe.skipIf(!HAS_RECORDINGS)('rows of real blocks (shared/chain-data)', () =
         const [first] = [JSON.parse(record) as Record<string, unknown>].flat();
         if (first === undefined) continue;
         const probe = { ...first, l1Probe: { deep: ['0x1'] } };
-        const bytes = bundleOf([JSON.stringify(kind === 'blocks' ? probe : [probe])]);
-        const [row] = await rowsOf({ bytes, kind, start: number });
+        const bytes = toBundle([JSON.stringify(kind === 'blocks' ? probe : [probe])]);
+        const [row] = await getRows({ bytes, kind, fileFrom: number });
         expect(JSON.parse(row?.extra as string)).toMatchObject({ l1Probe: { deep: ['0x1'] } });
       }
     }
@@ -142,8 +266,16 @@ it('rows of a match are those that a filter over the records finds, in any batch
               (wanted.topics ?? []).every((list, at) => list === null || list.includes(topics[at]))
             );
           });
-        const bytes = bundleOf(numbered(lists).map((list) => JSON.stringify(list)));
-        const rows = await rowsOf({ bytes, kind: 'logs', start: FIRST, from, to, match: wanted, batchRows });
+        const bytes = toBundle(numbered(lists).map((list) => JSON.stringify(list)));
+        const rows = await getRows({
+          bytes,
+          kind: 'logs',
+          fileFrom: FIRST,
+          from,
+          to,
+          match: wanted,
+          batchRows,
+        });
         expect(rows).toHaveLength(records.length);
         for (const [at, row] of rows.entries()) expect(row).toMatchObject(EXPECTED.logs(records[at]!));
       },
@@ -156,14 +288,34 @@ it('a value that its column cannot hold is null there and exact in extra', async
   const all = `0x${'f'.repeat(64)}`;
   const hash = `0x${'1'.repeat(64)}`;
   const record = {
-    ...{ blockHash: hash, blockNumber: '0x1', from: `0x${'2'.repeat(40)}`, gas: '0x8000000000000000' },
-    ...{ gasPrice: all, hash, input: '0x', nonce: '0x7fffffffffffffff', to: null, transactionIndex: '0x0' },
-    ...{ value: all, v: '0x1b', l1Fee: null, type: '0xffffffff' },
+    blockHash: hash,
+    blockNumber: '0x1',
+    from: `0x${'2'.repeat(40)}`,
+    gas: '0x8000000000000000',
+    gasPrice: all,
+    hash,
+    input: '0x',
+    nonce: '0x7fffffffffffffff',
+    to: null,
+    transactionIndex: '0x0',
+    value: all,
+    v: '0x1b',
+    l1Fee: null,
+    type: '0xffffffff',
   };
-  const [row] = await rowsOf({ bytes: bundleOf([JSON.stringify([record])]), kind: 'transactions', start: 1 });
+  const [row] = await getRows({
+    bytes: toBundle([JSON.stringify([record])]),
+    kind: 'transactions',
+    fileFrom: 1,
+  });
   expect(row).toMatchObject({
-    ...{ gas: null, gas_price: null, nonce: 2n ** 63n - 1n, to_address: null, value: null },
-    ...{ value_text: (2n ** 256n - 1n).toString(), transaction_type: null },
+    gas: null,
+    gas_price: null,
+    nonce: 2n ** 63n - 1n,
+    to_address: null,
+    value: null,
+    value_text: (2n ** 256n - 1n).toString(),
+    transaction_type: null,
   });
   const { gas, gasPrice, value, type } = record;
   expect(JSON.parse(row?.extra as string)).toEqual({ gas, gasPrice, value, type, l1Fee: null });
@@ -173,38 +325,40 @@ it('a bundle with much text is read block by block, with the same rows', async (
   const [record] = numbered([[fc.sample(log, 1)[0] as object]])[0] as [Json];
   const small = (at: number): Json => ({ ...record, blockNumber: `0x${(FIRST + at).toString(16)}` });
   const large = { ...small(1), data: `0x${'00'.repeat(17_000_000)}` };
-  const bytes = bundleOf([[small(0)], [large], [small(2)]].map((list) => JSON.stringify(list)));
-  const rows = await rowsOf({ bytes, kind: 'logs', start: FIRST, from: FIRST + 1 });
+  const bytes = toBundle([[small(0)], [large], [small(2)]].map((list) => JSON.stringify(list)));
+  const rows = await getRows({ bytes, kind: 'logs', fileFrom: FIRST, from: FIRST + 1 });
   expect(rows.map(({ block_number }) => block_number)).toEqual([FIRST + 1, FIRST + 2]);
   expect(rows[0]?.data === large.data).toBe(true);
 });
 
 it.each([
   ['cut off', (bytes: Buffer) => bytes.subarray(0, -9)],
-  ['other than JSON', () => bundleOf(['[}'])],
+  ['other than JSON', () => toBundle(['[}'])],
   ['no gzip', () => Buffer.from('nonsense')],
 ])('a bundle that is %s is refused', async (_, change) => {
-  const bytes = change(bundleOf(['[]', '[]']));
-  await expect(rowsOf({ bytes, kind: 'logs', start: 1 })).rejects.toMatchObject({ code: 'BUNDLE_INVALID' });
+  const bytes = change(toBundle(['[]', '[]']));
+  await expect(getRows({ bytes, kind: 'logs', fileFrom: 1 })).rejects.toMatchObject({
+    code: 'BUNDLE_INVALID',
+  });
 });
 
 it('a record without what every row has is refused', async () => {
-  const bytes = bundleOf(['[{"blockNumber":"0x1","topics":[]}]']);
-  await expect(rowsOf({ bytes, kind: 'logs', start: 1 })).rejects.toMatchObject({
+  const bytes = toBundle(['[{"blockNumber":"0x1","topics":[]}]']);
+  await expect(getRows({ bytes, kind: 'logs', fileFrom: 1 })).rejects.toMatchObject({
     code: 'RECORD_INVALID',
     message: expect.stringContaining('A record of logs has no blockHash'),
   });
 });
 
 it('addresses and topics that a kind does not have are refused', async () => {
-  const bytes = bundleOf(['[]']);
+  const bytes = toBundle(['[]']);
   await expect(
-    rowsOf({ bytes, kind: 'blocks', start: 1, match: { addresses: ['0x'] } }),
+    getRows({ bytes, kind: 'blocks', fileFrom: 1, match: { addresses: ['0x'] } }),
   ).rejects.toMatchObject({
     code: 'USAGE',
   });
   await expect(
-    rowsOf({ bytes, kind: 'traces', start: 1, match: { topics: [['0x']] } }),
+    getRows({ bytes, kind: 'traces', fileFrom: 1, match: { topics: [['0x']] } }),
   ).rejects.toMatchObject({
     code: 'USAGE',
   });

@@ -17,8 +17,8 @@ const WHOLE_BYTES = 33_554_432;
 /** A checked bundle, and which of its rows are wanted. */
 export type RowSource = ({ path: string } | { bytes: Uint8Array }) & {
   kind: Kind;
-  /** The first block of the bundle. */
-  start: number;
+  /** The first block of the file. */
+  fileFrom: number;
   /** First and last block that are wanted; absent: all. */
   from?: number;
   to?: number;
@@ -32,11 +32,18 @@ export type RowSource = ({ path: string } | { bytes: Uint8Array }) & {
  * Holds one bundle, or one block of a bundle with more than 32 MiB of text. Throws BUNDLE_INVALID, RECORD_INVALID, USAGE.
  */
 export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, void, undefined> {
-  const { kind, start, from = 0, to = Number.MAX_SAFE_INTEGER, match = {}, batchRows = BATCH_ROWS } = source;
+  const {
+    kind,
+    fileFrom,
+    from = 0,
+    to = Number.MAX_SAFE_INTEGER,
+    match = {},
+    batchRows = BATCH_ROWS,
+  } = source;
   const matcher = createMatcher(kind, match);
   const rows = createRowCollector(kind);
-  let block = start - 1;
-  for await (const blocks of blocksOf(source, matcher?.mayHold)) {
+  let block = fileFrom - 1;
+  for await (const blocks of getBlocks(source, matcher?.mayHold)) {
     for (const value of blocks) {
       block += 1;
       if (value === null || block < from || block > to) continue;
@@ -53,7 +60,7 @@ export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, voi
 type Block = JsonRecord | JsonRecord[];
 
 /** Parses a bundle, whole or block by block; null is a block that holds nothing that is wanted. */
-async function* blocksOf(
+async function* getBlocks(
   source: { path: string } | { bytes: Uint8Array },
   mayHold: (text: Buffer) => boolean = () => true,
 ): AsyncGenerator<(Block | null)[]> {
@@ -63,12 +70,14 @@ async function* blocksOf(
     return;
   }
   const pieces = 'path' in source ? createReadStream(source.path) : [source.bytes];
-  for await (const text of streamRecords(eachOf(pieces))) {
+  for await (const text of streamRecords(getEach(pieces))) {
     yield [mayHold(text) ? (parsed(text) as Block) : null];
   }
 }
 
-async function* eachOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* getEach(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   yield* pieces;
 }
 

@@ -55,7 +55,7 @@ export function quoted(name: string): string {
 }
 
 /** The bytes of a value of a BYTEA column. Throws RECORD_INVALID. */
-export function bytesOf(value: Column[number]): Buffer {
+export function toBytes(value: Column[number]): Buffer {
   const text = String(value);
   if (/^0x(?:[0-9a-f]{2})*$/.test(text)) return Buffer.from(text.slice(2), 'hex');
   throw new PackhouseError({

@@ -45,7 +45,7 @@ export const NO_BYTES: ReadonlySet<string> = new Set([
 ]);
 
 /** The type of a column whose values have this form. */
-export function typeOf(form: Form): ColumnType {
+export function getType(form: Form): ColumnType {
   return form === 'decimal text' ? 'TEXT' : form;
 }
 

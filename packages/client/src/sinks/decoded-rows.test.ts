@@ -5,9 +5,9 @@ import { compileAbi } from '../abi/compile-abi.js';
 import { abiColumns } from '../abi/decode-columns.js';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp } from '../http.js';
-import { matchOf } from '../match-of.js';
+import { getMatch } from '../match-of.js';
 import { openMirror, planMirror } from '../mirror.js';
-import { schemaOf } from '../rows/read-columns.js';
+import { toSchema } from '../rows/read-columns.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { openSink } from './open-sink.js';
@@ -29,8 +29,14 @@ beforeEach(async () => {
     { topics: [TRANSFER, word(1), word(2)], data: '0x' },
     { topics: [word(9)], data: '0x' },
   ].map((log, index) => ({
-    ...{ removed: false, logIndex: `0x${index}`, transactionIndex: '0x0', transactionHash: word(3) },
-    ...{ blockHash: word(4), blockNumber: '0x0', address: account(5), ...log },
+    removed: false,
+    logIndex: `0x${index}`,
+    transactionIndex: '0x0',
+    transactionHash: word(3),
+    blockHash: word(4),
+    blockNumber: '0x0',
+    address: account(5),
+    ...log,
   }));
   gateway.publish(0, 0, {}, JSON.stringify([logs]));
 });
@@ -45,11 +51,11 @@ async function pull(abi: AbiInput): Promise<number> {
   const address = gatewayAddress(url, apiKey);
   const signal = new AbortController().signal;
   const decoder = await compileAbi(abi);
-  const match = await matchOf({ topics: ['Transfer'] }, decoder);
+  const match = await getMatch({ topics: ['Transfer'] }, decoder);
   const columns = abiColumns(decoder, match);
   const mirror = await openMirror({ folder: folder.at('work'), kind, address, http, signal });
   try {
-    const schema = columns.schema(schemaOf(kind));
+    const schema = columns.schema(toSchema(kind));
     const origin = { base: address.base, kind, schema: schema.name, match };
     const target = { format: 'jsonl' as const, folder: folder.at('out') };
     const sink = await openSink(target, { schema, origin, network: 'ethereum' });

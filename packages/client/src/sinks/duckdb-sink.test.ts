@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { schemaOf } from '../rows/read-columns.js';
+import { toSchema } from '../rows/read-columns.js';
 import type { Column, RowBatch, Schema } from '../rows/schema.js';
 import { loadDuckDb, openDuckDbSink } from './duckdb-sink.js';
 import type { RowOrigin } from './sink.js';
@@ -16,7 +16,7 @@ const HAS_DUCKDB = ((): boolean => {
   }
 })();
 
-const logs = schemaOf('logs');
+const logs = toSchema('logs');
 const schema: Schema = {
   ...logs,
   name: 'logs-1+abi',
@@ -29,12 +29,12 @@ beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'packhouse-duckdb-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
-const fileOf = (): string => path.join(folder, 'logs.duckdb');
+const getFile = (): string => path.join(folder, 'logs.duckdb');
 const open = (options = { schema, origin }) =>
-  openDuckDbSink({ file: fileOf(), table: 'logs' }, { ...options, network: 'ethereum' });
+  openDuckDbSink({ file: getFile(), table: 'logs' }, { ...options, network: 'ethereum' });
 
 async function query(sql: string): Promise<unknown[][]> {
-  const instance = await loadDuckDb().DuckDBInstance.create(fileOf(), {});
+  const instance = await loadDuckDb().DuckDBInstance.create(getFile(), {});
   const connection = await instance.connect();
   try {
     return (await connection.runAndReadAll(sql)).getRows();
@@ -45,7 +45,7 @@ async function query(sql: string): Promise<unknown[][]> {
 }
 
 /** Logs of blocks, one each. */
-function batchOf(start: number, end: number): RowBatch {
+function toBatch(start: number, end: number): RowBatch {
   const rows = end - start + 1;
   const columns: Record<string, Column> = {};
   for (const { name } of schema.columns) columns[name] = new Array<null>(rows).fill(null);
@@ -73,10 +73,10 @@ it.skipIf(HAS_DUCKDB)('without DuckDB it says how to install it', async () => {
 
 describe.skipIf(!HAS_DUCKDB)('a DuckDB file (@duckdb/node-api)', () => {
   it('has bytes in place of text where that is asked for', async () => {
-    const bytes = schemaOf('logs', { bytes: true });
+    const bytes = toSchema('logs', { bytes: true });
     const sink = await open({ schema: bytes, origin: { ...origin, schema: bytes.name } });
-    await sink.write(batchOf(1, 5_000));
-    await sink.commit({ start: 1, end: 5_000 });
+    await sink.write(toBatch(1, 5_000));
+    await sink.commit({ firstBlock: 1, lastBlock: 5_000 });
     await sink.close();
     const found = "SELECT count(*)::INT, any_value(typeof(address)) FROM logs WHERE address = '\\xAB'::BLOB";
     expect(await query(found)).toEqual([[5_000, 'BLOB']]);
@@ -84,8 +84,8 @@ describe.skipIf(!HAS_DUCKDB)('a DuckDB file (@duckdb/node-api)', () => {
 
   it('has the values of the rows', async () => {
     const sink = await open();
-    await sink.write(batchOf(1, 5_000));
-    await sink.commit({ start: 1, end: 5_000 });
+    await sink.write(toBatch(1, 5_000));
+    await sink.commit({ firstBlock: 1, lastBlock: 5_000 });
     await sink.close();
     const columns = `count(*)::INT, sum(block_number)::INT, min(block_timestamp)::VARCHAR, min("arg_$v")::VARCHAR,
       min(arg_s), min(extra->'l1'->>0), min(topic0), bool_or(removed), count(topic0)::INT`;
@@ -96,21 +96,21 @@ describe.skipIf(!HAS_DUCKDB)('a DuckDB file (@duckdb/node-api)', () => {
 
   it('keeps rows and their blocks together, and continues after the last commit', async () => {
     const first = await open();
-    await first.write(batchOf(0, 9));
-    await first.commit({ start: 0, end: 9 });
-    await first.write(batchOf(10, 19));
+    await first.write(toBatch(0, 9));
+    await first.commit({ firstBlock: 0, lastBlock: 9 });
+    await first.write(toBatch(10, 19));
     await first.close();
     const second = await open();
-    expect(second.state).toMatchObject({ done: [{ start: 0, end: 9 }], rows: 10 });
-    await second.write(batchOf(10, 19));
-    await second.commit({ start: 10, end: 19 });
-    await second.commit({ start: 20, end: 29 });
+    expect(second.state).toMatchObject({ done: [{ firstBlock: 0, lastBlock: 9 }], rows: 10 });
+    await second.write(toBatch(10, 19));
+    await second.commit({ firstBlock: 10, lastBlock: 19 });
+    await second.commit({ firstBlock: 20, lastBlock: 29 });
     await second.close();
     expect(await query('SELECT count(*)::INT, count(DISTINCT block_number)::INT FROM logs')).toEqual([
       [20, 20],
     ]);
     const third = await open();
-    expect(third.state.done).toEqual([{ start: 0, end: 29 }]);
+    expect(third.state.done).toEqual([{ firstBlock: 0, lastBlock: 29 }]);
     await third.close();
   });
 

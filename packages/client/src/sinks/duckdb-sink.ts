@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { PackhouseError } from '@packhouse/runtime';
-import { withRange } from '../block-set.js';
-import { bytesOf, type Column, type ColumnType, createTable, quoted } from '../rows/schema.js';
+import { type Column, type ColumnType, quoted, type RowBatch, toBytes } from '../rows/schema.js';
 import { noSpace } from '../whole-file.js';
-import { checkState, mismatch, newState, type Sink, type SinkOptions, STATE_TABLE } from './sink.js';
+import type { Sink, SinkOptions } from './sink.js';
+import { openSqlSink } from './sql-sink.js';
 
 /** What is used of @duckdb/node-api 1.5, which is installed by who wants it: 70 MB. */
 interface DuckDb {
@@ -26,7 +26,6 @@ interface DuckDb {
   TIMESTAMP: unknown;
 }
 interface Connection {
-  run(sql: string, values?: readonly unknown[]): Promise<unknown>;
   runAndReadAll(sql: string, values?: readonly unknown[]): Promise<{ getRows(): unknown[][] }>;
   createAppender(table: string): Promise<{ appendDataChunk(chunk: Chunk): void; closeSync(): void }>;
   closeSync(): void;
@@ -46,7 +45,7 @@ export function loadDuckDb(): DuckDb {
     throw new PackhouseError({
       code: 'USAGE',
       message: 'DuckDB is not installed beside packhouse.',
-      hint: 'Run npm install @duckdb/node-api@1.5.6-r.1, or pull with --to parquet, which DuckDB reads.',
+      hint: 'Run npm install @duckdb/node-api@1.5.6-r.1, or pull with --format parquet, which DuckDB reads.',
       cause,
     });
   }
@@ -70,119 +69,72 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 };
 
 /**
- * A table of a DuckDB file, filled by its appender. Rows and what blocks they are of (in the table `packhouse_rows`)
- * are committed in one transaction. Throws USAGE if DuckDB is not installed, TARGET_MISMATCH, DATA_DIR_UNUSABLE.
+ * A table of a DuckDB file, filled by its appender. Throws USAGE if DuckDB is not installed, TARGET_MISMATCH,
+ * DATA_DIR_UNUSABLE.
  */
 export async function openDuckDbSink(
   { file, table }: { file: string; table: string },
-  { schema, origin }: SinkOptions,
+  options: SinkOptions,
 ): Promise<Sink> {
+  const { columns } = options.schema;
   const duckdb = loadDuckDb();
   const guarded = <T>(step: () => Promise<T>): Promise<T> =>
     step().catch((cause: unknown) => {
       if (cause instanceof PackhouseError) throw cause;
-      const [said = ''] = (cause as Error).message.split('\n');
+      const [reason = ''] = (cause as Error).message.split('\n');
       // DuckDB repeats the system's words and has no code for it.
-      if (said.includes('No space left on device')) throw noSpace(file, cause);
+      if (reason.includes('No space left on device')) throw noSpace(file, cause);
       throw new PackhouseError({
         code: 'DATA_DIR_UNUSABLE',
-        message: `The database ${file} cannot be used: ${said}.`,
+        message: `The database ${file} cannot be used: ${reason}.`,
         hint: 'Close what has it open, or give another file; what was committed stays.',
         cause,
       });
     });
   const instance = await guarded(() => duckdb.DuckDBInstance.create(file, { memory_limit: MEMORY }));
-  const close = async (connection?: Connection): Promise<void> => {
-    connection?.closeSync();
-    instance.closeSync();
-  };
   const connection = await guarded(() => instance.connect());
-  const state = await guarded(() => openTable(connection, file, table, { schema, origin })).catch(
-    async (error: unknown) => {
-      await close(connection);
-      throw error;
-    },
-  );
+  const query = (sql: string, values: readonly string[] = []): Promise<unknown[][]> =>
+    guarded(async () => (await connection.runAndReadAll(sql, values)).getRows());
   const convert = converters(duckdb);
-  const types = schema.columns.map(({ type }) => convert[type].type);
   // One for all: its memory is freed only when the garbage is collected.
-  const chunk = duckdb.DuckDBDataChunk.create(types);
+  const chunk = duckdb.DuckDBDataChunk.create(columns.map(({ type }) => convert[type].type));
   let appender: Awaited<ReturnType<Connection['createAppender']>> | null = null;
-  let rows = 0;
-  return {
-    state,
+  const sqlTable = {
+    key: table,
+    name: quoted(table),
+    target: `The table ${table} of ${file}`,
+    types: TYPES,
     commitRows: 122_880,
-    write: (batch) =>
+    query,
+    columns: () =>
+      query(
+        'SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = $1 ORDER BY column_index',
+        [table],
+      ),
+    append: (batch: RowBatch) =>
       guarded(async () => {
-        if (appender === null) {
-          await connection.run('BEGIN');
-          appender = await connection.createAppender(table);
-        }
+        appender ??= await connection.createAppender(table);
         for (let at = 0; at < batch.rows; at += CHUNK_ROWS) {
           chunk.reset();
           chunk.rowCount = Math.min(CHUNK_ROWS, batch.rows - at);
-          for (const [index, { name, type }] of schema.columns.entries()) {
+          for (const [index, { name, type }] of columns.entries()) {
             const values = (batch.columns[name] as Column).slice(at, at + CHUNK_ROWS);
             chunk.setColumnValues(index, convert[type].values(values));
           }
           appender.appendDataChunk(chunk);
         }
-        rows += batch.rows;
       }),
-    commit: (blocks) =>
+    flush: () =>
       guarded(async () => {
-        const next = { ...state, done: withRange(state.done, blocks), rows: state.rows + rows };
-        if (appender === null) await connection.run('BEGIN');
         appender?.closeSync();
         appender = null;
-        await connection.run(`UPDATE ${STATE_TABLE} SET state = $1 WHERE table_name = $2`, [
-          JSON.stringify(next),
-          table,
-        ]);
-        await connection.run('COMMIT');
-        rows = 0;
-        Object.assign(state, next);
       }),
-    // A transaction that is not committed is undone with its connection.
-    close: () => close(connection),
+    async close() {
+      connection.closeSync();
+      instance.closeSync();
+    },
   };
-}
-
-/** Makes the table, or checks that it is the one that is wanted. */
-async function openTable(
-  connection: Connection,
-  file: string,
-  table: string,
-  { schema, origin }: Pick<SinkOptions, 'schema' | 'origin'>,
-): Promise<ReturnType<typeof newState>> {
-  const target = `The table ${table} of ${file}`;
-  await connection.run(
-    `CREATE TABLE IF NOT EXISTS ${STATE_TABLE} (table_name VARCHAR PRIMARY KEY, state VARCHAR NOT NULL)`,
-  );
-  const query = async (sql: string): Promise<unknown[][]> =>
-    (await connection.runAndReadAll(sql, [table])).getRows();
-  const columns = await query(
-    'SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = $1 ORDER BY column_index',
-  );
-  const [found] = await query(`SELECT state FROM ${STATE_TABLE} WHERE table_name = $1`);
-  if (columns.length === 0) {
-    // A table that was dropped begins again.
-    const state = newState(origin);
-    await connection.run('BEGIN');
-    await connection.run(createTable(quoted(table), schema));
-    const values = [table, JSON.stringify(state)];
-    await connection.run(`INSERT OR REPLACE INTO ${STATE_TABLE} VALUES ($1, $2)`, values);
-    await connection.run('COMMIT');
-    return state;
-  }
-  if (found === undefined) {
-    throw mismatch(target, `is not one that packhouse made: ${STATE_TABLE} has no row of it`);
-  }
-  const state = checkState(target, String(found[0]), origin);
-  const has = columns.map((column) => column.join(' ')).join(', ');
-  const wanted = schema.columns.map(({ name, type }) => `${name} ${TYPES[type]}`).join(', ');
-  if (has !== wanted) throw mismatch(target, `has the columns ${has}, expected ${wanted}`);
-  return state;
+  return openSqlSink(sqlTable, options);
 }
 
 /** The types of DuckDB, and how values get theirs. */
@@ -206,7 +158,7 @@ function converters(
     BYTEA: {
       type: duckdb.BLOB,
       values: (values) =>
-        values.map((value) => (value === null ? null : new duckdb.DuckDBBlobValue(bytesOf(value)))),
+        values.map((value) => (value === null ? null : new duckdb.DuckDBBlobValue(toBytes(value)))),
     },
     BOOLEAN: { type: duckdb.BOOLEAN, values: same },
     TIMESTAMP: {

@@ -1,9 +1,8 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { BlockRange } from '@packhouse/chain';
-import { withoutRanges, withRange } from '../block-set.js';
+import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
 import type { RowBatch } from '../rows/schema.js';
-import { notWritable, readIfThere, writeWhole } from '../whole-file.js';
+import { makeFolder, orNotWritable, readIfThere, writeWhole } from '../whole-file.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions } from './sink.js';
 
 const STATE_FILE = 'packhouse-rows.json';
@@ -26,8 +25,8 @@ export interface RowFileFormat {
 }
 
 /**
- * A folder of files `<kind>-<start>-<end>.<extension>`, each with all rows of its blocks. With `partition` they are in
- * `network=<network>/kind=<kind>/start=<first block>/`, and none has blocks of two partitions.
+ * A folder of files `<kind>-<from>-<to>.<extension>`, each with all rows of its blocks. With `partition` they are in
+ * `network=<network>/kind=<kind>/from=<first block>/`, and none has blocks of two partitions.
  *
  * A file is written to `.part`, renamed, then named in `packhouse-rows.json`; a file with a name that is not named
  * there is from a run that was killed in between, and removed. Without any row there is one file that has none, since
@@ -53,13 +52,13 @@ export async function openFolderSink(
   }
   // Of runs that were killed: unfinished files, and those that no state was written after.
   for (const { name, part, blocks } of names) {
-    if (part || withoutRanges(blocks, state.done).length > 0) await rm(path.join(folder, name));
+    if (part || subtractRanges([blocks], state.done).length > 0) await rm(path.join(folder, name));
   }
 
-  const folderOf = ({ start }: BlockRange): string => {
+  const getFolder = ({ firstBlock }: BlockRange): string => {
     if (partition === undefined) return folder;
-    const first = start - (start % partition);
-    return path.join(folder, `network=${network}`, `kind=${schema.kind}`, `start=${first}`);
+    const first = firstBlock - (firstBlock % partition);
+    return path.join(folder, `network=${network}`, `kind=${schema.kind}`, `from=${first}`);
   };
   // One file at a time: what is not committed has no name yet.
   const draft = path.join(folder, `${schema.kind}-0-0.${format.extension}.part`);
@@ -78,14 +77,15 @@ export async function openFolderSink(
       if (file !== null) {
         await file.finish();
         file = null;
-        const target = folderOf(blocks);
+        const target = getFolder(blocks);
         await makeFolder(target);
-        const name = path.join(target, `${schema.kind}-${blocks.start}-${blocks.end}.${format.extension}`);
-        await rename(draft, name).catch((error: unknown) => {
-          throw notWritable(name, error);
-        });
+        const name = path.join(
+          target,
+          `${schema.kind}-${blocks.firstBlock}-${blocks.lastBlock}.${format.extension}`,
+        );
+        await rename(draft, name).catch(orNotWritable(name));
       }
-      state.done = withRange(state.done, blocks);
+      state.done = unionRanges([...state.done, blocks]);
       state.rows += rows;
       rows = 0;
       await save();
@@ -114,12 +114,6 @@ function checkForm(
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw notWritable(folder, error);
-  });
-}
-
 /** The files of rows in a folder, whole and unfinished, by their names. */
 async function rowFilesIn(
   folder: string,
@@ -131,6 +125,8 @@ async function rowFilesIn(
   return names.flatMap((name) => {
     const [, start, end, part] = form.exec(path.basename(name)) ?? [];
     if (start === undefined) return [];
-    return [{ name, part: part !== undefined, blocks: { start: Number(start), end: Number(end) } }];
+    return [
+      { name, part: part !== undefined, blocks: { firstBlock: Number(start), lastBlock: Number(end) } },
+    ];
   });
 }

@@ -1,9 +1,11 @@
+import { open } from 'node:fs/promises';
+import type { Schema } from '../rows/schema.js';
+import { orNotWritable } from '../whole-file.js';
 import { openDuckDbSink } from './duckdb-sink.js';
-import { openFolderSink } from './folder-sink.js';
+import { openFolderSink, type RowFileFormat } from './folder-sink.js';
 import { parquetFiles } from './parquet-file.js';
 import { openPostgresSink } from './postgres-sink.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
-import { textFiles } from './text-file.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
 
 /** Where rows go to. */
@@ -45,5 +47,29 @@ async function openStream(
     },
     commit: async () => undefined,
     close: async () => undefined,
+  };
+}
+
+/** Files of text, one million rows each. */
+function textFiles(format: TextFormat, schema: Schema): RowFileFormat {
+  return {
+    extension: format.extension,
+    rows: 1_000_000,
+    async create(name) {
+      const wrong = orNotWritable(name);
+      const file = await open(name, 'w').catch(wrong);
+      await file.writeFile(format.head(schema)).catch(wrong);
+      return {
+        write: (batch) => file.writeFile(format.rows(schema, batch)).catch(wrong),
+        async finish() {
+          try {
+            await file.sync().catch(wrong);
+          } finally {
+            await file.close();
+          }
+        },
+        abort: () => file.close(),
+      };
+    },
   };
 }

@@ -5,7 +5,7 @@ import zlib from 'node:zlib';
 import fc from 'fast-check';
 import { asyncBufferFromFile, type Compressors, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { bytesOf, type Column, type ColumnType, type RowBatch, type Schema } from '../rows/schema.js';
+import { type Column, type ColumnType, type RowBatch, type Schema, toBytes } from '../rows/schema.js';
 import { parquetFiles } from './parquet-file.js';
 
 let folder: string;
@@ -47,7 +47,7 @@ const rows = fc.array(
 );
 type Row = Record<string, Column[number]>;
 
-function batchOf(rows: readonly Row[]): RowBatch {
+function toBatch(rows: readonly Row[]): RowBatch {
   const columns = schema.columns.map(({ name }) => [name, rows.map((row) => row[name] as Column[number])]);
   return { rows: rows.length, columns: Object.fromEntries(columns) as RowBatch['columns'] };
 }
@@ -70,7 +70,7 @@ function asRead(type: ColumnType, value: Column[number]): unknown {
   if (value === null) return null;
   if (type === 'BIGINT') return BigInt(value as bigint);
   if (type === 'DECIMAL(38,0)') return Number(value);
-  if (type === 'BYTEA') return new Uint8Array(bytesOf(value));
+  if (type === 'BYTEA') return new Uint8Array(toBytes(value));
   return type === 'TIMESTAMP' ? new Date((value as number) * 1_000) : value;
 }
 
@@ -79,7 +79,7 @@ it('a reader of Parquet has every value again', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(rows, { minLength: 1, maxLength: 3 }), async (batches) => {
       number += 1;
-      const name = await written(`${number}.parquet`, (batches as Row[][]).map(batchOf));
+      const name = await written(`${number}.parquet`, (batches as Row[][]).map(toBatch));
       const read = await parquetReadObjects({
         file: await asyncBufferFromFile(name),
         compressors,
@@ -106,7 +106,7 @@ it('a decimal keeps its 38 digits, and the file says what it is', async () => {
   const most = 10n ** 38n - 1n;
   const row = Object.fromEntries(schema.columns.map(({ name }) => [name, null]));
   const required = { c0: 1, c1: 1, c2: most, c3: '', c4: '', c5: true, c6: 0, c7: '0x' };
-  const file = await asyncBufferFromFile(await written('one.parquet', [batchOf([{ ...row, ...required }])]));
+  const file = await asyncBufferFromFile(await written('one.parquet', [toBatch([{ ...row, ...required }])]));
   const { schema: elements, key_value_metadata, row_groups } = await parquetMetadataAsync(file);
   expect(elements.find(({ name }) => name === 'c2')).toMatchObject({
     converted_type: 'DECIMAL',
@@ -135,7 +135,7 @@ it('row groups are bounded, and follow the order of the rows', async () => {
     const some = Array.from({ length: 8_192 }, (_, i) => {
       return { ...row, c0: first + i, c1: 1, c2: 1n, c3: '', c4: '', c5: true, c6: 0, c7: '0x' };
     });
-    return batchOf(some);
+    return toBatch(some);
   };
   const batches = Array.from({ length: 9 }, (_, i) => batch(i * 8_192));
   const file = await asyncBufferFromFile(await written('groups.parquet', batches));

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import zlib from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
-import { bytesOf, type Column, type ColumnType, type RowBatch, type Schema } from '../rows/schema.js';
+import { type Column, type ColumnType, type RowBatch, type Schema, toBytes } from '../rows/schema.js';
 import { notWritable } from '../whole-file.js';
 import type { RowFileFormat } from './folder-sink.js';
 
@@ -16,7 +16,11 @@ const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'>>> = {
   BIGINT: { type: 'INT64' },
   INTEGER: { type: 'INT32' },
   'DECIMAL(38,0)': {
-    ...{ type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, converted_type: 'DECIMAL', precision: 38, scale: 0 },
+    type: 'FIXED_LEN_BYTE_ARRAY',
+    type_length: 16,
+    converted_type: 'DECIMAL',
+    precision: 38,
+    scale: 0,
     logical_type: { type: 'DECIMAL', precision: 38, scale: 0 },
   },
   TEXT: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
@@ -52,7 +56,7 @@ export function parquetFiles(schema: Schema, network: string): RowFileFormat {
         () =>
           new ParquetWriter({
             writer: fileWriter(name),
-            schema: [{ name: 'rows', num_children: columns.length }, ...columns.map(elementOf)],
+            schema: [{ name: 'rows', num_children: columns.length }, ...columns.map(toElement)],
             ...COMPRESSION,
             createdBy: 'packhouse',
             kvMetadata: [
@@ -95,7 +99,7 @@ export function parquetFiles(schema: Schema, network: string): RowFileFormat {
   };
 }
 
-function elementOf({ name, type, required }: Schema['columns'][number]): Element {
+function toElement({ name, type, required }: Schema['columns'][number]): Element {
   return { name, ...ELEMENTS[type], repetition_type: required ? 'REQUIRED' : 'OPTIONAL' };
 }
 
@@ -120,7 +124,7 @@ function isText(type: ColumnType): boolean {
 
 /** INT64 takes bigints only. */
 function physical(type: ColumnType, values: Column): unknown[] {
-  if (type === 'BYTEA') return values.map((value) => (value === null ? null : bytesOf(value)));
+  if (type === 'BYTEA') return values.map((value) => (value === null ? null : toBytes(value)));
   if (type === 'BIGINT') return values.map((value) => (value === null ? null : BigInt(value)));
   if (type !== 'TIMESTAMP') return values;
   return values.map((value) => (value === null ? null : BigInt(value) * 1_000_000n));

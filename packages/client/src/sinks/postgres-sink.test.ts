@@ -1,7 +1,7 @@
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
-import { schemaOf } from '../rows/read-columns.js';
+import { toSchema } from '../rows/read-columns.js';
 import type { Column, RowBatch, Schema } from '../rows/schema.js';
 import { openPostgresSink } from './postgres-sink.js';
 import type { RowOrigin } from './sink.js';
@@ -18,7 +18,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const logs = schemaOf('logs');
+const logs = toSchema('logs');
 const schema: Schema = {
   ...logs,
   name: 'logs-1+abi',
@@ -29,7 +29,7 @@ const open = (table = 'logs', options = { schema, origin }) =>
   openPostgresSink({ url: database.url, table }, { ...options, network: 'ethereum' });
 
 /** Logs of blocks, two each. */
-function batchOf(start: number, end: number): RowBatch {
+function toBatch(start: number, end: number): RowBatch {
   const rows = (end - start + 1) * 2;
   const columns: Record<string, Column> = {};
   for (const { name } of schema.columns) columns[name] = new Array<null>(rows).fill(null);
@@ -58,24 +58,30 @@ const expected = (start: number, end: number): string[] =>
 
 it('has the values of the rows', async () => {
   const sink = await open();
-  await sink.write(batchOf(7, 7));
-  await sink.commit({ start: 7, end: 7 });
+  await sink.write(toBatch(7, 7));
+  await sink.commit({ firstBlock: 7, lastBlock: 7 });
   await sink.close();
   const { rows } = await client.query('SELECT *, block_timestamp::text AS time FROM logs LIMIT 1');
   expect(rows[0]).toMatchObject({
-    ...{ block_number: '7', log_index: 0, removed: false, topic0: null, data: '0xab' },
-    ...{ time: '2023-07-13 17:37:07', arg_$v: '9'.repeat(38), arg_s: 'a\tb\\N\r\n"é\ufffd' },
+    block_number: '7',
+    log_index: 0,
+    removed: false,
+    topic0: null,
+    data: '0xab',
+    time: '2023-07-13 17:37:07',
+    arg_$v: '9'.repeat(38),
+    arg_s: 'a\tb\\N\r\n"é\ufffd',
     extra: { l1: '\0\\' },
   });
 });
 
 it('has bytes in place of text where that is asked for, and refuses what is none', async () => {
-  const bytes = schemaOf('logs', { bytes: true });
+  const bytes = toSchema('logs', { bytes: true });
   const options = { schema: bytes, origin: { ...origin, schema: bytes.name } };
   const sink = await open('logs_bytes', options);
-  const batch = batchOf(7, 7);
+  const batch = toBatch(7, 7);
   await sink.write(batch);
-  await sink.commit({ start: 7, end: 7 });
+  await sink.commit({ firstBlock: 7, lastBlock: 7 });
   batch.columns.data = ['0xa', '0xab'];
   await expect(sink.write(batch)).rejects.toMatchObject({ code: 'RECORD_INVALID' });
   await sink.close();
@@ -85,24 +91,24 @@ it('has bytes in place of text where that is asked for, and refuses what is none
 
 it('keeps rows and their blocks together: what was not committed is gone, nothing is there twice', async () => {
   const first = await open();
-  await first.write(batchOf(0, 4));
-  await first.commit({ start: 0, end: 4 });
-  await first.write(batchOf(5, 9));
+  await first.write(toBatch(0, 4));
+  await first.commit({ firstBlock: 0, lastBlock: 4 });
+  await first.write(toBatch(5, 9));
   expect(await blocks()).toEqual(expected(0, 4));
   // As a kill would end it: the server undoes the open transaction.
   await first.close();
 
   const second = await open();
-  expect(second.state).toMatchObject({ done: [{ start: 0, end: 4 }], rows: 10 });
-  await second.write(batchOf(5, 6));
-  await second.write(batchOf(7, 9));
-  await second.commit({ start: 5, end: 9 });
+  expect(second.state).toMatchObject({ done: [{ firstBlock: 0, lastBlock: 4 }], rows: 10 });
+  await second.write(toBatch(5, 6));
+  await second.write(toBatch(7, 9));
+  await second.commit({ firstBlock: 5, lastBlock: 9 });
   // Blocks without rows are done too.
-  await second.commit({ start: 10, end: 19 });
+  await second.commit({ firstBlock: 10, lastBlock: 19 });
   await second.close();
   expect(await blocks()).toEqual(expected(0, 9));
   const third = await open();
-  expect(third.state).toMatchObject({ done: [{ start: 0, end: 19 }], rows: 20 });
+  expect(third.state).toMatchObject({ done: [{ firstBlock: 0, lastBlock: 19 }], rows: 20 });
   await third.close();
 });
 

@@ -5,7 +5,7 @@ import { createHttp } from '../http.js';
 import { openMirror, planMirror } from '../mirror.js';
 import { parseBound } from '../range.js';
 import type { Match } from '../rows/match.js';
-import { schemaOf } from '../rows/read-columns.js';
+import { toSchema } from '../rows/read-columns.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { openSink, type SinkTarget } from './open-sink.js';
@@ -29,19 +29,21 @@ afterEach(async () => {
 
 /** Ten blocks of three logs each. */
 function publish(start: number): void {
-  gateway.publish(start, start + 9, {}, logsOf(start));
+  gateway.publish(start, start + 9, {}, toLogs(start));
 }
 
-function logsOf(start: number): string {
+function toLogs(start: number): string {
   const blocks = Array.from({ length: 10 }, (_, i) =>
     [0, 1, 2].map((index) => ({
-      ...{ removed: false, logIndex: `0x${index}`, transactionIndex: '0x0', data: '0x' },
-      ...{ transactionHash: `0x${'3'.repeat(64)}`, blockHash: `0x${'4'.repeat(64)}` },
-      ...{
-        blockNumber: `0x${(start + i).toString(16)}`,
-        address: `0x${String(index).repeat(40)}`,
-        topics: [],
-      },
+      removed: false,
+      logIndex: `0x${index}`,
+      transactionIndex: '0x0',
+      data: '0x',
+      transactionHash: `0x${'3'.repeat(64)}`,
+      blockHash: `0x${'4'.repeat(64)}`,
+      blockNumber: `0x${(start + i).toString(16)}`,
+      address: `0x${String(index).repeat(40)}`,
+      topics: [],
     })),
   );
   return JSON.stringify(blocks);
@@ -70,7 +72,7 @@ async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
   const signal = new AbortController().signal;
   const mirror = await openMirror({ folder: folder.at('work'), kind, address, http, signal });
   try {
-    const schema = schemaOf(kind);
+    const schema = toSchema(kind);
     const origin = { base: address.base, kind, schema: schema.name, match };
     const opened = await openSink(target, { schema, origin, network: 'ethereum' });
     sinks.push(opened);
@@ -87,7 +89,9 @@ async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
     const plan = await planMirror(mirror, {
       from: asked.from === undefined ? undefined : parseBound(asked.from, 'from'),
       to: asked.to === undefined ? undefined : parseBound(asked.to, 'to'),
-      ...{ partial, has: sink.state.done, passing: !keep },
+      partial,
+      has: sink.state.done,
+      passing: !keep,
     });
     for await (const _ of pullRows({ mirror, plan, sink, match, keep, partition, ...bytes }));
     await opened.close();
@@ -122,7 +126,7 @@ it('puts every row of the range into files of whole bundles, and removes the bun
   const sink = await pull(csv(), { from: '5', to: '84' });
   expect(await files()).toEqual(['logs-30-59.csv', 'logs-5-29.csv', 'logs-60-84.csv']);
   expect((await rows()).sort()).toEqual(expected(5, 84));
-  expect(sink.state).toMatchObject({ rows: 240, done: [{ start: 5, end: 84 }] });
+  expect(sink.state).toMatchObject({ rows: 240, done: [{ firstBlock: 5, lastBlock: 84 }] });
   expect(await readdir(folder.at('work', 'logs'))).toEqual([]);
 });
 
@@ -166,7 +170,7 @@ it('cuts files where partitions begin', async () => {
   await pull(csv(25), { partition: 25, from: '10', to: '59' });
   expect(await files()).toEqual(
     ['0/logs-10-24', '25/logs-25-49', '50/logs-50-59'].map(
-      (name) => `network=ethereum/kind=logs/start=${name}.csv`,
+      (name) => `network=ethereum/kind=logs/from=${name}.csv`,
     ),
   );
   expect((await rows()).sort()).toEqual(expected(10, 59));
@@ -176,7 +180,7 @@ it('cuts files where partitions begin', async () => {
 it('only rows of a match, and a block without any is done too', async () => {
   const sink = await pull(csv(), { match: { addresses: [`0x${'1'.repeat(40)}`] } });
   expect((await rows()).sort()).toEqual(expected(0, 99).filter((row) => row.endsWith(':1')));
-  expect(sink.state.done).toEqual([{ start: 0, end: 99 }]);
+  expect(sink.state.done).toEqual([{ firstBlock: 0, lastBlock: 99 }]);
   await expect(pull(csv())).rejects.toMatchObject({
     code: 'TARGET_MISMATCH',
     message: expect.stringContaining('has rows of match {"addresses":["0x1111'),
@@ -191,7 +195,7 @@ it('commits after so many bytes of files too, though hardly a row is wanted', as
   const match = { addresses: [`0x${'7'.repeat(40)}`] };
   const sink = await pull(csv(), { match, beforeCommit, commitBytes: 1 });
   expect(commits).toHaveLength(10);
-  expect(sink.state).toMatchObject({ rows: 0, done: [{ start: 0, end: 99 }] });
+  expect(sink.state).toMatchObject({ rows: 0, done: [{ firstBlock: 0, lastBlock: 99 }] });
 });
 
 it('without any row there is one file, with the names of the columns', async () => {
@@ -216,8 +220,8 @@ it('leaves out what is not published, and adds it once it is', async () => {
   await expect(pull(csv())).rejects.toMatchObject({ code: 'RANGE_INCOMPLETE' });
   const sink = await pull(csv(), { partial: true });
   expect(sink.state.done).toEqual([
-    { start: 0, end: 99 },
-    { start: 110, end: 119 },
+    { firstBlock: 0, lastBlock: 99 },
+    { firstBlock: 110, lastBlock: 119 },
   ]);
   publish(100);
   await pull(csv());
@@ -229,8 +233,8 @@ it('leaves out a faulty file, and has its rows after it is right', async () => {
   gateway.files.set('30-39', Buffer.from('nonsense'));
   const sink = await pull(csv());
   expect(sink.state.done).toEqual([
-    { start: 0, end: 29 },
-    { start: 40, end: 99 },
+    { firstBlock: 0, lastBlock: 29 },
+    { firstBlock: 40, lastBlock: 99 },
   ]);
   gateway.files.set('30-39', right);
   await pull(csv());
@@ -251,11 +255,11 @@ it('knows which of its rows are of a bundle that was published again since', asy
   expect((await pull(csv(), { to: '49' })).state.replaced).toEqual([]);
   const publishAgain = (start: number): void => {
     const { sha256 } = gateway.entries[start / 10] as (typeof gateway.entries)[number];
-    gateway.publish(start, start + 9, { version: 2, supersedes: sha256 }, logsOf(start));
+    gateway.publish(start, start + 9, { version: 2, supersedes: sha256 }, toLogs(start));
   };
   publishAgain(20);
   publishAgain(70);
-  const stale = [{ start: 20, end: 29 }];
+  const stale = [{ firstBlock: 20, lastBlock: 29 }];
   // Nothing is missing: it says so each time.
   expect((await pull(csv(), { to: '49' })).state.replaced).toEqual(stale);
   expect((await pull(csv(), { to: '49' })).state.replaced).toEqual(stale);

@@ -1,7 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { BlockRange } from '@packhouse/chain';
-import { withoutRanges, withRange } from '../block-set.js';
+import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
 import type { Mirror, MirrorPlan } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
 import type { Match } from '../rows/match.js';
@@ -51,11 +50,14 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
   for await (const file of mirrorFiles(mirror, plan, pull.onBytes)) {
     if (file.state !== 'faulty') {
       for (const blocks of missingBlocks(pull, file.range)) {
-        const follows = written.blocks !== null && written.blocks.end + 1 === blocks.start;
-        const startsPartition = partition !== undefined && blocks.start % partition === 0;
+        const follows = written.blocks !== null && written.blocks.lastBlock + 1 === blocks.firstBlock;
+        const startsPartition = partition !== undefined && blocks.firstBlock % partition === 0;
         if (!follows || startsPartition) await commit();
         if (file.state !== 'skipped') written.rows += await writeRows(pull, file, blocks);
-        written.blocks = { start: written.blocks?.start ?? blocks.start, end: blocks.end };
+        written.blocks = {
+          firstBlock: written.blocks?.firstBlock ?? blocks.firstBlock,
+          lastBlock: blocks.lastBlock,
+        };
       }
       if (file.state !== 'skipped') {
         read.push(file.path);
@@ -74,7 +76,7 @@ async function removeRead({ mirror, sink }: PullRows): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, start, end] = /^(\d+)-(\d+)\.json\.gz$/.exec(name) ?? [];
     if (start === undefined) continue;
-    const left = withoutRanges({ start: Number(start), end: Number(end) }, sink.state.done);
+    const left = subtractRanges([{ firstBlock: Number(start), lastBlock: Number(end) }], sink.state.done);
     if (left.length === 0) await rm(path.join(folder, name), { force: true });
   }
 }
@@ -85,9 +87,11 @@ async function removeRead({ mirror, sink }: PullRows): Promise<void> {
  */
 export function findReplaced({ manifest }: Mirror, { state }: Sink): readonly BlockRange[] {
   for (let index = state.entries; index < manifest.rows.count; index += 1) {
-    const { start, end, version } = manifest.rows.at(index);
-    const isIn = state.done.some((blocks) => blocks.start <= end && blocks.end >= start);
-    if (version > 1 && isIn) state.replaced = withRange(state.replaced, { start, end });
+    const { firstBlock, lastBlock, version } = manifest.rows.at(index);
+    const isIn = state.done.some(
+      (blocks) => blocks.firstBlock <= lastBlock && blocks.lastBlock >= firstBlock,
+    );
+    if (version > 1 && isIn) state.replaced = unionRanges([...state.replaced, { firstBlock, lastBlock }]);
   }
   state.entries = manifest.rows.count;
   return state.replaced;
@@ -95,15 +99,15 @@ export function findReplaced({ manifest }: Mirror, { state }: Sink): readonly Bl
 
 /** What of a file's blocks is asked for and not in the sink, cut where partitions begin. */
 function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): BlockRange[] {
-  const start = Math.max(file.start, plan.range.start);
-  const end = Math.min(file.end, plan.range.end);
-  const missing = start > end ? [] : withoutRanges({ start, end }, sink.state.done);
+  const firstBlock = Math.max(file.firstBlock, plan.range.firstBlock);
+  const lastBlock = Math.min(file.lastBlock, plan.range.lastBlock);
+  const missing = firstBlock > lastBlock ? [] : subtractRanges([{ firstBlock, lastBlock }], sink.state.done);
   if (partition === undefined) return missing;
   return missing.flatMap((range) => {
     const cut: BlockRange[] = [];
-    for (let first = range.start; first <= range.end; ) {
+    for (let first = range.firstBlock; first <= range.lastBlock; ) {
       const next = first - (first % partition) + partition;
-      cut.push({ start: first, end: Math.min(range.end, next - 1) });
+      cut.push({ firstBlock: first, lastBlock: Math.min(range.lastBlock, next - 1) });
       first = next;
     }
     return cut;
@@ -113,11 +117,18 @@ function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): B
 async function writeRows(
   { mirror, sink, match, extend }: PullRows,
   { path, range }: MirrorFile,
-  { start, end }: BlockRange,
+  { firstBlock, lastBlock }: BlockRange,
 ): Promise<number> {
   const { kind, signal } = mirror.options;
   let rows = 0;
-  for await (const batch of readRows({ path, kind, start: range.start, from: start, to: end, match })) {
+  for await (const batch of readRows({
+    path,
+    kind,
+    fileFrom: range.firstBlock,
+    from: firstBlock,
+    to: lastBlock,
+    match,
+  })) {
     signal.throwIfAborted();
     rows += batch.rows;
     await sink.write(extend?.(batch) ?? batch);

@@ -3,9 +3,6 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { Match } from '../rows/match.js';
 import type { RowBatch, Schema } from '../rows/schema.js';
 
-/** The table of a database that has the states of the others. */
-export const STATE_TABLE = 'packhouse_rows';
-
 /** What the rows of a target are, so that no others get between them. */
 export interface RowOrigin {
   /** The base address of the network, ending in `/v1/`. */

@@ -18,8 +18,12 @@ const schema: Schema = {
 const batch = (t: (string | null)[]): RowBatch => ({
   rows: t.length,
   columns: {
-    ...{ n: t.map((_, i) => (i === 0 ? 2n ** 63n - 1n : i)), d: t.map(() => 10n ** 38n - 1n), t },
-    ...{ at: t.map(() => 1_689_269_827), b: t.map(() => false), extra: t.map(() => '{"a":["x\\"",1]}') },
+    n: t.map((_, i) => (i === 0 ? 2n ** 63n - 1n : i)),
+    d: t.map(() => 10n ** 38n - 1n),
+    t,
+    at: t.map(() => 1_689_269_827),
+    b: t.map(() => false),
+    extra: t.map(() => '{"a":["x\\"",1]}'),
   },
 });
 

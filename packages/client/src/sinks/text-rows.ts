@@ -15,22 +15,13 @@ export interface TextFormat {
 export const JSONL: TextFormat = {
   extension: 'jsonl',
   head: () => '',
-  rows(schema, { rows, columns }) {
-    const parts = schema.columns.map(({ name, type }, at) => ({
-      key: `${at === 0 ? '{' : ','}"${name}":`,
-      column: columns[name] as Column,
-      text: JSON_TEXT[type],
-    }));
-    let lines = '';
-    for (let row = 0; row < rows; row += 1) {
-      for (const { key, column, text } of parts) {
-        const value = column[row] as Column[number];
-        lines += key + (value === null ? 'null' : text(value));
-      }
-      lines += '}\n';
-    }
-    return lines;
-  },
+  rows: (schema, batch) =>
+    toLines(schema, batch, {
+      before: (name, at) => `${at === 0 ? '{' : ','}"${name}":`,
+      texts: JSON_TEXT,
+      none: 'null',
+      end: '}\n',
+    }),
 };
 
 /**
@@ -40,26 +31,45 @@ export const JSONL: TextFormat = {
 export const CSV: TextFormat = {
   extension: 'csv',
   head: ({ columns }) => `${columns.map(({ name }) => name).join(',')}\n`,
-  rows(schema, { rows, columns }) {
-    const parts = schema.columns.map(({ name, type }) => ({
-      column: columns[name] as Column,
-      text: CSV_TEXT[type],
-    }));
-    let lines = '';
-    for (let row = 0; row < rows; row += 1) {
-      let comma = '';
-      for (const { column, text } of parts) {
-        const value = column[row] as Column[number];
-        lines += value === null ? comma : comma + text(value);
-        comma = ',';
-      }
-      lines += '\n';
-    }
-    return lines;
-  },
+  rows: (schema, batch) =>
+    toLines(schema, batch, {
+      before: (_, at) => (at === 0 ? '' : ','),
+      texts: CSV_TEXT,
+      none: '',
+      end: '\n',
+    }),
 };
 
-type Text = (value: NonNullable<Column[number]>) => string;
+/** The text of a value. */
+export type Text = (value: NonNullable<Column[number]>) => string;
+
+/** How rows are written as lines. */
+interface LineForm {
+  /** What is before the value of a column. */
+  before(name: string, at: number): string;
+  texts: Readonly<Record<ColumnType, Text>>;
+  /** In place of null. */
+  none: string;
+  end: string;
+}
+
+/** Writes rows as lines. */
+export function toLines(schema: Schema, { rows, columns }: RowBatch, form: LineForm): string {
+  const parts = schema.columns.map(({ name, type }, at) => ({
+    before: form.before(name, at),
+    column: columns[name] as Column,
+    text: form.texts[type],
+  }));
+  let lines = '';
+  for (let row = 0; row < rows; row += 1) {
+    for (const { before, column, text } of parts) {
+      const value = column[row] as Column[number];
+      lines += before + (value === null ? form.none : text(value));
+    }
+    lines += form.end;
+  }
+  return lines;
+}
 
 /** Whether a text is a JSON string as it is, in quotes. */
 const PLAIN = /^[ !#-[\]-~]*$/;

@@ -9,8 +9,8 @@ export function serveFilters(gateway: TestGateway, objects: ReadonlyMap<number, 
     const { pathname, searchParams } = new URL(path, gateway.url);
     if (!pathname.endsWith('/filters')) return false;
     const from = Number(searchParams.get('cursor') ?? searchParams.get('from'));
-    const found = gateway.entries.filter(({ end }) => end >= from);
-    const frames = found.slice(0, PAGE_FILES).flatMap(({ start, end, sha256: file }) => {
+    const found = gateway.entries.filter(({ to: end }) => end >= from);
+    const frames = found.slice(0, PAGE_FILES).flatMap(({ from: start, to: end, sha256: file }) => {
       const head = Buffer.alloc(52);
       head.writeBigUInt64BE(BigInt(start), 0);
       head.writeBigUInt64BE(BigInt(end), 8);
@@ -20,7 +20,7 @@ export function serveFilters(gateway: TestGateway, objects: ReadonlyMap<number, 
       return [head, object];
     });
     const next = found[PAGE_FILES];
-    response.writeHead(200, next === undefined ? {} : { 'packhouse-filters-next': String(next.start) });
+    response.writeHead(200, next === undefined ? {} : { 'packhouse-filters-next': String(next.from) });
     response.end(Buffer.concat(frames));
     return true;
   };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Kind } from '@packhouse/chain';
+import { type Kind, toQuantity } from '@packhouse/chain';
 import {
   createSigner,
   entryLine,
@@ -40,7 +40,7 @@ export interface TestGateway {
 }
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-const hashOf = (number: number): string => `0x${sha256(`block ${number}`)}`;
+const getHash = (number: number): string => `0x${sha256(`block ${number}`)}`;
 
 /** Blocks are 12 seconds apart, from 2020 on; the newest is 999. */
 const GENESIS = Date.UTC(2020, 0, 1) / 1_000;
@@ -73,15 +73,28 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
     requests: [],
     maxBlock: null,
     fault: null,
-    publish(start, end, fields = {}, text = textOf(start, end)) {
+    publish(start, end, fields = {}, text = toText(start, end)) {
       const file = fields.bytes === undefined ? gzipSync(text) : Buffer.alloc(0);
       if (file.length > 0) gateway.files.set(`${start}-${end}`, file);
       const last = gateway.entries.at(-1);
       const entry = signer.seal({
-        ...{ network: 'ethereum', chainId: 1, kind, sequence: gateway.entries.length, start, end },
-        ...{ sha256: sha256(file), bytes: file.length, rawBytes: text.length },
-        ...{ firstHash: hashOf(start), firstParentHash: hashOf(start - 1), lastHash: hashOf(end) },
-        ...{ proofs: ['headerHash'], clients: [], producer: signer.producer, version: 1, supersedes: null },
+        network: 'ethereum',
+        chainId: 1,
+        kind,
+        sequence: gateway.entries.length,
+        from: start,
+        to: end,
+        sha256: sha256(file),
+        bytes: file.length,
+        rawBytes: text.length,
+        firstHash: getHash(start),
+        firstParentHash: getHash(start - 1),
+        lastHash: getHash(end),
+        proofs: ['headerHash'],
+        clients: [],
+        producer: signer.producer,
+        version: 1,
+        supersedes: null,
         publishedAt: new Date(1_700_000_000_000).toISOString(),
         previous: last?.hash ?? NO_ENTRY,
         keyId: signer.keyId,
@@ -103,7 +116,7 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
   return gateway;
 }
 
-function textOf(start: number, end: number): string {
+function toText(start: number, end: number): string {
   const data = sha256(`data ${start}`).repeat(8);
   return `[${Array.from({ length: end - start + 1 }, (_, i) => `[{"blockNumber":"0x${(start + i).toString(16)}","data":"0x${data}"}]`)}]`;
 }
@@ -162,7 +175,8 @@ function sendCoverage(
     refuse(response, 403, { reason: 'plan-limit', detail, maxBlock });
     return;
   }
-  const has = (block: number): boolean => entries.some(({ start, end }) => start <= block && end >= block);
+  const has = (block: number): boolean =>
+    entries.some(({ from: start, to: end }) => start <= block && end >= block);
   const runs: { start: number; end: number }[] = [];
   for (let block = from; block <= to; block++) {
     const last = runs.at(-1);
@@ -172,7 +186,7 @@ function sendCoverage(
   }
   const holes = runs.map(({ start, end }) => ({
     range: `${start}-${end}`,
-    reason: 'not-wanted',
+    reason: 'not-requested',
     needs: 'a range that orders it',
   }));
   response.end(JSON.stringify({ kinds: [{ kind, holes }] }));
@@ -186,24 +200,24 @@ function sendList(
 ): void {
   const last = Number(query.get('to') ?? Number.MAX_SAFE_INTEGER);
   const from = Number(query.get('cursor') ?? query.get('from') ?? 0);
-  const newest = new Map(entries.map((entry) => [entry.start, entry]));
+  const newest = new Map(entries.map((entry) => [entry.from, entry]));
   const found = [...newest.values()]
-    .filter(({ start, end }) => start <= last && end >= from && end <= (maxBlock ?? end))
-    .sort((a, b) => a.start - b.start);
-  const files = found.slice(0, 2).map(({ start, end, bytes, sha256, version }) => {
-    return { start, end, bytes, sha256, version, link: `${url}/files/${kind}/${start}-${end}.json.gz` };
+    .filter(({ from: start, to: end }) => start <= last && end >= from && end <= (maxBlock ?? end))
+    .sort((a, b) => a.from - b.from);
+  const files = found.slice(0, 2).map(({ from, to, bytes, sha256, version }) => {
+    return { from, to, bytes, sha256, version, link: `${url}/files/${kind}/${from}-${to}.json.gz` };
   });
   const limited = maxBlock !== null && maxBlock < last ? { limited: { maxBlock } } : {};
-  response.end(JSON.stringify({ files, next: found[2]?.start.toString() ?? null, ...limited }));
+  response.end(JSON.stringify({ files, next: found[2]?.from.toString() ?? null, ...limited }));
 }
 
 function sendPointer({ url, kind, entries }: TestGateway, block: number, response: ServerResponse): void {
-  const found = entries.find(({ start, end }) => start <= block && end >= block);
+  const found = entries.find(({ from: start, to: end }) => start <= block && end >= block);
   if (found === undefined) {
     refuse(response, 404, { reason: 'not-covered', detail: 'The block is not covered.' });
     return;
   }
-  const range = `${found.start}-${found.end}`;
+  const range = `${found.from}-${found.to}`;
   response.end(JSON.stringify({ type: kind, range, download_link: `${url}/files/${kind}/${range}.json.gz` }));
 }
 
@@ -215,7 +229,10 @@ function sendHeader(request: IncomingMessage, response: ServerResponse): void {
   request.on('end', () => {
     const [tag] = (JSON.parse(text) as { params: [string] }).params;
     const number = tag === 'latest' ? HEAD : Number(tag);
-    const hex = (value: number): string => `0x${value.toString(16)}`;
-    response.end(JSON.stringify({ result: { number: hex(number), timestamp: hex(GENESIS + 12 * number) } }));
+    response.end(
+      JSON.stringify({
+        result: { number: toQuantity(number), timestamp: toQuantity(GENESIS + 12 * number) },
+      }),
+    );
   });
 }

@@ -6,7 +6,7 @@ export function kindCode(kind: Kind): number {
 }
 
 /** The kind of a stored code. */
-export function kindOf(code: number): Kind {
+export function getKind(code: number): Kind {
   const kind = KINDS[code];
   if (kind === undefined) throw new RangeError(`no kind has code ${code}`);
   return kind;
@@ -18,7 +18,7 @@ export function kindsMask(kinds: readonly Kind[]): number {
 }
 
 /** The kinds of a stored bit mask. */
-export function kindsOf(bits: number): Kind[] {
+export function getKinds(bits: number): Kind[] {
   return KINDS.filter((_, position) => (bits & (1 << position)) !== 0);
 }
 
@@ -28,7 +28,7 @@ export function proofsMask(proofs: readonly Proof[]): number {
 }
 
 /** The proofs of a stored bit mask. */
-export function proofsOf(bits: number): Proof[] {
+export function getProofs(bits: number): Proof[] {
   return PROOFS.filter((_, position) => (bits & (1 << position)) !== 0);
 }
 
@@ -38,7 +38,7 @@ export function notProvedText(list: readonly NotProved[] | undefined): string {
 }
 
 /** What is not proved, from its stored text. */
-export function notProvedOf(text: string): NotProved[] {
+export function getNotProved(text: string): NotProved[] {
   return text === '' ? [] : (JSON.parse(text) as NotProved[]);
 }
 

@@ -118,7 +118,10 @@ describe('a pool with limits, before a server that hangs', () => {
   it('fails what waits, gives its connections up, and goes on with new ones', async () => {
     const proxy = await startStallingProxy(open.url);
     const limited = createDatabase({
-      ...{ connectionString: proxy.url, context: silentContext(), poolSize: 2, applicationName: 'limited' },
+      connectionString: proxy.url,
+      context: silentContext(),
+      poolSize: 2,
+      applicationName: 'limited',
       limits: { connectMs: 200, statementMs: 200 },
     });
     const pids = async () =>
@@ -148,7 +151,9 @@ describe('a pool with limits, before a server that hangs', () => {
   it('closes, though the server does not take leave', async () => {
     const proxy = await startStallingProxy(open.url);
     const database = createDatabase({
-      ...{ connectionString: proxy.url, context: silentContext(), applicationName: 'leaving' },
+      connectionString: proxy.url,
+      context: silentContext(),
+      applicationName: 'leaving',
     });
     await database.networks.list();
     const lock = await database.tryLock('leaving');
@@ -160,7 +165,9 @@ describe('a pool with limits, before a server that hangs', () => {
 
   it('has the server end a statement that takes too long', async () => {
     const limited = createDatabase({
-      ...{ connectionString: open.url, context: silentContext(), applicationName: 'limited' },
+      connectionString: open.url,
+      context: silentContext(),
+      applicationName: 'limited',
       limits: { connectMs: 2_000, statementMs: 200 },
     });
     const holder = new pg.Client({ connectionString: open.url });

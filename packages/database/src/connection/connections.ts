@@ -26,23 +26,18 @@ export function statement(name: string, text: string): { name: string; text: str
 type Statement = ReturnType<typeof statement>;
 
 /** A pool of connections to Postgres. Every method throws PackhouseErrors only (see databaseError). */
-export interface Connections {
-  readonly connectionString: string;
-  readonly config: pg.ClientConfig;
-  /** Runs one statement on any free connection, for `withinMs` at most; the default is the limit of the pool. */
-  query<R extends object>(statement: Statement, values: readonly unknown[], withinMs?: number): Promise<R[]>;
-  /** Runs `work` in one transaction (read committed); rolls back if it throws. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Runs `work` on one connection without a transaction. */
-  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Closes the connections once their work is done. */
-  close(): Promise<void>;
-}
+export type Connections = ReturnType<typeof createConnections>;
+
+/** Runs one statement. */
+type Query = <R extends object>(statement: Statement, values: readonly unknown[]) => Promise<R[]>;
+/** Runs one statement; returns its first row, or null. */
+type QueryOne = <R extends object>(statement: Statement, values: readonly unknown[]) => Promise<R | null>;
 
 /** One connection, reserved for the caller. */
 export interface Session {
   client: pg.PoolClient;
-  query<R extends object>(statement: Statement, values: readonly unknown[]): Promise<R[]>;
+  query: Query;
+  queryOne: QueryOne;
 }
 
 const types: pg.CustomTypesConfig = {
@@ -71,42 +66,19 @@ export function createConnections(options: {
   poolSize?: number | undefined;
   applicationName: string;
   limits?: ConnectionLimits | undefined;
-}): Connections {
+}) {
   const { connectionString, context, limits } = options;
   const config: pg.ClientConfig = {
     connectionString,
     application_name: options.applicationName,
     connectionTimeoutMillis: limits?.connectMs ?? CONNECT_TIMEOUT_MS,
-    ...(limits === undefined ? {} : { statement_timeout: limits.statementMs }),
+    statement_timeout: limits?.statementMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
   };
-  const pool = new pg.Pool({
-    ...config,
-    max: options.poolSize ?? DEFAULT_POOL_SIZE,
-    idleTimeoutMillis: IDLE_MS,
-  });
-  // Without listeners a broken connection would end the process. The caller gets the error anyway.
-  pool.on('error', (error) => {
-    context.logger.warn({ reason: error.message, address }, 'an idle database connection was lost');
-  });
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-  });
-  const address = databaseAddress(connectionString);
-  context.metrics.gauge(
-    'packhouse_database_connections',
-    'Connections to Postgres by what they do; waiting are those who would like one',
-    ['state'],
-    (gauge) => {
-      gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
-      gauge.set({ state: 'idle' }, pool.idleCount);
-      gauge.set({ state: 'waiting' }, pool.waitingCount);
-    },
-  );
-
+  const pool = openPool(config, options.poolSize ?? DEFAULT_POOL_SIZE, context);
   const longest = limits === undefined ? undefined : limits.statementMs + GRACE_MS;
   const mapped = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -120,12 +92,10 @@ export function createConnections(options: {
     mapped(async () => {
       const client = await pool.connect();
       let broken = true;
+      const query: Query = async <R extends object>({ name, text }: Statement, values: readonly unknown[]) =>
+        (await client.query<R>(limited({ name, text, values: [...values] }, longest))).rows;
       try {
-        const result = await work({
-          client,
-          query: async <R extends object>({ name, text }: Statement, values: readonly unknown[]) =>
-            (await client.query<R>(limited({ name, text, values: [...values] }, longest))).rows,
-        });
+        const result = await work({ client, query, queryOne: toQueryOne(query) });
         broken = false;
         return result;
       } catch (error) {
@@ -137,18 +107,24 @@ export function createConnections(options: {
         client.release(broken);
       }
     });
+  /** Runs one statement on any free connection, for `withinMs` at most; the default is the limit of the pool. */
+  const query = <R extends object>(
+    { name, text }: Statement,
+    values: readonly unknown[],
+    withinMs = longest,
+  ): Promise<R[]> =>
+    // After an error the pool does not use the connection again.
+    mapped(async () => (await pool.query<R>(limited({ name, text, values: [...values] }, withinMs))).rows);
 
   return {
     connectionString,
     config,
+    query,
+    queryOne: toQueryOne(query),
+    /** Runs `work` on one connection without a transaction. */
     session,
-    query: ({ name, text }, values, withinMs = longest) =>
-      mapped(async () => {
-        // After an error the pool does not use the connection again.
-        const result = await pool.query(limited({ name, text, values: [...values] }, withinMs));
-        return result.rows;
-      }),
-    transaction: (work) =>
+    /** Runs `work` in one transaction (read committed); rolls back if it throws. */
+    transaction: <T>(work: (session: Session) => Promise<T>): Promise<T> =>
       session(async (inner) => {
         await inner.client.query(limited({ text: 'BEGIN' }, longest));
         try {
@@ -160,9 +136,38 @@ export function createConnections(options: {
           throw error;
         }
       }),
+    /** Closes the connections once their work is done. */
     close: () => mapped(() => ended(pool.end())),
   };
 }
+
+function openPool(config: pg.ClientConfig, max: number, context: Context): pg.Pool {
+  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MS });
+  const address = databaseAddress(config.connectionString ?? '');
+  // Without listeners a broken connection would end the process. The caller gets the error anyway.
+  pool.on('error', (error) => {
+    context.logger.warn({ reason: error.message, address }, 'an idle database connection was lost');
+  });
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
+  context.metrics.gauge(
+    'packhouse_database_connections',
+    'Connections to Postgres by what they do; waiting are those who would like one',
+    ['state'],
+    (gauge) => {
+      gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+      gauge.set({ state: 'idle' }, pool.idleCount);
+      gauge.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  );
+  return pool;
+}
+
+const toQueryOne =
+  (query: Query): QueryOne =>
+  async <R extends object>(statement: Statement, values: readonly unknown[]) =>
+    (await query<R>(statement, values))[0] ?? null;
 
 /** The query with the driver's own limit: it stops waiting. Not for COPY, whose end the driver does not see. */
 export function limited<Q extends pg.QueryConfig>(query: Q, withinMs: number | undefined): Q {

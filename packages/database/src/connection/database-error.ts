@@ -22,14 +22,14 @@ export function databaseAddress(connectionString: string): string {
 export function databaseError(error: unknown, connectionString: string): unknown {
   if (error instanceof PackhouseError || error instanceof TypeError || error instanceof RangeError)
     return error;
-  const answer = answerOf(error);
+  const answer = toAnswer(error);
   return answer === undefined
     ? unavailable(connectionString, reason(error), error)
     : fromAnswer(answer, connectionString);
 }
 
 /** The server's answer, also if node-pg-migrate wrapped it. */
-function answerOf(error: unknown): pg.DatabaseError | undefined {
+export function toAnswer(error: unknown): pg.DatabaseError | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     if (inner instanceof pg.DatabaseError) return inner;
   }

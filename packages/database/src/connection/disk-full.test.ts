@@ -64,7 +64,9 @@ it('says that the disk is full, keeps what was there, and goes on when there is 
     }
     expect(isPackhouseError(failed, 'DISK_FULL')).toBe(true);
     expect(staged).toBeGreaterThan(0);
-    expect(await filling.network('main').staging.blocks({ start: 0, end: 99 })).toHaveLength(staged);
+    expect(await filling.network('main').staging.blocks({ firstBlock: 0, lastBlock: 99 })).toHaveLength(
+      staged,
+    );
     await run('mount', ['-o', 'remount,size=80m', folder]);
     expect(await filling.network('main').staging.stage(bulky(staged))).toEqual({ staged: true });
   } finally {

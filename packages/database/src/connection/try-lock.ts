@@ -1,12 +1,11 @@
 import pg from 'pg';
-import type { Database } from '../contract/database.js';
 import { type Connections, ended, limited } from './connections.js';
 import { databaseError } from './database-error.js';
 
 /** How often an idle connection is checked, and the time limit of the check. */
 const CHECK_EVERY_MS = 15_000;
 const CHECK_WITHIN_MS = 10_000;
-/** How long the connection stays open without a lock: longer than loops wait before they ask again. */
+/** How long the connection stays open without a lock: longer than loops wait before they try again. */
 const KEEP_MS = 60_000;
 
 /** $1 name. */
@@ -17,23 +16,20 @@ const UNLOCK = "SELECT pg_advisory_unlock(hashtextextended('packhouse:lock:' || 
 /** The connection that the locks of a process are on. */
 interface LockSession {
   client: pg.Client;
-  /** Of locks that are held or asked for: Postgres would give a session the same lock again. */
+  /** Of locks that are taken or requested: Postgres would give a session the same lock again. */
   names: Set<string>;
   /** Aborted when the connection is gone, and every lock with it. */
   lost: AbortController;
 }
 
 /**
- * Takes session locks (see Database.tryLock), all on one connection beside the pool: a new connection costs the server
- * and the process some 2 ms of CPU each, and loops ask for locks every few seconds.
+ * Takes session locks, all on one connection beside the pool: a new connection costs the server
+ * and the process some 2 ms of CPU each, and loops request locks every few seconds.
  *
  * A connection that breaks without an error (a machine that vanished) is detected by regular checks: Postgres gives
  * the locks to another session as soon as it notices the same.
  */
-export function createTryLock(connections: Connections): {
-  tryLock: Database['tryLock'];
-  close(): Promise<void>;
-} {
+export function createTryLock(connections: Connections) {
   let opening: Promise<LockSession> | undefined;
   let idle: NodeJS.Timeout | undefined;
 
@@ -87,7 +83,7 @@ export function createTryLock(connections: Connections): {
   };
 
   return {
-    tryLock: async (name) => {
+    tryLock: async (name: string): Promise<{ release(): Promise<void>; lost: AbortSignal } | null> => {
       let session: LockSession | undefined;
       try {
         session = await shared();
@@ -105,18 +101,18 @@ export function createTryLock(connections: Connections): {
         if (session !== undefined) await end(session);
         throw databaseError(error, connections.connectionString);
       }
-      const held = session;
+      const own = session;
       const lost = new AbortController();
       const lose = (): void => lost.abort(new Error(`the lock "${name}" is not held any more`));
-      if (held.lost.signal.aborted) lose();
-      held.lost.signal.addEventListener('abort', lose);
+      if (own.lost.signal.aborted) lose();
+      own.lost.signal.addEventListener('abort', lose);
       let released: Promise<void> | undefined;
       return {
         lost: lost.signal,
         release: () => {
           lose();
-          held.lost.signal.removeEventListener('abort', lose);
-          released ??= ended(unlock(held, name));
+          own.lost.signal.removeEventListener('abort', lose);
+          released ??= ended(unlock(own, name));
           return released;
         },
       };

@@ -1,9 +1,28 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Columns, ColumnsRequest, HoleReason } from '../contract/holes.js';
-import type { NetworkRef } from '../tables/networks.js';
-import { hintValues, WITH_REASONS } from './hole-reasons-sql.js';
+import type { NetworkRef } from '../tables/networks/networks.js';
+import { type HoleReason, hintValues, type QueueHints, WITH_REASONS } from './hole-reasons-sql.js';
+
+/** What is asked of a view of coverage by columns. */
+type ColumnsRequest = {
+  kinds: readonly Kind[];
+  range: BlockRange;
+  /** Columns of a kind, at most. */
+  columns: number;
+  hints?: QueueHints | undefined;
+};
+
+/** A range in columns of the same width: column n is of the blocks from n * width on, as far as the range has them. */
+export interface Columns {
+  /** Blocks of a column: a power of two. */
+  width: number;
+  kinds: {
+    kind: Kind;
+    /** All columns of the range, ascending: blocks that are not published, and all reasons why. */
+    columns: { missing: number; reasons: HoleReason[] }[];
+  }[];
+}
 
 /** Blocks of a chunk, as the triggers of packhouse.published_chunk count them. */
 const CHUNK_BLOCKS = 16_384;
@@ -15,7 +34,7 @@ const selectDense = statement(
   'coverage/select-dense',
   `SELECT FROM unnest($2::int2[]) AS k (kind), LATERAL (
      SELECT FROM packhouse.published_run
-     WHERE network_id = $1 AND kind = k.kind AND start_block BETWEEN $3 AND $4
+     WHERE network_id = $1 AND kind = k.kind AND first_block BETWEEN $3 AND $4
      OFFSET $5 LIMIT 1
    ) AS r
    LIMIT 1`,
@@ -42,8 +61,8 @@ const selectColumns = statement(
   ),
   edge AS MATERIALIZED (
     SELECT a.kind, e.first, e.past, coalesce((
-      SELECT max(b.start_block) FROM packhouse.published_run AS b
-      WHERE b.network_id = $1 AND b.kind = a.kind AND b.start_block <= e.first
+      SELECT max(b.first_block) FROM packhouse.published_run AS b
+      WHERE b.network_id = $1 AND b.kind = a.kind AND b.first_block <= e.first
     ), e.first) AS low
     FROM asked AS a, chunks AS c, LATERAL (VALUES
       ($3, CASE WHEN c.first < c.past THEN c.first * 16384 ELSE $4 + 1 END),
@@ -61,10 +80,10 @@ const selectColumns = statement(
       SELECT e.kind, n, least(r.past, (n + 1) * $5) - greatest(r.first, n * $5)
       FROM edge AS e, LATERAL (
         -- OFFSET 0: or all runs of the network are read and joined.
-        SELECT greatest(r.start_block, e.first) AS first, least(r.end_block + 1, e.past) AS past
+        SELECT greatest(r.first_block, e.first) AS first, least(r.last_block + 1, e.past) AS past
         FROM packhouse.published_run AS r
-        WHERE r.network_id = $1 AND r.kind = e.kind AND r.start_block >= e.low AND r.start_block < e.past
-          AND r.end_block >= e.first
+        WHERE r.network_id = $1 AND r.kind = e.kind AND r.first_block >= e.low AND r.first_block < e.past
+          AND r.last_block >= e.first
         OFFSET 0
       ) AS r, generate_series(r.first / $5, (r.past - 1) / $5) AS n
     ) AS p
@@ -82,9 +101,9 @@ const selectColumns = statement(
   WHERE o.blocks IS NULL OR (o.blocks < s.blocks AND (p.of = 1 OR EXISTS (
     SELECT FROM unnest(p.firsts, p.lasts) AS h (first, last)
     WHERE h.last > coalesce((
-      SELECT r.end_block FROM packhouse.published_run AS r
-      WHERE r.network_id = $1 AND r.kind = p.kind AND r.start_block <= h.first
-      ORDER BY r.start_block DESC LIMIT 1
+      SELECT r.last_block FROM packhouse.published_run AS r
+      WHERE r.network_id = $1 AND r.kind = p.kind AND r.first_block <= h.first
+      ORDER BY r.first_block DESC LIMIT 1
     ), -1)
   )))
   GROUP BY p.kind, p.n, missing`,
@@ -97,41 +116,41 @@ interface Row {
   reasons: HoleReason[];
 }
 
-/** Reads what is missing by columns (see Holes.columns). */
+/**
+ * Reads of each column of the range what is missing and why, exactly. The cost grows with the columns and with what is
+ * requested, staged and quarantined, not with what is published: where published runs are too many to be read, columns
+ * are as wide as the chunks that are counted when bundles are published, and fewer.
+ */
 export async function readColumns(
   connections: Connections,
   network: NetworkRef,
   { kinds, range, columns, hints }: ColumnsRequest,
 ): Promise<Columns> {
-  const id = await network.find();
-  const codes = kinds.map(kindCode);
+  const place = [await network.find(), kinds.map(kindCode), range.firstBlock, range.lastBlock];
   let width = widthFor(range, columns);
   if (width < CHUNK_BLOCKS) {
-    const dense = await connections.query(selectDense, [id, codes, range.start, range.end, MAX_RUNS]);
-    if (dense.length > 0) width = CHUNK_BLOCKS;
+    const dense = await connections.queryOne(selectDense, [...place, MAX_RUNS]);
+    if (dense !== null) width = CHUNK_BLOCKS;
   }
-  const rows = await connections.query<Row>(selectColumns, [
-    ...[id, codes, range.start, range.end, width],
-    ...hintValues(hints),
-  ]);
-  return { width, kinds: kinds.map((kind) => ({ kind, columns: columnsOf(kind, rows, range, width) })) };
+  const rows = await connections.query<Row>(selectColumns, [...place, width, ...hintValues(hints)]);
+  return { width, kinds: kinds.map((kind) => ({ kind, columns: toColumns(kind, rows, range, width) })) };
 }
 
 /** The smallest power of two with which columns that begin at its multiples are no more than that many. */
-function widthFor({ start, end }: BlockRange, columns: number): number {
+function widthFor({ firstBlock, lastBlock }: BlockRange, columns: number): number {
   let width = 1;
-  while (Math.floor(end / width) - Math.floor(start / width) >= columns) width *= 2;
+  while (Math.floor(lastBlock / width) - Math.floor(firstBlock / width) >= columns) width *= 2;
   return width;
 }
 
-function columnsOf(
+function toColumns(
   kind: Kind,
   rows: readonly Row[],
-  { start, end }: BlockRange,
+  { firstBlock, lastBlock }: BlockRange,
   width: number,
 ): Columns['kinds'][number]['columns'] {
-  const first = Math.floor(start / width);
-  const columns = Array.from({ length: Math.floor(end / width) - first + 1 }, () => ({
+  const first = Math.floor(firstBlock / width);
+  const columns = Array.from({ length: Math.floor(lastBlock / width) - first + 1 }, () => ({
     missing: 0,
     reasons: [] as HoleReason[],
   }));

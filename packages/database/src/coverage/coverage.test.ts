@@ -18,12 +18,12 @@ const clear = async () => {
 beforeEach(clear);
 
 /** Inclusive ranges of the members of a set. */
-function rangesOf(blocks: ReadonlySet<number>): BlockRange[] {
+function toRanges(blocks: ReadonlySet<number>): BlockRange[] {
   const ranges: BlockRange[] = [];
   for (const number of [...blocks].sort((a, b) => a - b)) {
     const last = ranges.at(-1);
-    if (last !== undefined && last.end === number - 1) last.end = number;
-    else ranges.push({ start: number, end: number });
+    if (last !== undefined && last.lastBlock === number - 1) last.lastBlock = number;
+    else ranges.push({ firstBlock: number, lastBlock: number });
   }
   return ranges;
 }
@@ -31,13 +31,13 @@ function rangesOf(blocks: ReadonlySet<number>): BlockRange[] {
 it('knows nothing of a network that is not there, nor of a reversed range', async () => {
   const nothing = { staged: [], published: [], quarantined: [] };
   expect(await open.database.network('nowhere').coverage('logs')).toEqual(nothing);
-  expect(await open.main.coverage('logs', { start: 2, end: 1 })).toEqual(nothing);
+  expect(await open.main.coverage('logs', { firstBlock: 2, lastBlock: 1 })).toEqual(nothing);
 });
 
 it('is what a naive model of sets says, whatever happens in whatever order (invariant 4)', async () => {
   const range = fc
     .tuple(fc.integer({ min: 1_000, max: 1_050 }), fc.integer({ min: 0, max: 12 }))
-    .map(([start, length]) => ({ start, end: start + length }));
+    .map(([firstBlock, length]) => ({ firstBlock, lastBlock: firstBlock + length }));
   const step = fc.oneof(
     fc.record({ act: fc.constant('stage' as const), range, size: fc.integer({ min: 1, max: 5 }) }),
     fc.record({ act: fc.constant('publish' as const), range }),
@@ -51,32 +51,32 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
         published: new Set<number>(),
         quarantined: new Set<number>(),
       };
-      const numbers = ({ start, end }: BlockRange) =>
-        Array.from({ length: end - start + 1 }, (_, i) => start + i);
+      const numbers = ({ firstBlock, lastBlock }: BlockRange) =>
+        Array.from({ length: lastBlock - firstBlock + 1 }, (_, i) => firstBlock + i);
       for (const { act, range: at, ...rest } of steps) {
         const blocks = numbers(at);
         if (act === 'quarantine') {
-          const { start: number } = at;
+          const { firstBlock } = at;
           await open.main.quarantine.put({
-            number,
+            firstBlock,
             kinds: ['logs'],
             cause: 'PROOF_FAILED',
             message: '',
             upstream: null,
             payloadDigest: null,
           });
-          model.quarantined.add(number);
+          model.quarantined.add(firstBlock);
         } else if (act === 'publish') {
           const free = blocks.every((number) => !model.published.has(number));
-          const published = open.main.bundles.publish(makeBundle('logs', at.start, at.end));
+          const published = open.main.bundles.publish(makeBundle('logs', at.firstBlock, at.lastBlock));
           if (free) await published;
           else await expect(published).rejects.toMatchObject({ code: 'BUNDLE_OVERLAP' });
           if (free) for (const number of blocks) model.published.add(number);
         } else {
           // A run may not cross a segment's border; the ranges cross one on purpose.
           for (const [start, end] of [
-            [at.start, Math.min(at.end, 1_023)],
-            [Math.max(at.start, 1_024), at.end],
+            [at.firstBlock, Math.min(at.lastBlock, 1_023)],
+            [Math.max(at.firstBlock, 1_024), at.lastBlock],
           ] as const) {
             if (start > end) continue;
             const run = makeRun(start, end, {
@@ -84,8 +84,8 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
               blocksAFragment: 'size' in rest ? rest.size : 1,
             });
             await open.main.staging.stage(run);
-            for (const { startBlock, endBlock } of run.kinds[0]!.fragments) {
-              const members = numbers({ start: startBlock, end: endBlock });
+            for (const { firstBlock, lastBlock } of run.kinds[0]!.fragments) {
+              const members = numbers({ firstBlock: firstBlock, lastBlock: lastBlock });
               if (members.some((number) => model.staged.has(number) || model.published.has(number))) continue;
               for (const number of members) model.staged.add(number);
             }
@@ -93,9 +93,9 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
         }
       }
       const inside = (set: Set<number>) =>
-        rangesOf(new Set([...set].filter((n) => n >= within.start && n <= within.end)));
+        toRanges(new Set([...set].filter((n) => n >= within.firstBlock && n <= within.lastBlock)));
       for (const part of ['staged', 'published', 'quarantined'] as const) {
-        expect((await open.main.coverage('logs'))[part]).toEqual(rangesOf(model[part]));
+        expect((await open.main.coverage('logs'))[part]).toEqual(toRanges(model[part]));
         expect((await open.main.coverage('logs', within))[part]).toEqual(inside(model[part]));
       }
       for (const number of numbers(within)) {
@@ -113,12 +113,12 @@ it('says where a block is, published first', async () => {
   await open.main.staging.stage(makeRun(0, 9, { blocksAFragment: 5 }));
   expect(await open.main.locate('logs', 7)).toMatchObject({
     state: 'staged',
-    fragment: { startBlock: 5, endBlock: 9 },
+    fragment: { firstBlock: 5, lastBlock: 9 },
   });
   await open.main.bundles.publish(makeBundle('logs', 5, 9));
   expect(await open.main.locate('logs', 7)).toMatchObject({
     state: 'published',
-    bundle: { start: 5 },
+    bundle: { firstBlock: 5 },
   });
   expect(await open.main.locate('logs', 10)).toEqual({ state: 'absent' });
   expect(await open.database.network('nowhere').locate('logs', 7)).toEqual({ state: 'absent' });

@@ -1,10 +1,15 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode, kindsMask } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { NetworkDatabase } from '../contract/database.js';
-import type { Coverage } from '../contract/rows.js';
-import type { NetworkRef } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks/networks.js';
 import { type ChangedChunk, NOTHING_PUBLISHED, type Published, publishedAfter } from './published-cache.js';
+
+/** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
+export interface Coverage {
+  staged: readonly BlockRange[];
+  published: readonly BlockRange[];
+  quarantined: readonly BlockRange[];
+}
 
 /** Ranges in order as one text: 300,000 rows take the driver seconds. */
 const asText = (first: string, last: string): string =>
@@ -14,26 +19,26 @@ const asText = (first: string, last: string): string =>
 const unpublished = (first: string, last: string): string => `
   SELECT part, NULL::int8 AS chunk, NULL::int8 AS version, ${asText('lower(range)', 'upper(range) - 1')} AS ranges
   FROM (
-    SELECT 'staged' AS part, range_agg(int8range(f.block, f.end_block, '[]')) AS ranges
+    SELECT 'staged' AS part, range_agg(int8range(f.first_block, f.last_block, '[]')) AS ranges
     FROM packhouse.fragment AS f
-    WHERE f.network_id = $1 AND f.kind = k.kind AND f.block BETWEEN ${first}::int8 - 1023 AND ${last}::int8
+    WHERE f.network_id = $1 AND f.kind = k.kind AND f.first_block BETWEEN ${first}::int8 - 1023 AND ${last}::int8
     UNION ALL
-    SELECT 'quarantined', range_agg(int8range(q.block, q.block + q.blocks))
+    SELECT 'quarantined', range_agg(int8range(q.first_block, q.last_block, '[]'))
     FROM packhouse.quarantine AS q
     WHERE q.network_id = $1 AND (q.kinds >> k.kind::int4) & 1 = 1
-      AND int8range(q.block, q.block + q.blocks) && int8range(${first}::int8, ${last}::int8, '[]')
+      AND int8range(q.first_block, q.last_block, '[]') && int8range(${first}::int8, ${last}::int8, '[]')
   ) AS parts,
   unnest(parts.ranges * int8multirange(int8range(${first}::int8, ${last}::int8, '[]'))) AS range
   GROUP BY part`;
 
 /** The published runs of the network and kind that touch first..last, cut there; it reads these only. */
 const publishedWithin = (first: string, last: string): string => `
-  SELECT ${asText(`greatest(r.start_block, ${first})`, `least(r.end_block, ${last})`)} AS ranges
+  SELECT ${asText(`greatest(r.first_block, ${first})`, `least(r.last_block, ${last})`)} AS ranges
   FROM packhouse.published_run AS r
-  WHERE r.network_id = $1 AND r.kind = k.kind AND r.start_block <= ${last} AND r.end_block >= ${first}
-    AND r.start_block >= coalesce((
-      SELECT max(b.start_block) FROM packhouse.published_run AS b
-      WHERE b.network_id = $1 AND b.kind = k.kind AND b.start_block <= ${first}
+  WHERE r.network_id = $1 AND r.kind = k.kind AND r.first_block <= ${last} AND r.last_block >= ${first}
+    AND r.first_block >= coalesce((
+      SELECT max(b.first_block) FROM packhouse.published_run AS b
+      WHERE b.network_id = $1 AND b.kind = k.kind AND b.first_block <= ${first}
     ), ${first})`;
 
 /** $1 network id, $2 kinds (int2[]), $3 start, $4 end: the three parts of coverage within start..end. */
@@ -83,30 +88,31 @@ interface Row {
  * published is remembered where everything is asked for, and read again only where it changed: the cost is that of
  * staging, quarantine and the change, however much is published.
  */
-export function createCoverage(
-  connections: Connections,
-  network: NetworkRef,
-): Pick<NetworkDatabase, 'coverage' | 'coverages'> {
+export function createCoverage(connections: Connections, network: NetworkRef) {
   const known = new Map<number, Published>();
-  const knownOf = (code: number): Published => known.get(code) ?? NOTHING_PUBLISHED;
+  const getPublished = (code: number): Published => known.get(code) ?? NOTHING_PUBLISHED;
   /** What is published by now, given what was known when the rows were read. */
   const remember = (code: number, before: Published, rows: readonly Row[]): readonly BlockRange[] => {
-    const published = publishedAfter(before, chunksOf(rows));
+    const published = publishedAfter(before, toChunks(rows));
     // Another call may have read more meanwhile.
-    if (published.version > knownOf(code).version) known.set(code, published);
+    if (published.version > getPublished(code).version) known.set(code, published);
     return published.ranges;
   };
 
-  const coverages: NetworkDatabase['coverages'] = async (kinds, within) => {
+  const coverages = async (kinds: readonly Kind[], within?: BlockRange): Promise<Map<Kind, Coverage>> => {
     const id = await network.find();
     const codes = kinds.map(kindCode);
-    const before = codes.map(knownOf);
+    const before = codes.map(getPublished);
     const read = async (): Promise<Row[]> => {
-      if (id === 0 || kinds.length === 0 || (within !== undefined && within.end < within.start)) return [];
+      if (id === 0 || kinds.length === 0 || (within !== undefined && within.lastBlock < within.firstBlock))
+        return [];
       if (within !== undefined) {
-        return connections.query<Row>(selectCoverage, [id, codes, within.start, within.end]);
+        return connections.query<Row>(selectCoverage, [id, codes, within.firstBlock, within.lastBlock]);
       }
-      const versions = Array.from({ length: Math.max(...codes) + 1 }, (_, code) => knownOf(code).version);
+      const versions = Array.from(
+        { length: Math.max(...codes) + 1 },
+        (_, code) => getPublished(code).version,
+      );
       return connections.query<Row>(selectChanges, [id, kindsMask(kinds), versions]);
     };
     const rows = await read();
@@ -115,24 +121,26 @@ export function createCoverage(
         const own = rows.filter((row) => row.kind === code);
         const published =
           id === 0 || within !== undefined
-            ? rangesOf(own, 'published')
+            ? toRanges(own, 'published')
             : remember(code, before[i] as Published, own);
-        const [staged, quarantined] = [rangesOf(own, 'staged'), rangesOf(own, 'quarantined')];
+        const [staged, quarantined] = [toRanges(own, 'staged'), toRanges(own, 'quarantined')];
         return [kinds[i] as Kind, { staged, published, quarantined }];
       }),
     );
   };
   return {
+    /** Coverage of some kinds in one statement, as of one moment; default range: everything. */
     coverages,
-    coverage: async (kind, within) => (await coverages([kind], within)).get(kind) as Coverage,
+    coverage: async (kind: Kind, within?: BlockRange) =>
+      (await coverages([kind], within)).get(kind) as Coverage,
   };
 }
 
-function rangesOf(rows: readonly Row[], part: keyof Coverage): BlockRange[] {
+function toRanges(rows: readonly Row[], part: keyof Coverage): BlockRange[] {
   return parseRanges(rows.find((row) => row.part === part)?.ranges ?? null);
 }
 
-function chunksOf(rows: readonly Row[]): ChangedChunk[] {
+function toChunks(rows: readonly Row[]): ChangedChunk[] {
   return rows.flatMap(({ chunk, version, ranges }) =>
     chunk === null || version === null ? [] : [{ chunk, version, runs: parseRanges(ranges) }],
   );
@@ -142,6 +150,6 @@ function parseRanges(text: string | null): BlockRange[] {
   if (text === null) return [];
   return text.split(' ').map((range) => {
     const border = range.indexOf('-');
-    return { start: Number(range.slice(0, border)), end: Number(range.slice(border + 1)) };
+    return { firstBlock: Number(range.slice(0, border)), lastBlock: Number(range.slice(border + 1)) };
   });
 }

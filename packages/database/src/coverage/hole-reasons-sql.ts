@@ -1,5 +1,32 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindsMask } from '../connection/codes.js';
-import type { QueueHints } from '../contract/holes.js';
+
+/** Reasons why a block of a kind is not published; the pipeline explains how each is resolved. */
+export const HOLE_REASONS = [
+  'not-requested',
+  'cancelled',
+  'paused',
+  'waiting',
+  'throttled',
+  'halted',
+  'queued',
+  'fetching',
+  'quarantined',
+  'staged',
+  'packing',
+  'not-finalized',
+  'not-produced',
+] as const;
+
+/** The reason why a block of a kind is not published. */
+export type HoleReason = (typeof HOLE_REASONS)[number];
+
+/** State of the queue; used only to tell `queued`, `fetching` and `packing` from `waiting` and `staged`. */
+export interface QueueHints {
+  windows: readonly (BlockRange & { kinds: readonly Kind[]; running: boolean })[];
+  /** Kinds that are being packed. */
+  packing: readonly Kind[];
+}
 
 /**
  * The reasons of all blocks of a window as if nothing were published: `reason (kind, reason, staged, ranges)`. The
@@ -12,7 +39,7 @@ import type { QueueHints } from '../contract/holes.js';
  *
  * While a chain differs below finality (the one alarm that halts a network), nothing is planned for it.
  *
- * The first reason that applies is used: staged, beyond the head, quarantined (while wanted), active, paused,
+ * The first reason that applies is used: staged, beyond the head, quarantined (while requested), active, paused,
  * cancelled, never asked for. The steps are materialized, or Postgres would inline each into the next and compute
  * the first dozens of times.
  */
@@ -30,13 +57,13 @@ export const WITH_REASONS = `
     SELECT a.kind, int8multirange(int8range(a.first, a.last, '[]')) AS everything,
       int8multirange(int8range(k.finalized + 1, NULL)) AS open,
       int8multirange(int8range(k.head + 1, NULL)) AS ahead,
-      (SELECT coalesce(range_agg(int8range(f.block, f.end_block, '[]')), '{}')
+      (SELECT coalesce(range_agg(int8range(f.first_block, f.last_block, '[]')), '{}')
        FROM packhouse.fragment AS f
-       WHERE f.network_id = $1 AND f.kind = a.kind AND f.block BETWEEN a.first - 1023 AND a.last) AS staged,
-      (SELECT coalesce(range_agg(int8range(q.block, q.block + q.blocks)), '{}')
+       WHERE f.network_id = $1 AND f.kind = a.kind AND f.first_block BETWEEN a.first - 1023 AND a.last) AS staged,
+      (SELECT coalesce(range_agg(int8range(q.first_block, q.last_block, '[]')), '{}')
        FROM packhouse.quarantine AS q
        WHERE q.network_id = $1 AND (q.kinds >> a.kind) & 1 = 1
-         AND int8range(q.block, q.block + q.blocks) && int8range(a.first, a.last, '[]')) AS quarantined,
+         AND int8range(q.first_block, q.last_block, '[]') && int8range(a.first, a.last, '[]')) AS quarantined,
       w.active, w.paused, w.cancelled,
       (SELECT coalesce(range_agg(int8range(j.first, j.last, '[]')) FILTER (WHERE j.running), '{}')
        FROM unnest($6::int4[], $7::int8[], $8::int8[], $9::bool[]) AS j (kinds, first, last, running)
@@ -49,12 +76,12 @@ export const WITH_REASONS = `
         coalesce(range_agg(r.range) FILTER (WHERE r.state = 'paused'), '{}') AS paused,
         coalesce(range_agg(r.range) FILTER (WHERE r.state = 'cancelled'), '{}') AS cancelled
       FROM (
-        SELECT s.state, int8range(w.start_block, w.end_block, '[]') AS range
-        FROM (VALUES ('active'), ('paused'), ('cancelled')) AS s (state), packhouse.wanted_run AS w
-        WHERE w.network_id = $1 AND w.kind = a.kind AND w.state = s.state AND w.start_block <= a.last
-          AND w.end_block >= a.first AND w.start_block >= coalesce((
-            SELECT max(o.start_block) FROM packhouse.wanted_run AS o
-            WHERE o.network_id = $1 AND o.kind = a.kind AND o.state = s.state AND o.start_block <= a.first
+        SELECT s.state, int8range(w.first_block, w.last_block, '[]') AS range
+        FROM (VALUES ('active'), ('paused'), ('cancelled')) AS s (state), packhouse.requested_run AS w
+        WHERE w.network_id = $1 AND w.kind = a.kind AND w.state = s.state AND w.first_block <= a.last
+          AND w.last_block >= a.first AND w.first_block >= coalesce((
+            SELECT max(o.first_block) FROM packhouse.requested_run AS o
+            WHERE o.network_id = $1 AND o.kind = a.kind AND o.state = s.state AND o.first_block <= a.first
           ), a.first)
       ) AS r
     ) AS w
@@ -74,16 +101,16 @@ export const WITH_REASONS = `
       (CASE WHEN ($10::int4 >> d.kind) & 1 = 1 THEN 'packing' ELSE 'staged' END, true,
         d.everything * d.staged - d.open),
       ('not-finalized', true, d.everything * d.staged * d.open),
-      ('beyond-head', false, d.everything * d.ahead - d.staged),
+      ('not-produced', false, d.everything * d.ahead - d.staged),
       ('quarantined', false, d.quarantine),
       ('not-finalized', false, (d.here - d.quarantine) * d.active * d.open),
       ('fetching', false, d.live * d.fetching),
       ('queued', false, d.live * d.queued - d.fetching),
-      (CASE WHEN k.halted THEN 'halted' WHEN k.full THEN 'held-back' ELSE 'waiting' END, false,
+      (CASE WHEN k.halted THEN 'halted' WHEN k.full THEN 'throttled' ELSE 'waiting' END, false,
         d.live - d.queued),
       ('paused', false, d.idle * d.paused),
       ('cancelled', false, d.idle * d.cancelled - d.paused),
-      ('not-wanted', false, d.idle - d.paused - d.cancelled)
+      ('not-requested', false, d.idle - d.paused - d.cancelled)
     ) AS r (reason, staged, ranges)
     WHERE NOT isempty(r.ranges)
   )`;
@@ -93,8 +120,8 @@ export function hintValues(hints: QueueHints = { windows: [], packing: [] }): un
   const { windows, packing } = hints;
   return [
     windows.map(({ kinds }) => kindsMask(kinds)),
-    windows.map(({ start }) => start),
-    windows.map(({ end }) => end),
+    windows.map(({ firstBlock }) => firstBlock),
+    windows.map(({ lastBlock }) => lastBlock),
     windows.map(({ running }) => running),
     kindsMask(packing),
   ];

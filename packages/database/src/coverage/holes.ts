@@ -1,12 +1,24 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import { kindCode, kindOf } from '../connection/codes.js';
+import { getKind, kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { HoleCounts, HoleReason, Holes } from '../contract/holes.js';
-import type { NetworkRef } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks/networks.js';
 import { readColumns } from './columns.js';
-import { hintValues, WITH_REASONS } from './hole-reasons-sql.js';
+import { type HoleReason, hintValues, type QueueHints, WITH_REASONS } from './hole-reasons-sql.js';
 import { cutPage, type HoleRow, selectHoles } from './holes-page.js';
 import { readStanding } from './standing.js';
+
+/** Blocks of one kind by state. */
+export interface HoleCounts {
+  kind: Kind;
+  published: number;
+  /** Only reasons that occur; their sum plus `published` is the number of blocks of the range. */
+  missing: Partial<Record<HoleReason, number>>;
+}
+
+type HolesRequest = {
+  kinds: readonly Kind[];
+  range: BlockRange;
+};
 
 /**
  * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 unused (so that the hints have
@@ -31,15 +43,15 @@ const countHoles = statement(
   counted AS MATERIALIZED (
     SELECT h.kind, h.reason, h.past - h.first AS blocks, p.blocks + c.blocks AS published
     FROM part_of AS h, LATERAL (
-      SELECT coalesce(sum(least(o.end_block + 1, e.past) - greatest(o.start_block, e.first)), 0) AS blocks
+      SELECT coalesce(sum(least(o.last_block + 1, e.past) - greatest(o.first_block, e.first)), 0) AS blocks
       FROM (VALUES
         (h.first, CASE WHEN h.chunk < h.past_chunk THEN h.chunk * 16384 ELSE h.past END),
         (CASE WHEN h.chunk < h.past_chunk THEN h.past_chunk * 16384 ELSE h.past END, h.past)
       ) AS e (first, past), packhouse.published_run AS o
-      WHERE o.network_id = $1 AND o.kind = h.kind AND o.start_block < e.past AND o.end_block >= e.first
-        AND o.start_block >= coalesce((
-          SELECT max(b.start_block) FROM packhouse.published_run AS b
-          WHERE b.network_id = $1 AND b.kind = h.kind AND b.start_block <= e.first
+      WHERE o.network_id = $1 AND o.kind = h.kind AND o.first_block < e.past AND o.last_block >= e.first
+        AND o.first_block >= coalesce((
+          SELECT max(b.first_block) FROM packhouse.published_run AS b
+          WHERE b.network_id = $1 AND b.kind = h.kind AND b.first_block <= e.first
         ), e.first)
     ) AS p, LATERAL (
       SELECT coalesce(sum(o.blocks), 0) AS blocks
@@ -52,11 +64,11 @@ const countHoles = statement(
   SELECT kind, NULL, sum(published)::int8 FROM counted GROUP BY kind`,
 );
 
-/** $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit: a row if more wanted runs begin there. */
+/** $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit: a row if more requested runs begin there. */
 const selectScattered = statement(
   'coverage/select-scattered',
-  `SELECT FROM packhouse.wanted_run
-   WHERE network_id = $1 AND kind = ANY ($2::int2[]) AND start_block BETWEEN $3 AND $4
+  `SELECT FROM packhouse.requested_run
+   WHERE network_id = $1 AND kind = ANY ($2::int2[]) AND first_block BETWEEN $3 AND $4
    OFFSET $5 LIMIT 1`,
 );
 
@@ -64,53 +76,60 @@ const selectScattered = statement(
 const selectAround = statement(
   'coverage/select-around',
   `SELECT * FROM (
-     (SELECT 'below' AS side, start_block AS start, end_block AS "end" FROM packhouse.published_run
-      WHERE network_id = $1 AND kind = $2 AND start_block < $3 ORDER BY start_block DESC LIMIT 1)
+     (SELECT 'below' AS side, first_block AS "firstBlock", last_block AS "lastBlock" FROM packhouse.published_run
+      WHERE network_id = $1 AND kind = $2 AND first_block < $3 ORDER BY first_block DESC LIMIT 1)
      UNION ALL
-     (SELECT 'below', block, end_block FROM packhouse.fragment
-      WHERE network_id = $1 AND kind = $2 AND block < $3 ORDER BY block DESC LIMIT 1)
+     (SELECT 'below', first_block, last_block FROM packhouse.fragment
+      WHERE network_id = $1 AND kind = $2 AND first_block < $3 ORDER BY first_block DESC LIMIT 1)
      UNION ALL
-     (SELECT 'above', start_block, end_block FROM packhouse.published_run
-      WHERE network_id = $1 AND kind = $2 AND start_block > $3 ORDER BY start_block LIMIT 1)
+     (SELECT 'above', first_block, last_block FROM packhouse.published_run
+      WHERE network_id = $1 AND kind = $2 AND first_block > $3 ORDER BY first_block LIMIT 1)
      UNION ALL
-     (SELECT 'above', block, end_block FROM packhouse.fragment
-      WHERE network_id = $1 AND kind = $2 AND block > $3 ORDER BY block LIMIT 1)
+     (SELECT 'above', first_block, last_block FROM packhouse.fragment
+      WHERE network_id = $1 AND kind = $2 AND first_block > $3 ORDER BY first_block LIMIT 1)
    ) AS near`,
 );
 
-/** Reads holes and their reasons. A network that was never registered is one hole. */
-export function createHoles(connections: Connections, network: NetworkRef): Holes {
+/** Reads the blocks that are not published, and why. A network that was never registered is one hole. */
+export function createHoles(connections: Connections, network: NetworkRef) {
+  const place = async ({ kinds, range }: HolesRequest): Promise<unknown[]> => [
+    await network.find(),
+    kinds.map(kindCode),
+    range.firstBlock,
+    range.lastBlock,
+  ];
   return {
-    page: async ({ kinds, range, limit, hints }) => {
-      const rows = await connections.query<HoleRow>(selectHoles, [
-        ...[await network.find(), kinds.map(kindCode), range.start, range.end, limit],
-        ...hintValues(hints),
-      ]);
-      return cutPage(rows, { kinds, range, limit });
+    /**
+     * Published ranges and holes of the kinds within the range, from its start on: at most `limit` holes per kind, and
+     * at least one block. Its cost grows with the page, not with the number of bundles.
+     */
+    async page(request: HolesRequest & { limit: number; hints?: QueueHints | undefined }) {
+      const values = [...(await place(request)), request.limit, ...hintValues(request.hints)];
+      return cutPage(await connections.query<HoleRow>(selectHoles, values), request);
     },
-    count: async ({ kinds, range, hints }) => {
-      if (range.end < range.start) return kinds.map((kind) => ({ kind, published: 0, missing: {} }));
-      const rows = await connections.query<CountRow>(countHoles, [
-        ...[await network.find(), kinds.map(kindCode), range.start, range.end, 0],
-        ...hintValues(hints),
-      ]);
-      return kinds.map((kind) => countsOf(kind, rows));
+    /** Counts the blocks of the range by state, one row for each requested kind. The cost grows with all holes. */
+    async count(request: HolesRequest & { hints?: QueueHints | undefined }): Promise<HoleCounts[]> {
+      const { kinds, range, hints } = request;
+      if (range.lastBlock < range.firstBlock)
+        return kinds.map((kind) => ({ kind, published: 0, missing: {} }));
+      const values = [...(await place(request)), 0, ...hintValues(hints)];
+      const rows = await connections.query<CountRow>(countHoles, values);
+      return kinds.map((kind) => getCounts(kind, rows));
     },
-    columns: (request) => readColumns(connections, network, request),
-    isScattered: async ({ kinds, range, limit }) => {
-      const values = [await network.find(), kinds.map(kindCode), range.start, range.end, limit];
-      return (await connections.query(selectScattered, values)).length > 0;
-    },
-    around: async (kind, block) => {
-      const rows = await connections.query<BlockRange & { side: 'below' | 'above' }>(selectAround, [
-        await network.find(),
-        kindCode(kind),
-        block,
-      ]);
-      const side = (name: 'below' | 'above'): BlockRange[] => rows.filter((row) => row.side === name);
+    /** What is missing, and why, by columns (see readColumns). */
+    columns: (request: Parameters<typeof readColumns>[2]) => readColumns(connections, network, request),
+    /** Whether more than `limit` separate ranges of these kinds are requested, or were, within the range. */
+    isScattered: async (request: HolesRequest & { limit: number }) =>
+      (await connections.queryOne(selectScattered, [...(await place(request)), request.limit])) !== null,
+    /** The nearest ranges of published or staged blocks below and above a block that is neither. */
+    async around(kind: Kind, block: number): Promise<{ below: BlockRange | null; above: BlockRange | null }> {
+      const values = [await network.find(), kindCode(kind), block];
+      const rows = await connections.query<BlockRange & { side: string }>(selectAround, values);
+      const side = (name: string): BlockRange[] =>
+        rows.filter((row) => row.side === name).map(({ side: _, ...range }) => range);
       return {
-        below: nearest(side('below').sort((a, b) => b.end - a.end)),
-        above: nearest(side('above').sort((a, b) => a.start - b.start)),
+        below: side('below').sort((a, b) => b.lastBlock - a.lastBlock)[0] ?? null,
+        above: side('above').sort((a, b) => a.firstBlock - b.firstBlock)[0] ?? null,
       };
     },
     standing: async () => readStanding(connections, await network.find()),
@@ -123,16 +142,12 @@ interface CountRow {
   blocks: number;
 }
 
-function countsOf(kind: Kind, rows: readonly CountRow[]): HoleCounts {
+function getCounts(kind: Kind, rows: readonly CountRow[]): HoleCounts {
   const counts: HoleCounts = { kind, published: 0, missing: {} };
   for (const { kind: code, reason, blocks } of rows) {
-    if (kindOf(code) !== kind || blocks === 0) continue;
+    if (getKind(code) !== kind || blocks === 0) continue;
     if (reason === null) counts.published = blocks;
     else counts.missing[reason] = blocks;
   }
   return counts;
-}
-
-function nearest([range]: readonly BlockRange[]): BlockRange | null {
-  return range === undefined ? null : { start: range.start, end: range.end };
 }

@@ -1,9 +1,11 @@
-import { kindCode, notProvedOf } from '../connection/codes.js';
+import type { FragmentInfo } from '@packhouse/bundle';
+import type { Kind, NotProved } from '@packhouse/chain';
+import { getNotProved, kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { NetworkDatabase } from '../contract/database.js';
-import { type FragmentRow, fragmentInfo } from '../staging/rows.js';
+import { FRAGMENT } from '../staging/rows.js';
 import { segmentStart } from '../staging/segments.js';
-import type { NetworkRef } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks/networks.js';
+import type { BundleRow, createBundles } from '../tables/published/bundles.js';
 
 /** $1 network id, $2 kind, $3 block, $4 first block of its segment: the staged fragment that holds the block. */
 const selectFragmentAt = statement(
@@ -11,14 +13,21 @@ const selectFragmentAt = statement(
   `SELECT last.*, (
      SELECT not_proved FROM packhouse.staged_block WHERE network_id = $1 AND staged_block.block = $3
    ) AS not_proved FROM (
-     SELECT block, end_block, octet_length(body) AS byte_length, raw_length, crc32
+     SELECT ${FRAGMENT}
      FROM packhouse.fragment
-     WHERE network_id = $1 AND kind = $2 AND block BETWEEN $4 AND $3
-     ORDER BY block DESC
+     WHERE network_id = $1 AND kind = $2 AND first_block BETWEEN $4 AND $3
+     ORDER BY first_block DESC
      LIMIT 1
    ) AS last
-   WHERE end_block >= $3`,
+   WHERE "lastBlock" >= $3`,
 );
+
+/** The place of a block's data of one kind. */
+type BlockLocation =
+  | { state: 'published'; bundle: BundleRow }
+  /** `notProved` as in StagedBlock. */
+  | { state: 'staged'; fragment: FragmentInfo; notProved?: readonly NotProved[] }
+  | { state: 'absent' };
 
 /**
  * Finds a block, published first.
@@ -29,20 +38,17 @@ const selectFragmentAt = statement(
 export function createLocate(
   connections: Connections,
   network: NetworkRef,
-  { covering }: Pick<NetworkDatabase['bundles'], 'covering'>,
-): NetworkDatabase['locate'] {
-  return async (kind, number) => {
+  { covering }: Pick<ReturnType<typeof createBundles>, 'covering'>,
+) {
+  return async (kind: Kind, number: number): Promise<BlockLocation> => {
     const bundle = await covering(kind, number);
     if (bundle !== null) return { state: 'published', bundle };
     const values = [await network.find(), kindCode(kind), number, segmentStart(number)];
-    const [fragment] = await connections.query<FragmentRow & { not_proved: string | null }>(
-      selectFragmentAt,
-      values,
-    );
-    if (fragment !== undefined) {
-      const notProved = notProvedOf(fragment.not_proved ?? '');
-      const found = { state: 'staged', fragment: fragmentInfo(fragment) } as const;
-      return notProved.length === 0 ? found : { ...found, notProved };
+    type Row = FragmentInfo & { not_proved: string | null };
+    const row = await connections.queryOne<Row>(selectFragmentAt, values);
+    if (row !== null) {
+      const { not_proved: text, ...fragment } = row;
+      return { state: 'staged', fragment, notProved: text ? getNotProved(text) : undefined };
     }
     const late = await covering(kind, number);
     return late === null ? { state: 'absent' } : { state: 'published', bundle: late };

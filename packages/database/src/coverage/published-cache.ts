@@ -27,8 +27,8 @@ export function publishedAfter(before: Published, changes: readonly ChangedChunk
   const ranges: BlockRange[] = [];
   const push = (range: BlockRange): void => {
     const last = ranges.at(-1);
-    if (last === undefined || last.end < range.start - 1) ranges.push(range);
-    else ranges[ranges.length - 1] = { start: last.start, end: range.end };
+    if (last === undefined || last.lastBlock < range.firstBlock - 1) ranges.push(range);
+    else ranges[ranges.length - 1] = { firstBlock: last.firstBlock, lastBlock: range.lastBlock };
   };
   let at = 0;
   /** The part of `old[at]` that is still to be copied. */
@@ -40,11 +40,13 @@ export function publishedAfter(before: Published, changes: readonly ChangedChunk
   for (const change of changes) {
     const first = change.chunk * CHUNK_BLOCKS;
     const last = first + CHUNK_BLOCKS - 1;
-    for (; rest !== undefined && rest.end < first; next()) push(rest);
-    if (rest !== undefined && rest.start < first) push({ start: rest.start, end: first - 1 });
+    for (; rest !== undefined && rest.lastBlock < first; next()) push(rest);
+    if (rest !== undefined && rest.firstBlock < first)
+      push({ firstBlock: rest.firstBlock, lastBlock: first - 1 });
     for (const run of change.runs) push(run);
-    while (rest !== undefined && rest.end <= last) next();
-    if (rest !== undefined && rest.start <= last) rest = { start: last + 1, end: rest.end };
+    while (rest !== undefined && rest.lastBlock <= last) next();
+    if (rest !== undefined && rest.firstBlock <= last)
+      rest = { firstBlock: last + 1, lastBlock: rest.lastBlock };
     version = Math.max(version, change.version);
   }
   for (; rest !== undefined; next()) push(rest);

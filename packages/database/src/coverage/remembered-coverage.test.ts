@@ -16,7 +16,7 @@ beforeEach(clear);
 
 /** Where the blocks of these tests are: around the border between two chunks. */
 const BORDER = 16_384;
-const EVERYTHING = { start: 0, end: 1_000_000 };
+const EVERYTHING = { firstBlock: 0, lastBlock: 1_000_000 };
 
 it('is what a first reader sees, whatever was done to it meanwhile and however seldom it is read', async () => {
   const place = fc
@@ -38,11 +38,14 @@ it('is what a first reader sees, whatever was done to it meanwhile and however s
           const remembered = await reader.coverage('logs');
           expect(remembered).toEqual(await often.coverage('logs', EVERYTHING));
           const [counts] = await often.holes.count({ kinds: ['logs'], range: EVERYTHING });
-          const blocks = remembered.published.reduce((sum, range) => sum + range.end - range.start + 1, 0);
+          const blocks = remembered.published.reduce(
+            (sum, range) => sum + range.lastBlock - range.firstBlock + 1,
+            0,
+          );
           expect(counts?.published).toBe(blocks);
         }
         const [truth] = await open.sql<{ published: number[] }>(
-          'SELECT coalesce(sum(end_block - start_block + 1), 0)::int4 AS published FROM packhouse.bundle',
+          'SELECT coalesce(sum(last_block - first_block + 1), 0)::int4 AS published FROM packhouse.bundle',
         );
         const [counts] = await often.holes.count({ kinds: ['logs'], range: EVERYTHING });
         expect(counts?.published).toBe(truth?.published);
@@ -57,9 +60,9 @@ async function perform(act: string, start: number, end: number): Promise<void> {
   if (act === 'publish') await main.bundles.publish(makeBundle('logs', start, end));
   else if (act === 'quarantine') {
     const why = { cause: 'PROOF_FAILED', message: '', upstream: null, payloadDigest: null };
-    await main.quarantine.put({ ...why, number: start, kinds: ['logs'] });
+    await main.quarantine.put({ ...why, firstBlock: start, kinds: ['logs'] });
   } else if (act === 'delete') {
-    await open.sql('DELETE FROM packhouse.bundle WHERE start_block BETWEEN $1 AND $2', [start, end]);
+    await open.sql('DELETE FROM packhouse.bundle WHERE first_block BETWEEN $1 AND $2', [start, end]);
   } else if (act === 'truncate') await open.sql('TRUNCATE packhouse.bundle');
   else if (act === 'abandon') await main.staging.abandon(start);
   else if (act === 'stage') {
@@ -69,7 +72,7 @@ async function perform(act: string, start: number, end: number): Promise<void> {
   } else {
     const [current] = await main.bundles.list('logs', start, 1);
     if (current === undefined) return;
-    const { start: first, end: last, version, sha256 } = current;
+    const { firstBlock: first, lastBlock: last, version, sha256 } = current;
     await main.bundles.supersede(
       {
         ...makeBundle('logs', first, last),
@@ -107,25 +110,25 @@ it('is the same object while nothing is published, and reads the runs of a chang
   const { published } = await reader.coverage('logs');
   expect((await reader.coverage('logs')).published).toBe(published);
   // Were these runs read again, they would be missed.
-  await open.sql('DELETE FROM packhouse.published_run WHERE start_block < $1', [BORDER]);
+  await open.sql('DELETE FROM packhouse.published_run WHERE first_block < $1', [BORDER]);
   await open.main.bundles.publish(makeBundle('logs', 2 * BORDER + 5, 2 * BORDER + 9));
   expect((await reader.coverage('logs')).published).toEqual([
-    { start: 0, end: 4 },
-    { start: 20, end: 24 },
-    { start: 2 * BORDER, end: 2 * BORDER + 9 },
+    { firstBlock: 0, lastBlock: 4 },
+    { firstBlock: 20, lastBlock: 24 },
+    { firstBlock: 2 * BORDER, lastBlock: 2 * BORDER + 9 },
   ]);
 });
 
 it('counts whole chunks without their runs', async () => {
-  await open.sql(`INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length,
+  await open.sql(`INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length,
       proofs, format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
     SELECT n.id, 3, i * 20, i * 20 + 11, 1, 1, 0, 1, '', '', '', '', '', '' FROM packhouse.network AS n,
       generate_series(0, 4999) AS i WHERE n.name = 'main'`);
-  const range = { start: 5, end: 5 * BORDER + 99 };
+  const range = { firstBlock: 5, lastBlock: 5 * BORDER + 99 };
   const count = () => open.main.holes.count({ kinds: ['logs'], range });
   const before = await count();
   expect(before[0]?.published).toBe(7 + 12 * Math.floor((5 * BORDER + 80) / 20));
-  await open.sql('DELETE FROM packhouse.published_run WHERE start_block BETWEEN $1 AND $2', [
+  await open.sql('DELETE FROM packhouse.published_run WHERE first_block BETWEEN $1 AND $2', [
     BORDER,
     5 * BORDER - 20,
   ]);

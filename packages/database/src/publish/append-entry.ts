@@ -1,14 +1,15 @@
 import { type ManifestEntry, NO_ENTRY, type Signer } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import { hashBytes, hashText, kindCode, notProvedText, proofsMask, proofsOf } from '../connection/codes.js';
+import { getProofs, hashBytes, hashText, kindCode, notProvedText, proofsMask } from '../connection/codes.js';
 import { type Session, statement } from '../connection/connections.js';
-import type { BundleRow, NewBundle } from '../contract/rows.js';
+import type { BundleRow, NewBundle } from '../tables/published/bundles.js';
 import type { Origin } from './origins.js';
 
 /** $1 network id, $2 kind, $3 the signer's key id: one step at the end of the primary key, and two tiny tables. */
 const selectTip = statement(
   'publish/select-tip',
-  `SELECT tip.sequence, tip.hash, network.chain_id, date_trunc('milliseconds', clock_timestamp()) AS now,
+  `SELECT coalesce(tip.sequence, -1) AS sequence, encode(tip.hash, 'hex') AS hash, network.chain_id AS "chainId",
+     date_trunc('milliseconds', clock_timestamp()) AS now,
      key.id AS key, key.retired_at IS NOT NULL AS retired,
      (SELECT key_id FROM packhouse.signing_key WHERE retired_at IS NULL) AS current
    FROM packhouse.network
@@ -30,7 +31,7 @@ const selectTip = statement(
  */
 const insertEntry = statement(
   'publish/insert-entry',
-  `INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
+  `INSERT INTO packhouse.manifest (network_id, kind, sequence, first_block, last_block, byte_length, raw_length,
      published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
      signature, supersedes, not_proved, filter_bytes, filter_sha256)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
@@ -63,16 +64,11 @@ export async function readTip(
   log: { networkId: number; kind: number },
   signer: Signer,
 ): Promise<Tip> {
-  const [row] = await session.query<TipRow>(selectTip, [log.networkId, log.kind, signer.keyId]);
-  if (row === undefined) throw new Error(`no network has the id ${log.networkId}`);
-  if (row.key === null || row.retired !== false) throw signingKeyChanged(signer.keyId, row.current);
-  return {
-    sequence: row.sequence ?? -1,
-    hash: row.hash?.toString('hex') ?? NO_ENTRY,
-    chainId: row.chain_id,
-    now: row.now,
-    key: row.key,
-  };
+  const row = await session.queryOne<TipRow>(selectTip, [log.networkId, log.kind, signer.keyId]);
+  if (row === null) throw new Error(`no network has the id ${log.networkId}`);
+  const { retired, current, key, hash, ...tip } = row;
+  if (key === null || retired) throw signingKeyChanged(signer.keyId, current);
+  return { ...tip, key, hash: hash ?? NO_ENTRY };
 }
 
 /** An entry sealed as the next one after a tip. */
@@ -92,15 +88,15 @@ export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'ne
     chainId: tip.chainId,
     kind: row.kind,
     sequence: tip.sequence + 1,
-    start: row.start,
-    end: row.end,
+    from: row.firstBlock,
+    to: row.lastBlock,
     sha256: Buffer.from(row.sha256, 'hex').toString('hex'),
     bytes: row.byteLength,
     rawBytes: row.rawLength,
     firstHash: hashText(hashBytes(row.firstHash)),
     firstParentHash: hashText(hashBytes(row.firstParentHash)),
     lastHash: hashText(hashBytes(row.lastHash)),
-    proofs: proofsOf(proofsMask(row.proofs)),
+    proofs: getProofs(proofsMask(row.proofs)),
     ...(row.notProved === undefined ? {} : { notProved: row.notProved }),
     ...(row.filter === undefined ? {} : { filter: row.filter }),
     clients: origin.clients,
@@ -130,24 +126,37 @@ export async function appendEntry(session: Session, tip: Tip, appended: Appended
   const { networkId, origin, row } = appended;
   const sealed = sealBehind(tip, appended);
   await session.query(insertEntry, [
-    ...[networkId, kindCode(row.kind), sealed.sequence, row.start, row.end, row.byteLength, row.rawLength],
-    ...[row.publishedAt, proofsMask(row.proofs), origin.id, row.version, tip.key],
+    networkId,
+    kindCode(row.kind),
+    sealed.sequence,
+    row.firstBlock,
+    row.lastBlock,
+    row.byteLength,
+    row.rawLength,
+    row.publishedAt,
+    proofsMask(row.proofs),
+    origin.id,
+    row.version,
+    tip.key,
     Buffer.from(row.sha256, 'hex'),
-    ...[hashBytes(row.firstHash), hashBytes(row.firstParentHash), hashBytes(row.lastHash)],
-    ...[sealed.hash, sealed.signature, sealed.supersedes, notProvedText(row.notProved)],
-    ...[row.filter?.bytes ?? 0, Buffer.from(row.filter?.sha256 ?? '', 'hex')],
+    hashBytes(row.firstHash),
+    hashBytes(row.firstParentHash),
+    hashBytes(row.lastHash),
+    sealed.hash,
+    sealed.signature,
+    sealed.supersedes,
+    notProvedText(row.notProved),
+    row.filter?.bytes ?? 0,
+    Buffer.from(row.filter?.sha256 ?? '', 'hex'),
   ]);
   return tipBehind(tip, sealed);
 }
 
-interface TipRow {
-  sequence: number | null;
-  hash: Buffer | null;
-  chain_id: number;
-  now: Date;
-  /** Stored id of the signer's key; null if it was never registered. */
+interface TipRow extends Omit<Tip, 'hash' | 'key'> {
+  hash: string | null;
+  /** null if it was never registered. */
   key: number | null;
-  retired: boolean | null;
+  retired: boolean;
   current: string | null;
 }
 

@@ -2,15 +2,15 @@ import { encodeFragmentTable } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import { hashBytes, kindCode, notProvedText, proofsMask } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
-import type { Named, NewBundle } from '../contract/rows.js';
+import type { Named, NewBundle } from '../tables/published/bundles.js';
 
 /** A part of `insertBundle` and what is like it: a part that writes runs whether or not it is read. */
 export const INSERT_FILTER = `filter AS (
-     INSERT INTO packhouse.bundle_filter (network_id, kind, start_block, version, bundle_sha256, byte_length, sha256)
+     INSERT INTO packhouse.bundle_filter (network_id, kind, first_block, version, bundle_sha256, byte_length, sha256)
      SELECT $1::int2, $2::int2, $3::int8, $15::int2, $9::bytea, $18::int4, $19::bytea
      FROM turn
      WHERE $18::int4 IS NOT NULL
-     ON CONFLICT (network_id, kind, start_block, version) DO UPDATE SET
+     ON CONFLICT (network_id, kind, first_block, version) DO UPDATE SET
        bundle_sha256 = excluded.bundle_sha256, byte_length = excluded.byte_length, sha256 = excluded.sha256
    )`;
 
@@ -26,7 +26,7 @@ export const insertBundle = statement(
   'publish/insert-bundle',
   `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4)),
    ${INSERT_FILTER}
-   INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+   INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length, proofs,
      format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at,
      not_proved)
    SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
@@ -44,8 +44,8 @@ export function bundleValues(
   return [
     networkId,
     kindCode(bundle.kind),
-    bundle.start,
-    bundle.end,
+    bundle.firstBlock,
+    bundle.lastBlock,
     bundle.byteLength,
     bundle.rawLength,
     proofsMask(bundle.proofs),
@@ -77,11 +77,11 @@ export const lockKind = statement(
 );
 
 /** Throws BUNDLE_INVALID if the fragments are not those of the range. */
-export function checkCover({ network, kind, start, end, fragments }: Named<NewBundle>): void {
-  if (fragments[0]?.startBlock === start && fragments.at(-1)?.endBlock === end) return;
+export function checkCover({ network, kind, firstBlock, lastBlock, fragments }: Named<NewBundle>): void {
+  if (fragments[0]?.firstBlock === firstBlock && fragments.at(-1)?.lastBlock === lastBlock) return;
   throw new PackhouseError({
     code: 'BUNDLE_INVALID',
-    message: `The fragments of bundle ${start}-${end} (${kind} of ${network}) do not cover it.`,
-    data: { network, kind, start, end },
+    message: `The fragments of bundle ${firstBlock}-${lastBlock} (${kind} of ${network}) do not cover it.`,
+    data: { network, kind, from: firstBlock, to: lastBlock },
   });
 }

@@ -28,24 +28,22 @@ export interface Origin {
 }
 
 /** The stored ids of origins; an id never changes. */
-export interface OriginIds {
-  /** Stores the origin if it is new. */
-  get(producer: string, clients: readonly string[]): Promise<Origin>;
-}
+export type OriginIds = ReturnType<typeof createOriginIds>;
 
 /** Creates the cache of ids. */
-export function createOriginIds(connections: Connections): OriginIds {
+export function createOriginIds(connections: Connections) {
   const known = new Map<string, Origin>();
   return {
-    async get(producer, given) {
+    /** Stores the origin if it is new. */
+    async get(producer: string, given: readonly string[]): Promise<Origin> {
       const clients = [...new Set(given)].sort().slice(0, MAX_CLIENTS);
       const values = [producer, clients];
       const text = JSON.stringify(values);
       const before = known.get(text);
       if (before !== undefined) return before;
       for (;;) {
-        const [row] = await connections.query<{ id: number }>(selectOrigin, values);
-        if (row === undefined) {
+        const row = await connections.queryOne<{ id: number }>(selectOrigin, values);
+        if (row === null) {
           await connections.query(insertOrigin, values);
           continue;
         }

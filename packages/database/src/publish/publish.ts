@@ -1,10 +1,10 @@
 import type { BlockRange } from '@packhouse/chain';
+import type { Signer } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Named, NewBundle, Sealing } from '../contract/rows.js';
-import { publishedRanges } from '../tables/bundles.js';
+import { type Named, type NewBundle, publishedRanges } from '../tables/published/bundles.js';
 import { type Appended, appendEntry, readTip, sealBehind, type Tip, tipBehind } from './append-entry.js';
 import { bundleValues, checkCover, INSERT_FILTER, insertBundle, lockKind } from './insert-bundle.js';
 import type { OriginIds } from './origins.js';
@@ -25,7 +25,7 @@ const insertSealed = statement(
    ), key AS (
      SELECT id FROM packhouse.signing_key WHERE id = $22::int2 AND retired_at IS NULL
    ), ${INSERT_FILTER}, entry AS (
-     INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
+     INSERT INTO packhouse.manifest (network_id, kind, sequence, first_block, last_block, byte_length, raw_length,
        published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
        signature, not_proved, filter_bytes, filter_sha256)
      SELECT $1::int2, $2::int2, $20::int4, $3::int8, $4::int8, $5::int8, $6::int8, $16::timestamptz, $7::int4,
@@ -33,13 +33,13 @@ const insertSealed = statement(
        $17::text, coalesce($18::int4, 0), coalesce($19::bytea, '')
      FROM turn, key
    )
-   INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+   INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length, proofs,
      format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at,
      not_proved)
    SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
      $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, $16::timestamptz, $17::text
    FROM turn, key
-   RETURNING start_block`,
+   RETURNING first_block`,
 );
 
 const EXCLUSION_VIOLATION = '23P01';
@@ -47,6 +47,14 @@ const UNIQUE_VIOLATION = '23505';
 
 /** How long a tip is remembered, in milliseconds, as the two clocks drift apart. */
 const TIP_MS = 600_000;
+
+/** Data for the manifest entry of a bundle, appended in the transaction that publishes it. */
+export type Sealing = {
+  /** Its key must be the database's current one. */
+  signer: Signer;
+  /** Clients of the upstreams that the blocks came from (web3_clientVersion). */
+  clients: readonly string[];
+};
 
 export interface PublishTools {
   connections: Connections;
@@ -61,7 +69,11 @@ interface RememberedTip extends Tip {
   readAt: number;
 }
 
-/** Inserts the index row of a bundle (see NetworkDatabase.bundles.publish). Throws BUNDLE_OVERLAP, BUNDLE_INVALID. */
+/**
+ * Inserts the index row of a bundle and, in the same transaction, appends its entry to the manifest; without `sealing`
+ * the entry waits for `manifest.sealPending`. Throws BUNDLE_OVERLAP if another bundle covers one of its blocks,
+ * BUNDLE_INVALID, and SIGNING_KEY_CHANGED if the signer's key is not the current one.
+ */
 export async function publish(
   tools: PublishTools,
   networkId: number,
@@ -122,7 +134,11 @@ async function publishBehind(
   try {
     const rows = await connections.query(insertSealed, [
       ...bundleValues(append.networkId, bundle, first),
-      ...[sealed.sequence, append.origin.id, tip.key, sealed.hash, sealed.signature],
+      sealed.sequence,
+      append.origin.id,
+      tip.key,
+      sealed.hash,
+      sealed.signature,
     ]);
     return rows.length === 0 ? null : { ...tip, ...tipBehind(tip, sealed) };
   } catch (error) {
@@ -163,15 +179,15 @@ function isOverlap(error: unknown): boolean {
 
 function overlapError(
   cause: unknown,
-  { network, kind, start, end }: Named<NewBundle>,
+  { network, kind, firstBlock, lastBlock }: Named<NewBundle>,
   published: readonly BlockRange[],
 ): PackhouseError {
-  const names = published.map((range) => `${range.start}-${range.end}`).join(', ');
+  const names = published.map((range) => `${range.firstBlock}-${range.lastBlock}`).join(', ');
   return new PackhouseError({
     code: 'BUNDLE_OVERLAP',
-    message: `Bundle ${start}-${end} (${kind} of ${network}) overlaps what is published: ${names}.`,
+    message: `Bundle ${firstBlock}-${lastBlock} (${kind} of ${network}) overlaps what is published: ${names}.`,
     hint: 'Another packer published these blocks: go on behind them.',
-    data: { network, kind, start, end, published },
+    data: { network, kind, from: firstBlock, to: lastBlock, published },
     cause,
   });
 }

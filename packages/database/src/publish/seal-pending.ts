@@ -1,9 +1,8 @@
 import type { Kind } from '@packhouse/chain';
-import type { Signer } from '@packhouse/manifest';
+import type { FilterFile, Signer } from '@packhouse/manifest';
 import { kindCode } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
-import type { NewBundle } from '../contract/rows.js';
-import { BUNDLE_COLUMNS, bundleOf, type StoredBundle } from '../tables/bundles.js';
+import { STORED_BUNDLE, type StoredBundle, toBundle } from '../tables/published/bundles.js';
 import { appendEntry, readTip } from './append-entry.js';
 import { lockKind } from './insert-bundle.js';
 import type { PublishTools } from './publish.js';
@@ -11,48 +10,52 @@ import type { PublishTools } from './publish.js';
 /** $1 network id, $2 kind, $3 limit: the first by block and version, current or superseded. */
 const selectPending = statement(
   'publish/select-pending',
-  `SELECT pending.start_block AS pending_start, pending.version AS pending_version, row.*,
-     (SELECT before.sha256 FROM packhouse.superseded_bundle AS before
-      WHERE before.network_id = $1 AND before.kind = $2 AND before.start_block = pending.start_block
+  `SELECT pending.first_block AS pending_start, pending.version AS pending_version, row.*,
+     (SELECT encode(before.sha256, 'hex') FROM packhouse.superseded_bundle AS before
+      WHERE before.network_id = $1 AND before.kind = $2 AND before.first_block = pending.first_block
         AND before.version = pending.version - 1) AS supersedes,
-     filter.byte_length AS filter_bytes, filter.sha256 AS filter_sha256
+     CASE WHEN filter.sha256 IS NOT NULL THEN
+       jsonb_build_object('bytes', filter.byte_length, 'sha256', encode(filter.sha256, 'hex'))
+     END AS filter
    FROM (
-     SELECT start_block, version FROM packhouse.manifest_pending
+     SELECT first_block, version FROM packhouse.manifest_pending
      WHERE network_id = $1 AND kind = $2
-     ORDER BY start_block, version
+     ORDER BY first_block, version
      LIMIT $3
    ) AS pending
    LEFT JOIN LATERAL (
-     SELECT ${BUNDLE_COLUMNS} FROM packhouse.bundle
-     WHERE network_id = $1 AND kind = $2 AND start_block = pending.start_block AND version = pending.version
+     SELECT ${STORED_BUNDLE} FROM packhouse.bundle
+     WHERE network_id = $1 AND kind = $2 AND first_block = pending.first_block AND version = pending.version
      UNION ALL
-     SELECT ${BUNDLE_COLUMNS} FROM packhouse.superseded_bundle
-     WHERE network_id = $1 AND kind = $2 AND start_block = pending.start_block AND version = pending.version
+     SELECT ${STORED_BUNDLE} FROM packhouse.superseded_bundle
+     WHERE network_id = $1 AND kind = $2 AND first_block = pending.first_block AND version = pending.version
    ) AS row ON true
    LEFT JOIN packhouse.bundle_filter AS filter
-     ON filter.network_id = $1 AND filter.kind = $2 AND filter.start_block = pending.start_block
-       AND filter.version = pending.version AND filter.bundle_sha256 = row.sha256
-   ORDER BY pending.start_block, pending.version`,
+     ON filter.network_id = $1 AND filter.kind = $2 AND filter.first_block = pending.first_block
+       AND filter.version = pending.version AND encode(filter.bundle_sha256, 'hex') = row.sha256
+   ORDER BY pending.first_block, pending.version`,
 );
 
 /** $1 network id, $2 kind, $3 starts (int8[]), $4 versions (int2[]). */
 const deletePending = statement(
   'publish/delete-pending',
   `DELETE FROM packhouse.manifest_pending AS p
-   USING unnest($3::int8[], $4::int2[]) AS done (start_block, version)
-   WHERE p.network_id = $1 AND p.kind = $2 AND p.start_block = done.start_block AND p.version = done.version`,
+   USING unnest($3::int8[], $4::int2[]) AS done (first_block, version)
+   WHERE p.network_id = $1 AND p.kind = $2 AND p.first_block = done.first_block AND p.version = done.version`,
 );
 
 /** A bundle that has no entry yet; the bundle's own columns are null if it was deleted meanwhile. */
 type PendingRow = {
   pending_start: number;
   pending_version: number;
-  supersedes: Buffer | null;
-  filter_bytes: number | null;
-  filter_sha256: Buffer | null;
+  supersedes: string | null;
+  filter: FilterFile | null;
 } & (StoredBundle | { [column in keyof StoredBundle]: null });
 
-/** Appends entries of bundles that have none (see NetworkDatabase.manifest.sealPending). */
+/**
+ * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Returns their
+ * number; 0: none is left. Throws SIGNING_KEY_CHANGED.
+ */
 export async function sealPending(
   { connections, origins }: PublishTools,
   { networkId, network, kind }: { networkId: number; network: string; kind: Kind },
@@ -70,15 +73,15 @@ export async function sealPending(
     let appended = 0;
     for (const row of rows) {
       if (row.sha256 === null) continue;
-      const bundle = bundleOf(network, row);
-      // An entry has whole milliseconds; the row of an older program has microseconds.
+      const { pending_start: _, pending_version: __, supersedes, filter, ...stored } = row;
+      const bundle = toBundle(network, stored);
+      // An entry has whole milliseconds; a row published without one has microseconds.
       const publishedAt = new Date(Math.floor(bundle.publishedAt.getTime()));
-      const supersedes = row.supersedes?.toString('hex') ?? null;
       tip = await appendEntry(session, tip, {
         networkId,
         signer,
         origin,
-        row: { ...bundle, ...filterOf(row), publishedAt, supersedes },
+        row: { ...bundle, filter: filter ?? undefined, publishedAt, supersedes },
       });
       appended += 1;
     }
@@ -87,8 +90,4 @@ export async function sealPending(
     await session.query(deletePending, [...log, starts, versions]);
     return appended;
   });
-}
-
-function filterOf({ filter_bytes: bytes, filter_sha256: sha256 }: PendingRow): Pick<NewBundle, 'filter'> {
-  return bytes === null || sha256 === null ? {} : { filter: { bytes, sha256: sha256.toString('hex') } };
 }

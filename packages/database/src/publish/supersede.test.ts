@@ -2,10 +2,10 @@ import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifes
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, createConnections, statement } from '../connection/connections.js';
-import type { Sealing } from '../contract/rows.js';
-import { BUNDLE_COLUMNS, bundleOf, type StoredBundle } from '../tables/bundles.js';
+import { STORED_BUNDLE, type StoredBundle, toBundle } from '../tables/published/bundles.js';
 import { makeBundle } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase, silentContext } from '../testing/open-database.js';
+import type { Sealing } from './publish.js';
 
 let open: OpenDatabase;
 let sealing: Sealing;
@@ -45,15 +45,15 @@ async function superseded(start: number, end: number) {
   const rows = await connections.query<StoredBundle & { superseded_at: Date; reason: string }>(
     statement(
       'test/superseded',
-      `SELECT ${BUNDLE_COLUMNS}, superseded_at, reason FROM packhouse.superseded_bundle
-       WHERE kind = $1 AND start_block <= $3 AND end_block >= $2 ORDER BY start_block, version`,
+      `SELECT ${STORED_BUNDLE}, superseded_at, reason FROM packhouse.superseded_bundle
+       WHERE kind = $1 AND first_block <= $3 AND last_block >= $2 ORDER BY first_block, version`,
     ),
     [kindCode('logs'), start, end],
   );
-  return rows.map((row) => ({
-    ...bundleOf('main', row),
-    supersededAt: row.superseded_at,
-    reason: row.reason,
+  return rows.map(({ superseded_at: supersededAt, reason, ...row }) => ({
+    ...toBundle('main', row),
+    supersededAt,
+    reason,
   }));
 }
 
@@ -88,12 +88,12 @@ it('puts a new version in the place of a bundle, keeps the old row and says so i
     blocks: before.blocks,
     bytes: before.bytes - old.byteLength + 500,
   });
-  expect((await open.main.coverage('logs')).published).toEqual([{ start: 10, end: 29 }]);
+  expect((await open.main.coverage('logs')).published).toEqual([{ firstBlock: 10, lastBlock: 29 }]);
   const tip = await open.main.manifest.tip('logs');
   const [entry] = await open.main.manifest.entries('logs', (tip?.sequence ?? 0) - 1, 1);
   expect(entry).toMatchObject({
-    start: 10,
-    end: 19,
+    from: 10,
+    to: 19,
     version: 2,
     supersedes: old.sha256,
     sha256: made.sha256,

@@ -2,18 +2,25 @@ import { objectKey } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import { kindCode } from '../connection/codes.js';
 import { type Session, statement } from '../connection/connections.js';
-import type { BundleRow, Named, NewBundle, Sealing } from '../contract/rows.js';
-import { BUNDLE_COLUMNS, bundleOf, type StoredBundle } from '../tables/bundles.js';
+import {
+  BUNDLE_COLUMNS,
+  type BundleRow,
+  type Named,
+  type NewBundle,
+  STORED_BUNDLE,
+  type StoredBundle,
+  toBundle,
+} from '../tables/published/bundles.js';
 import { appendEntry, readTip } from './append-entry.js';
 import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
-import type { PublishTools } from './publish.js';
+import type { PublishTools, Sealing } from './publish.js';
 
 /** $1 network id, $2 kind, $3 start. */
 const selectBundleAt = statement(
   'publish/select-bundle-at',
-  `SELECT ${BUNDLE_COLUMNS}
+  `SELECT ${STORED_BUNDLE}
    FROM packhouse.bundle
-   WHERE network_id = $1 AND kind = $2 AND start_block = $3`,
+   WHERE network_id = $1 AND kind = $2 AND first_block = $3`,
 );
 
 /** $1 network id, $2 kind, $3 start, $4 reason: copies the bundle to the superseded ones. */
@@ -22,13 +29,13 @@ const insertSuperseded = statement(
   `INSERT INTO packhouse.superseded_bundle (network_id, ${BUNDLE_COLUMNS}, superseded_at, reason)
    SELECT network_id, ${BUNDLE_COLUMNS}, clock_timestamp(), $4::text
    FROM packhouse.bundle
-   WHERE network_id = $1 AND kind = $2 AND start_block = $3`,
+   WHERE network_id = $1 AND kind = $2 AND first_block = $3`,
 );
 
 /** $1 network id, $2 kind, $3 start. */
 const deleteBundle = statement(
   'publish/delete-bundle',
-  'DELETE FROM packhouse.bundle WHERE network_id = $1 AND kind = $2 AND start_block = $3',
+  'DELETE FROM packhouse.bundle WHERE network_id = $1 AND kind = $2 AND first_block = $3',
 );
 
 /** $1 network id, $2 kind: adds one to the count of superseded bundles. */
@@ -44,7 +51,10 @@ const selectClock = statement(
 );
 
 /**
- * Replaces a bundle by a newer version (see NetworkDatabase.bundles.supersede).
+ * Replaces a bundle by a newer version in one transaction: the old row moves to the superseded ones, the new one
+ * gets the next version, and the manifest gets an entry that names the superseded file. Repeating it changes
+ * nothing. The new bundle must have the same range and another object key. Throws BUNDLE_CHANGED if `replaces`
+ * (hex SHA-256) is no longer the current file of this range, SIGNING_KEY_CHANGED.
  *
  * ```
  * lock the kind → current row = `replaces`? ─no─▶ BUNDLE_CHANGED (or it is this one already: done)
@@ -72,13 +82,13 @@ export async function supersede(
     if (current !== null && isSame(current, bundle)) return current;
     checkReplaces(current, bundle, replaces);
 
-    const at = [networkId, kind, bundle.start];
+    const at = [networkId, kind, bundle.firstBlock];
     await session.query(insertSuperseded, [...at, reason]);
     await session.query(deleteBundle, at);
     await session.query(updateSuperseded, [networkId, kind]);
     const version = current.version + 1;
     const tip = seal === undefined ? null : await readTip(session, { networkId, kind }, seal.signer);
-    const publishedAt = tip?.now ?? (await readClock(session));
+    const publishedAt = tip?.now ?? (await session.queryOne<{ now: Date }>(selectClock, []))!.now;
     const row = { ...bundle, version, publishedAt };
     await session.query(insertBundle, bundleValues(networkId, bundle, row));
     if (seal !== undefined && tip !== null) {
@@ -88,24 +98,19 @@ export async function supersede(
   });
 }
 
-async function readClock(session: Session): Promise<Date> {
-  const [row] = await session.query<{ now: Date }>(selectClock, []);
-  return (row as { now: Date }).now;
-}
-
 async function bundleAt(
   session: Session,
   networkId: number,
   bundle: Named<NewBundle>,
 ): Promise<BundleRow | null> {
-  const values = [networkId, kindCode(bundle.kind), bundle.start];
-  const [row] = await session.query<StoredBundle>(selectBundleAt, values);
-  return row === undefined ? null : bundleOf(bundle.network, row);
+  const values = [networkId, kindCode(bundle.kind), bundle.firstBlock];
+  const row = await session.queryOne<StoredBundle>(selectBundleAt, values);
+  return row && toBundle(bundle.network, row);
 }
 
 function isSame(current: BundleRow, bundle: Named<NewBundle>): boolean {
   return (
-    current.end === bundle.end &&
+    current.lastBlock === bundle.lastBlock &&
     current.objectKey === bundle.objectKey &&
     current.sha256 === bundle.sha256 &&
     current.version > 1
@@ -114,33 +119,36 @@ function isSame(current: BundleRow, bundle: Named<NewBundle>): boolean {
 
 function checkReplaces(
   current: BundleRow | null,
-  bundle: Named<NewBundle>,
+  { network, kind, firstBlock, lastBlock, objectKey: given }: Named<NewBundle>,
   replaces: string,
 ): asserts current is BundleRow {
-  const { network, kind, start, end } = bundle;
-  const shown = `Bundle ${start}-${end} (${kind} of ${network})`;
-  if (current === null || current.end !== end) {
-    throw new PackhouseError({
+  const changed = (why: string, hint: string, data: object = {}): PackhouseError =>
+    new PackhouseError({
       code: 'BUNDLE_CHANGED',
-      message: `${shown} cannot be replaced: ${current === null ? 'no bundle starts there' : `the one published there is ${current.start}-${current.end}`}.`,
-      hint: 'Read the index again; a new version has the range of the one it replaces.',
-      data: { network, kind, start, end },
+      message: `Bundle ${firstBlock}-${lastBlock} (${kind} of ${network}) ${why}.`,
+      hint,
+      data: { network, kind, from: firstBlock, to: lastBlock, ...data },
     });
+  if (current === null || current.lastBlock !== lastBlock) {
+    throw changed(
+      `cannot be replaced: ${current === null ? 'no bundle starts there' : `the one published there is ${current.firstBlock}-${current.lastBlock}`}`,
+      'Read the index again; a new version has the range of the one it replaces.',
+    );
   }
-  if (current.sha256 !== replaces) {
-    throw new PackhouseError({
-      code: 'BUNDLE_CHANGED',
-      message: `${shown} was to be replaced as the file with sha256 ${replaces}, but the published one is version ${current.version} with sha256 ${current.sha256}.`,
-      hint: 'Somebody else replaced it meanwhile: look at it again.',
-      data: { network, kind, start, end, expected: replaces, got: current.sha256, version: current.version },
-    });
+  const { sha256, version } = current;
+  const again = 'Somebody else replaced it meanwhile: look at it again.';
+  if (sha256 !== replaces) {
+    throw changed(
+      `was to be replaced as the file with sha256 ${replaces}, but the published one is version ${version} with sha256 ${sha256}`,
+      again,
+      { expected: replaces, got: sha256, version },
+    );
   }
-  const key = objectKey({ network, kind, start, end, version: current.version + 1 });
-  if (bundle.objectKey === key) return;
-  throw new PackhouseError({
-    code: 'BUNDLE_CHANGED',
-    message: `${shown} would be replaced by the object ${bundle.objectKey}, expected ${key} for the version after ${current.version}.`,
-    hint: 'Somebody else replaced it meanwhile: look at it again.',
-    data: { network, kind, start, end, expected: key, got: bundle.objectKey, version: current.version },
-  });
+  const key = objectKey({ network, kind, firstBlock, lastBlock, version: version + 1 });
+  if (given === key) return;
+  throw changed(
+    `would be replaced by the object ${given}, expected ${key} for the version after ${version}`,
+    again,
+    { expected: key, got: given, version },
+  );
 }

@@ -1,7 +1,6 @@
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { Connections } from '../connection/connections.js';
 import { databaseAddress } from '../connection/database-error.js';
-import type { Database } from '../contract/database.js';
 import { migrationNames, missingMigrations, readApplied } from './migrations.js';
 
 /** The first version with multiranges and DETACH CONCURRENTLY. */
@@ -45,7 +44,7 @@ const LOOK_MS = 1_000;
  * and the signal's reason when it is aborted.
  */
 export async function waitForSchema(
-  database: Pick<Database, 'checkSchema'>,
+  database: { checkSchema(): Promise<void> },
   context: Pick<Context, 'clock' | 'logger' | 'signal'>,
   waitMs: number = WAIT_MS,
 ): Promise<void> {

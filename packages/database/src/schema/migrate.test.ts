@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { freshDatabase } from '@packhouse/local';
@@ -156,12 +156,9 @@ describe('a migration that needs a lock which a long transaction holds', () => {
   });
 });
 
-it('loses nothing of what programs of the version before write while it runs', async () => {
-  // The first release's schema, and a client that writes to it without a pause.
-  const first = path.join(folder, 'first');
-  await mkdir(first);
-  await copyFile(path.join(folder, '0001_initial.sql'), path.join(first, '0001_initial.sql'));
-  await migrate({ connectionString: fresh.url, folder: first });
+it('loses nothing of what running programs write meanwhile', async () => {
+  await migrate({ connectionString: fresh.url });
+  await writeFile(path.join(folder, '9999_more.sql'), 'ALTER TABLE packhouse.bundle ADD COLUMN more int4;');
   await rows("INSERT INTO packhouse.network (name, chain_id) VALUES ('main', 1)");
   const writer = new pg.Client({ connectionString: fresh.url });
   await writer.connect();
@@ -170,7 +167,7 @@ it('loses nothing of what programs of the version before write while it runs', a
   const writing = (async () => {
     for (let after = 0; after < 20; ) {
       await writer.query(
-        `INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+        `INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length, proofs,
            format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
          VALUES (1, 0, $1::int8, $1::int8, 10, 20, 0, 1, '\\x00', '\\x00', '\\x00', '\\x00', 'key-' || $1::int8, '\\x')`,
         [written],
@@ -182,16 +179,16 @@ it('loses nothing of what programs of the version before write while it runs', a
   writing.catch(() => undefined);
   try {
     await expect.poll(() => written, { timeout: 120_000 }).toBeGreaterThan(20);
-    const outcomes = await Promise.all([1, 2].map(() => migrate({ connectionString: fresh.url })));
-    const brought = (await migrationNames()).slice(1);
-    expect(outcomes.filter((applied) => applied.length > 0)).toEqual([brought]);
+    const outcomes = await Promise.all([1, 2].map(() => migrate({ connectionString: fresh.url, folder })));
+    expect(outcomes.filter((applied) => applied.length > 0)).toEqual([['9999_more']]);
     migrated = true;
     await writing;
     expect(await rows('SELECT count(*)::int4 AS bundles FROM packhouse.bundle')).toEqual([
       { bundles: written },
     ]);
-    expect(await rows('SELECT bundles::int4, ranges::text FROM packhouse.published')).toEqual([
-      { bundles: written, ranges: `{[0,${written})}` },
+    expect(await rows('SELECT bundles::int4 FROM packhouse.published')).toEqual([{ bundles: written }]);
+    expect(await rows('SELECT first_block::int4, last_block::int4 FROM packhouse.published_run')).toEqual([
+      { first_block: 0, last_block: written - 1 },
     ]);
     await checkSchema();
   } finally {
@@ -199,6 +196,14 @@ it('loses nothing of what programs of the version before write while it runs', a
     await writing.catch(() => undefined);
     await writer.end();
   }
+});
+
+it('refuses the schema of a build before the first release', async () => {
+  await rows('CREATE SCHEMA packhouse');
+  await rows('CREATE TABLE packhouse.wanted_range ()');
+  const older = { code: 'DATABASE_OLDER', hint: expect.stringContaining('an empty database') };
+  await expect(checkSchema()).rejects.toMatchObject(older);
+  await expect(migrate({ connectionString: fresh.url })).rejects.toMatchObject(older);
 });
 
 it('says what to do about a schema that is not there or too old', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, PackhouseError, systemClock } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { databaseAddress, databaseError } from '../connection/database-error.js';
+import { databaseAddress, databaseError, toAnswer } from '../connection/database-error.js';
 import { checkServer } from './check-schema.js';
 import { MIGRATIONS_FOLDER, migrationNames, missingMigrations, readApplied } from './migrations.js';
 
@@ -11,6 +11,7 @@ const LOCK = "SELECT pg_advisory_lock(hashtextextended('packhouse:migrate', 0))"
 
 /** How long a migration may wait for a lock: every statement queued behind it waits too. */
 const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_NOT_AVAILABLE = '55P03';
 /** The pause before the next try, and the time limit of all tries. */
 const PAUSE_MS = 1_000;
 const TRY_FOR_MS = 120_000;
@@ -57,7 +58,7 @@ export async function migrate(options: {
         await applyMissing(client, folder);
         done = true;
       } catch (error) {
-        if (!isLockTimeout(error)) throw error;
+        if (toAnswer(error)?.code !== LOCK_NOT_AVAILABLE) throw error;
         // The runner leaves its transaction open.
         await client.query('ROLLBACK');
         if (systemClock.elapsed() >= until) throw busy(databaseAddress(options.connectionString), error);
@@ -90,13 +91,6 @@ async function applyMissing(client: pg.Client, folder: string): Promise<void> {
     noLock: true, // LOCK covers the comparison above as well
     logger: { debug: silent, info: silent, warn: silent, error: silent },
   });
-}
-
-function isLockTimeout(error: unknown): boolean {
-  for (let inner = error; inner instanceof Error; inner = inner.cause) {
-    if (inner instanceof pg.DatabaseError) return inner.code === '55P03';
-  }
-  return false;
 }
 
 function busy(address: string, cause: unknown): PackhouseError {

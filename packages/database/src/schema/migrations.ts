@@ -9,7 +9,7 @@ import type pg from 'pg';
 const SHOWN = 3;
 
 /** The folder of numbered SQL files; the same distance from `src` and from `dist`. */
-export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../../migrations/', import.meta.url));
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../../migrations', import.meta.url));
 
 const NUMBERED = /^\d{4}_[a-z0-9_]+\.sql$/;
 
@@ -39,12 +39,23 @@ interface AppliedSchema {
   breaking: { migration: string; minimum: number } | null;
 }
 
-/** Reads the table of applied migrations and their declarations; empty if there is no table yet. */
+/**
+ * Reads the table of applied migrations and their declarations; empty if there is no table yet. Throws DATABASE_OLDER if
+ * a build before the first release made the schema.
+ */
 export async function readApplied(client: pg.ClientBase | pg.Pool): Promise<AppliedSchema> {
-  const { rows } = await client.query<{ ledger: boolean; declared: boolean }>(
+  const { rows } = await client.query<{ ledger: boolean; declared: boolean; unreleased: boolean }>(
     `SELECT to_regclass('packhouse.migration') IS NOT NULL AS ledger,
-       to_regclass('packhouse.compatibility') IS NOT NULL AS declared`,
+       to_regclass('packhouse.compatibility') IS NOT NULL AS declared,
+       to_regclass('packhouse.wanted_range') IS NOT NULL AS unreleased`,
   );
+  if (rows[0]?.unreleased === true) {
+    throw new PackhouseError({
+      code: 'DATABASE_OLDER',
+      message: 'The database schema was made by a build before the first release, and cannot be migrated.',
+      hint: 'Set DATABASE_URL to an empty database, or run `DROP SCHEMA packhouse CASCADE` and backfill again.',
+    });
+  }
   if (rows[0]?.ledger !== true) return { migrations: [], breaking: null };
   const applied = await client.query<{ name: string }>('SELECT name FROM packhouse.migration ORDER BY id');
   const migrations = applied.rows.map((row) => row.name);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { SEGMENT_BLOCKS } from '../contract/rows.js';
 import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+import { SEGMENT_BLOCKS } from './segments.js';
 
 let open: OpenDatabase;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ it('drops everything from a block up, in every segment, and remembers the hashes
   expect(await open.main.staging.abandon(SEGMENT_BLOCKS - 2)).toEqual({ abandoned: 6 });
   expect((await open.main.staging.newest())?.number).toBe(SEGMENT_BLOCKS - 3);
   expect(await open.main.coverage('logs')).toMatchObject({
-    staged: [{ start: SEGMENT_BLOCKS - 4, end: SEGMENT_BLOCKS - 3 }],
+    staged: [{ firstBlock: SEGMENT_BLOCKS - 4, lastBlock: SEGMENT_BLOCKS - 3 }],
   });
   expect(await open.main.staging.abandonedAt(SEGMENT_BLOCKS + 3)).toEqual({
     hash: hashAt(SEGMENT_BLOCKS + 3),
@@ -47,7 +47,7 @@ function linked(start: number, end: number) {
 it('drops a fragment that reaches over the border whole, so that what is left is a hole and not half a fragment', async () => {
   await open.main.staging.stage(makeRun(0, 7, { kinds: ['logs'], blocksAFragment: 4 }));
   expect(await open.main.staging.abandon(6)).toEqual({ abandoned: 2 });
-  expect(await open.main.coverage('logs')).toMatchObject({ staged: [{ start: 0, end: 3 }] });
+  expect(await open.main.coverage('logs')).toMatchObject({ staged: [{ firstBlock: 0, lastBlock: 3 }] });
   expect(await open.main.staging.stage(makeRun(4, 5, { kinds: ['logs'] }))).toEqual({ staged: true });
 });
 
@@ -55,7 +55,7 @@ it('refuses to touch what is published', async () => {
   await open.main.staging.stage(makeRun(0, 9));
   await open.main.bundles.publish(makeBundle('logs', 0, 5));
   await expect(open.main.staging.abandon(5)).rejects.toMatchObject({ code: 'STAGE_CONFLICT' });
-  expect(await open.main.staging.blocks({ start: 0, end: 9 })).toHaveLength(10);
+  expect(await open.main.staging.blocks({ firstBlock: 0, lastBlock: 9 })).toHaveLength(10);
   expect(await open.main.staging.abandon(6)).toEqual({ abandoned: 4 });
 });
 

@@ -9,9 +9,9 @@ const lockNetwork = statement('staging/lock-network', 'SELECT pg_advisory_xact_l
 /** $1 network id: the highest published block of any kind, or null. */
 const selectPublishedEnd = statement(
   'staging/select-published-end',
-  `SELECT max(r.end_block) AS block FROM generate_series(0, 7) AS k (kind), LATERAL (
-     SELECT end_block FROM packhouse.published_run
-     WHERE network_id = $1 AND kind = k.kind ORDER BY start_block DESC LIMIT 1
+  `SELECT max(r.last_block) AS block FROM generate_series(0, 7) AS k (kind), LATERAL (
+     SELECT last_block FROM packhouse.published_run
+     WHERE network_id = $1 AND kind = k.kind ORDER BY first_block DESC LIMIT 1
    ) AS r`,
 );
 
@@ -26,7 +26,7 @@ const insertAbandoned = statement(
 /** $1 network id, $2 start, $3 first block of its segment: deletes all fragments with `start` or a later block. */
 const deleteFragments = statement(
   'staging/delete-fragments',
-  'DELETE FROM packhouse.fragment WHERE network_id = $1 AND block >= $3 AND end_block >= $2',
+  'DELETE FROM packhouse.fragment WHERE network_id = $1 AND first_block >= $3 AND last_block >= $2',
 );
 
 /** $1 network id, $2 start. Returns a row for each block. */
@@ -36,7 +36,8 @@ const deleteBlocks = statement(
 );
 
 /**
- * Drops staged data from `start` up (see NetworkDatabase.staging.abandon) under the network's exclusive lock.
+ * Drops staged data from `start` up (a reorganisation) and stores the hashes as abandoned, in one transaction under the
+ * network's exclusive lock.
  *
  * Throws STAGE_CONFLICT if a bundle holds `start` or a later block, as published blocks are final.
  */
@@ -47,7 +48,7 @@ export async function abandon(
   const { network, networkId, start } = options;
   return connections.transaction(async (session) => {
     await session.query(lockNetwork, networkLock(networkId));
-    const [published] = await session.query<{ block: number | null }>(selectPublishedEnd, [networkId]);
+    const published = await session.queryOne<{ block: number | null }>(selectPublishedEnd, [networkId]);
     if (published?.block != null && published.block >= start) {
       throw new PackhouseError({
         code: 'STAGE_CONFLICT',

@@ -28,35 +28,31 @@ const selectClientNames = statement(
 const MAX_LENGTH = 100;
 
 /** The stored ids of client names (web3_clientVersion); an id never changes. */
-export interface ClientNames {
-  /** Stores new names and returns the ids; null if no more names can be stored. */
-  ids(names: Iterable<string>): Promise<ReadonlyMap<string, number | null>>;
-  /** The names of ids. */
-  names(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;
-}
+export type ClientNames = ReturnType<typeof createClientNames>;
 
 /** Creates the cache of names; it grows to 10,000 at most (see insert-client). */
-export function createClientNames(connections: Connections): ClientNames {
-  const idOf = new Map<string, number>();
-  const nameOf = new Map<number, string>();
+export function createClientNames(connections: Connections) {
+  const idsByName = new Map<string, number>();
+  const namesById = new Map<number, string>();
   const note = (id: number, name: string): void => {
-    idOf.set(name, id);
-    nameOf.set(id, name);
+    idsByName.set(name, id);
+    namesById.set(id, name);
   };
 
   const find = async (name: string): Promise<number | null> => {
-    const [row] = await connections.query<{ id: number }>(selectClient, [name]);
-    if (row === undefined) return null;
+    const row = await connections.queryOne<{ id: number }>(selectClient, [name]);
+    if (row === null) return null;
     note(row.id, name);
     return row.id;
   };
 
   return {
-    async ids(names) {
+    /** Stores new names and returns the ids; null if no more names can be stored. */
+    async ids(names: Iterable<string>): Promise<ReadonlyMap<string, number | null>> {
       const found = new Map<string, number | null>();
       for (const name of new Set(names)) {
         const text = plain(name);
-        let id = idOf.get(text) ?? (await find(text));
+        let id = idsByName.get(text) ?? (await find(text));
         if (id === null) {
           await connections.query(insertClient, [text]);
           id = await find(text);
@@ -65,13 +61,14 @@ export function createClientNames(connections: Connections): ClientNames {
       }
       return found;
     },
-    async names(ids) {
-      const unknown = [...new Set(ids)].filter((id) => !nameOf.has(id));
+    /** The names of ids. */
+    async names(ids: Iterable<number>): Promise<ReadonlyMap<number, string>> {
+      const unknown = [...new Set(ids)].filter((id) => !namesById.has(id));
       if (unknown.length > 0) {
         const rows = await connections.query<{ id: number; name: string }>(selectClientNames, [unknown]);
         for (const { id, name } of rows) note(id, name);
       }
-      return nameOf;
+      return namesById;
     },
   };
 }

@@ -21,11 +21,11 @@ export async function readBodies(
   const { startBlocks, crcs } = options;
   const bodies = new Map<number, Buffer>();
   const expected = new Map(startBlocks.map((block, i) => [block, crcs?.[i]]));
-  await copyOut(connections, options, ['block', 'crc32', 'body'], startBlocks, ([block, crc, body]) => {
+  await copyOut(connections, options, ['first_block', 'crc32', 'body'], startBlocks, ([block, crc, body]) => {
     if (block == null || body == null || crc == null) return;
     const number = Number(block.readBigInt64BE());
-    const wanted = expected.get(number);
-    if (wanted === undefined || wanted === Number(crc.readBigInt64BE())) bodies.set(number, body);
+    const known = expected.get(number);
+    if (known === undefined || known === Number(crc.readBigInt64BE())) bodies.set(number, body);
   });
   return startBlocks.map((startBlock) => {
     const body = bodies.get(startBlock);
@@ -35,31 +35,31 @@ export async function readBodies(
 }
 
 /**
- * Fills `places`, each as long as the body of its fragment, with the bodies; returns the items of the fragments (null: not
- * known). Throws STAGE_CONFLICT if a fragment is gone.
+ * Fills `places`, each as long as the body of its fragment, with the bodies; returns the items of the fragments
+ * (Piece.items of packages/bundle; null: not known). Throws STAGE_CONFLICT if a fragment is gone.
  */
 export async function readInto(
   connections: Connections,
   options: FragmentsOf & { fragments: readonly FragmentInfo[]; places: readonly Buffer[] },
 ): Promise<(Buffer | null)[]> {
   const { fragments, places } = options;
-  const indexes = new Map(fragments.map(({ startBlock }, index) => [startBlock, index]));
+  const indexes = new Map(fragments.map(({ firstBlock }, index) => [firstBlock, index]));
   const found: (Buffer | null | undefined)[] = fragments.map(() => undefined);
-  /** Where the fragment of this row is, if it is the one that is wanted and not another one that begins there by now. */
-  const indexOf = ([block, crc]: readonly (Buffer | null)[]): number | undefined => {
+  /** Where the fragment of this row is, if it is the requested one and not another one that begins there by now. */
+  const findIndex = ([block, crc]: readonly (Buffer | null)[]): number | undefined => {
     const index = block == null ? undefined : indexes.get(Number(block.readBigInt64BE()));
     if (index === undefined || crc == null) return undefined;
     return fragments[index]?.crc32 === Number(crc.readBigInt64BE()) ? index : undefined;
   };
   const place: ValuePlace = (before, bytes) => {
-    const index = before.length === BODY ? indexOf(before) : undefined;
+    const index = before.length === BODY ? findIndex(before) : undefined;
     const at = index === undefined ? undefined : places[index];
     return at?.length === bytes ? at : undefined;
   };
-  const columns = ['block', 'crc32', 'items', 'body'];
-  const starts = fragments.map(({ startBlock }) => startBlock);
+  const columns = ['first_block', 'crc32', 'items', 'body'];
+  const starts = fragments.map(({ firstBlock }) => firstBlock);
   const take = (row: (Buffer | null)[]): void => {
-    const index = indexOf(row);
+    const index = findIndex(row);
     if (index !== undefined && row[BODY] === places[index]) found[index] = row[ITEMS] ?? null;
   };
   await copyOut(connections, options, columns, starts, take, place);
@@ -87,7 +87,7 @@ async function copyOut(
   }
   const text = `COPY (
     SELECT ${columns.join()} FROM packhouse.fragment
-    WHERE network_id = ${networkId} AND kind = ${kind} AND block IN (${startBlocks.join()})
+    WHERE network_id = ${networkId} AND kind = ${kind} AND first_block IN (${startBlocks.join()})
   ) TO STDOUT (FORMAT binary)`;
   await connections.session(async ({ client }) => {
     for await (const row of decodeCopy(client.query(to(text)), place)) take(row);

@@ -1,9 +1,9 @@
 import { KINDS } from '@packhouse/chain';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SEGMENT_BLOCKS } from '../contract/rows.js';
 import { makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+import { SEGMENT_BLOCKS } from './segments.js';
 
 let open: OpenDatabase;
 beforeEach(async () => {
@@ -31,8 +31,10 @@ it('drops a segment as soon as every fragment of every kind is published, not be
   expect(await open.main.staging.reclaim()).toEqual([]);
   await open.main.bundles.publish(makeBundle('blocks', 9, 9));
   expect(await open.main.staging.reclaim()).toEqual([0]);
-  expect(await open.main.staging.blocks({ start: 0, end: 9 })).toEqual([]);
-  expect(await open.main.staging.blocks({ start: SEGMENT_BLOCKS, end: SEGMENT_BLOCKS + 3 })).toHaveLength(4);
+  expect(await open.main.staging.blocks({ firstBlock: 0, lastBlock: 9 })).toEqual([]);
+  expect(
+    await open.main.staging.blocks({ firstBlock: SEGMENT_BLOCKS, lastBlock: SEGMENT_BLOCKS + 3 }),
+  ).toHaveLength(4);
   expect(await tables()).toEqual(['fragment_1_1', 'staged_block_1_1']);
 });
 
@@ -62,7 +64,7 @@ it('can be repeated, and its segment can be staged anew for another kind', async
   expect(await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks', 'logs'] }))).toEqual({
     staged: true,
   });
-  expect(await open.main.staging.fragments('logs', { start: 0, end: 3 })).toHaveLength(4);
+  expect(await open.main.staging.fragments('logs', { firstBlock: 0, lastBlock: 3 })).toHaveLength(4);
 });
 
 it('waits for nobody: a segment that is being read is left for the next time', async () => {
@@ -101,7 +103,7 @@ it.each([
     } else {
       await open.main.staging.stage(makeRun(0, 3, { kinds: ['logs'] }));
       expect(await tables()).toEqual(['fragment_1_0', 'staged_block_1_0']);
-      expect(await open.main.staging.fragments('logs', { start: 0, end: 3 })).toHaveLength(4);
+      expect(await open.main.staging.fragments('logs', { firstBlock: 0, lastBlock: 3 })).toHaveLength(4);
     }
   }
 });
@@ -121,7 +123,7 @@ it('finishes a detach that timed out half-way, also when somebody stages there f
   expect(await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks', 'logs'] }))).toEqual({
     staged: true,
   });
-  expect(await open.main.staging.fragments('logs', { start: 0, end: 3 })).toHaveLength(4);
+  expect(await open.main.staging.fragments('logs', { firstBlock: 0, lastBlock: 3 })).toHaveLength(4);
   expect(await open.sql(pending)).toEqual([]);
 });
 
@@ -138,8 +140,8 @@ it('loses nothing that is staged while it works', async () => {
       await open.main.staging.stage(run);
       expect(
         await open.main.staging.fragments('logs', {
-          start: run.blocks[0]!.number,
-          end: run.blocks[0]!.number,
+          firstBlock: run.blocks[0]!.number,
+          lastBlock: run.blocks[0]!.number,
         }),
       ).toHaveLength(1);
       await open.main.bundles.publish(makeBundle('logs', run.blocks[0]!.number, run.blocks.at(-1)!.number));
@@ -148,7 +150,7 @@ it('loses nothing that is staged while it works', async () => {
     reclaiming = false;
     await reclaimer;
   }
-  expect(await open.main.coverage('logs')).toMatchObject({ published: [{ start: 0, end: 99 }] });
+  expect(await open.main.coverage('logs')).toMatchObject({ published: [{ firstBlock: 0, lastBlock: 99 }] });
   await open.main.staging.reclaim();
   expect(await tables()).toEqual([]);
 });

@@ -1,6 +1,5 @@
 import { type Connections, statement } from '../connection/connections.js';
-import { SEGMENT_BLOCKS } from '../contract/rows.js';
-import { dropSegment } from './segments.js';
+import { dropSegment, SEGMENT_BLOCKS } from './segments.js';
 
 /**
  * $1 network id or null for all: every staging table with its bytes, in whatever state.
@@ -26,11 +25,11 @@ const selectIsCovered = statement(
   `SELECT NOT EXISTS (
      SELECT 1
      FROM packhouse.fragment AS f
-     WHERE f.network_id = $1 AND f.block BETWEEN $2 AND $3
-       AND f.end_block > coalesce((
-         SELECT r.end_block FROM packhouse.published_run AS r
-         WHERE r.network_id = f.network_id AND r.kind = f.kind AND r.start_block <= f.block
-         ORDER BY r.start_block DESC LIMIT 1
+     WHERE f.network_id = $1 AND f.first_block BETWEEN $2 AND $3
+       AND f.last_block > coalesce((
+         SELECT r.last_block FROM packhouse.published_run AS r
+         WHERE r.network_id = f.network_id AND r.kind = f.kind AND r.first_block <= f.first_block
+         ORDER BY r.first_block DESC LIMIT 1
        ), -1)
    ) AS covered`,
 );
@@ -41,7 +40,10 @@ export const deleteOldAbandoned = statement(
   "DELETE FROM packhouse.abandoned_block WHERE abandoned_at < now() - interval '24 hours'",
 );
 
-/** Drops the fully published segments of a network (see NetworkDatabase.staging.reclaim). */
+/**
+ * Drops the staging partitions of segments in which every fragment of every kind is covered by a published bundle,
+ * which frees disk space. Returns the segments' start blocks.
+ */
 export async function reclaim(connections: Connections, networkId: number): Promise<number[]> {
   const partitions = await connections.query<{ segment: number }>(listPartitions, [networkId]);
   const reclaimed: number[] = [];
@@ -49,8 +51,7 @@ export async function reclaim(connections: Connections, networkId: number): Prom
     const start = number * SEGMENT_BLOCKS;
     const dropped = await dropSegment(connections, { networkId, number }, async (session) => {
       const values = [networkId, start, start + SEGMENT_BLOCKS - 1];
-      const [row] = await session.query<{ covered: boolean }>(selectIsCovered, values);
-      return row?.covered === true;
+      return (await session.queryOne<{ covered: boolean }>(selectIsCovered, values))?.covered === true;
     });
     if (dropped) reclaimed.push(start);
   }

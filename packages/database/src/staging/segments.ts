@@ -1,5 +1,10 @@
 import { type Connections, type Session, statement } from '../connection/connections.js';
-import { SEGMENT_BLOCKS } from '../contract/rows.js';
+
+/**
+ * Staging is cut into segments of this many blocks, aligned at multiples of it: a segment is a partition of
+ * the staging tables and is dropped whole. No job, fragment or stage request crosses a segment's border.
+ */
+export const SEGMENT_BLOCKS = 1_024;
 
 /** $1 names (text[]). Tables that do not exist have no row. */
 const selectPartitions = statement(
@@ -32,7 +37,7 @@ export interface Segment {
 }
 
 /** The segment that holds a block. */
-export function segmentOf(networkId: number, block: number): Segment {
+export function getSegment(networkId: number, block: number): Segment {
   return { networkId, number: Math.floor(block / SEGMENT_BLOCKS) };
 }
 

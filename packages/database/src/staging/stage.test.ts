@@ -2,9 +2,9 @@ import { KINDS } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SEGMENT_BLOCKS } from '../contract/rows.js';
 import { hashAt, makeBundle, makeFragment, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+import { SEGMENT_BLOCKS } from './segments.js';
 
 let open: OpenDatabase;
 beforeAll(async () => {
@@ -38,13 +38,15 @@ const conflict = async (work: Promise<unknown>) => {
 it('gives back the blocks, fragments and bodies that were staged', async () => {
   const run = makeRun(10, 15, { blocksAFragment: 4 });
   expect(await open.main.staging.stage(run)).toEqual({ staged: true });
-  expect(await open.main.staging.blocks({ start: 0, end: 100 })).toEqual(run.blocks);
-  expect(await open.main.staging.blocks({ start: 12, end: 13 })).toEqual(run.blocks.slice(2, 4));
+  expect(await open.main.staging.blocks({ firstBlock: 0, lastBlock: 100 })).toEqual(run.blocks);
+  expect(await open.main.staging.blocks({ firstBlock: 12, lastBlock: 13 })).toEqual(run.blocks.slice(2, 4));
   expect(await open.main.staging.newest()).toEqual(run.blocks.at(-1));
   const { fragments } = run.kinds[3]!;
   const infos = fragments.map(({ body: _, ...info }) => info);
-  expect(await open.main.staging.fragments('logs', { start: 13, end: 14 })).toEqual(infos);
-  expect(await open.main.staging.fragments('logs', { start: 14, end: 200 })).toEqual(infos.slice(1));
+  expect(await open.main.staging.fragments('logs', { firstBlock: 13, lastBlock: 14 })).toEqual(infos);
+  expect(await open.main.staging.fragments('logs', { firstBlock: 14, lastBlock: 200 })).toEqual(
+    infos.slice(1),
+  );
   const bodies = await open.main.staging.bodies('logs', [14, 10]);
   expect(bodies).toEqual([fragments[1]!.body, fragments[0]!.body]);
 });
@@ -84,14 +86,14 @@ it('gives back the items of fragments, none included, and says which have none',
 
 it('reads no fragment into the place of another one that began there', async () => {
   await open.main.staging.stage(makeRun(0, 3));
-  const [first, second] = await open.main.staging.fragments('logs', { start: 0, end: 1 });
+  const [first, second] = await open.main.staging.fragments('logs', { firstBlock: 0, lastBlock: 1 });
   const place = () => Buffer.alloc(second!.byteLength);
   for (const other of [
     { ...second!, crc32: second!.crc32 + 1 },
-    { ...second!, startBlock: 9, endBlock: 9 },
+    { ...second!, firstBlock: 9, lastBlock: 9 },
   ]) {
     const read = open.main.staging.readInto('logs', [first!, other], [place(), place()]);
-    expect(await conflict(read)).toMatchObject({ number: other.startBlock });
+    expect(await conflict(read)).toMatchObject({ number: other.firstBlock });
   }
   const short = [Buffer.alloc(second!.byteLength - 1)];
   expect(await conflict(open.main.staging.readInto('logs', [second!], short))).toMatchObject({ number: 1 });
@@ -105,9 +107,11 @@ it('names the fragment that is gone when its body is asked for', async () => {
 it('changes nothing when it is repeated', async () => {
   const run = makeRun(0, 9);
   await open.main.staging.stage(run);
-  const before = await open.sql('SELECT *, xmin::text FROM packhouse.fragment ORDER BY kind, block');
+  const before = await open.sql('SELECT *, xmin::text FROM packhouse.fragment ORDER BY kind, first_block');
   expect(await open.main.staging.stage(run)).toEqual({ staged: false });
-  expect(await open.sql('SELECT *, xmin::text FROM packhouse.fragment ORDER BY kind, block')).toEqual(before);
+  expect(await open.sql('SELECT *, xmin::text FROM packhouse.fragment ORDER BY kind, first_block')).toEqual(
+    before,
+  );
 });
 
 it('stages a run once though ten processes stage it at the same time', async () => {
@@ -126,7 +130,7 @@ it('adds kinds to blocks that were staged without them, and what was proved of t
   const blocks = more.blocks.map((block) => ({ ...block, proofs: ['traces'] as const }));
   expect(await open.main.staging.stage({ ...more, blocks })).toEqual({ staged: true });
   expect(await counts()).toEqual({ blocks: 4, fragments: 8 });
-  expect((await open.main.staging.blocks({ start: 0, end: 0 }))[0]!.proofs).toEqual([
+  expect((await open.main.staging.blocks({ firstBlock: 0, lastBlock: 0 }))[0]!.proofs).toEqual([
     'headerHash',
     'parentLink',
     'traces',
@@ -148,8 +152,8 @@ it('leaves out a fragment that overlaps one that is there, so that no block is t
   expect(await open.main.staging.stage(wide)).toEqual({ staged: true });
   const { staged } = await open.main.coverage('logs');
   expect(staged).toEqual([
-    { start: 4, end: 7 },
-    { start: 10, end: 11 },
+    { firstBlock: 4, lastBlock: 7 },
+    { firstBlock: 10, lastBlock: 11 },
   ]);
 });
 
@@ -266,5 +270,5 @@ it('leaves nothing behind when the backend is killed in the middle (invariant 5)
     await open.sql('DROP FUNCTION packhouse.halt');
   }
   expect(await open.main.staging.stage(makeRun(0, 5))).toEqual({ staged: true });
-  expect(await open.main.staging.fragments(KINDS[0], { start: 0, end: 9 })).toHaveLength(6);
+  expect(await open.main.staging.fragments(KINDS[0], { firstBlock: 0, lastBlock: 9 })).toHaveLength(6);
 });

@@ -3,17 +3,18 @@ import { PackhouseError } from '@packhouse/runtime';
 import { hashBytes, kindCode, notProvedText, proofsMask } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
 import { copyIn, createCopyEncoder } from '../connection/copy.js';
-import { type Named, SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../contract/rows.js';
+import type { Named } from '../tables/published/bundles.js';
 import { type BundleEndsRow, checkLinks, selectBundleEnds } from './check-links.js';
 import type { ClientNames } from './client-names.js';
-import { type StagedBlockRow, selectBlocks } from './rows.js';
+import { type StagedBlockRow, type StagedKind, type StageRequest, selectBlocks } from './rows.js';
 import {
   ensureSegment,
+  getSegment,
   networkLock,
   partitionNames,
+  SEGMENT_BLOCKS,
   type Segment,
   segmentLock,
-  segmentOf,
   segmentStart,
   segmentState,
 } from './segments.js';
@@ -33,9 +34,9 @@ const lockStage = statement(
 /** $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 first block of their segment: staged ranges by kind. */
 const selectStagedRanges = statement(
   'staging/select-staged-ranges',
-  `SELECT kind, block AS start, end_block AS "end"
+  `SELECT kind, first_block AS "firstBlock", last_block AS "lastBlock"
    FROM packhouse.fragment
-   WHERE network_id = $1 AND kind = ANY($2::int2[]) AND block BETWEEN $5 AND $4 AND end_block >= $3`,
+   WHERE network_id = $1 AND kind = ANY($2::int2[]) AND first_block BETWEEN $5 AND $4 AND last_block >= $3`,
 );
 
 /** $1 network id, $2 blocks (int8[]), $3 proofs (int4[]), $4 texts of what is not proved (text[], empty: as before):
@@ -52,12 +53,16 @@ const updateProofs = statement(
 
 interface KindRange {
   kind: number;
-  start: number;
-  end: number;
+  firstBlock: number;
+  lastBlock: number;
 }
 
 /**
- * Stages a run of blocks (see NetworkDatabase.staging.stage).
+ * Stages blocks in one transaction under the segment's lock. Checks parent links against the staged and published
+ * neighbours on both sides and the hashes of blocks staged before. Skips what is already staged or published of
+ * each kind and writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT if hashes do
+ * not match (data: {number, expected, got, by, published}: the expected hash comes from block `by`, which is in a
+ * bundle if `published`).
  *
  * ```
  * lock segment(s) → partition there? ─no─▶ make it, begin again
@@ -77,7 +82,7 @@ export async function stage(
   request: Named<StageRequest>,
 ): Promise<{ staged: boolean }> {
   const range = checkRequest(request);
-  const segment = segmentOf(networkId, range.start);
+  const segment = getSegment(networkId, range.firstBlock);
   const clientIds = await clients.ids(request.blocks.flatMap(({ client }) => client ?? []));
   for (;;) {
     const done = await connections.transaction(async (session) => {
@@ -92,8 +97,8 @@ export async function stage(
 
 async function lock(session: Session, segment: Segment, range: BlockRange): Promise<void> {
   const numbers = [segment.number];
-  if (range.start % SEGMENT_BLOCKS === 0 && segment.number > 0) numbers.unshift(segment.number - 1);
-  if ((range.end + 1) % SEGMENT_BLOCKS === 0) numbers.push(segment.number + 1);
+  if (range.firstBlock % SEGMENT_BLOCKS === 0 && segment.number > 0) numbers.unshift(segment.number - 1);
+  if ((range.lastBlock + 1) % SEGMENT_BLOCKS === 0) numbers.push(segment.number + 1);
   await session.query(lockStage, [...networkLock(segment.networkId), segmentLock(segment)[0], numbers]);
 }
 
@@ -101,10 +106,10 @@ async function write(
   session: Session,
   segment: Segment,
   request: Named<StageRequest> & { clientIds: ReadonlyMap<string, number | null> },
-  { start, end }: BlockRange,
+  { firstBlock, lastBlock }: BlockRange,
 ): Promise<{ staged: boolean }> {
   const { networkId } = segment;
-  const around = [networkId, start - 1, end + 1];
+  const around = [networkId, firstBlock - 1, lastBlock + 1];
   const staged = await session.query<StagedBlockRow>(selectBlocks, around);
   const bundles = await session.query<BundleEndsRow>(selectBundleEnds, around);
   checkLinks(request, staged, bundles);
@@ -113,9 +118,9 @@ async function write(
   const here = await session.query<KindRange>(selectStagedRanges, [
     networkId,
     codes,
-    start,
-    end,
-    segmentStart(start),
+    firstBlock,
+    lastBlock,
+    segmentStart(firstBlock),
   ]);
   const kinds = withoutTaken(request.kinds, [...here, ...bundles]);
   if (kinds.length === 0 && request.kinds.length > 0) return { staged: false };
@@ -131,8 +136,8 @@ function withoutTaken(kinds: readonly StagedKind[], taken: readonly KindRange[])
   return kinds.flatMap(({ kind, fragments }) => {
     const ranges = taken.filter((range) => range.kind === kindCode(kind));
     const free = fragments.filter(
-      ({ startBlock, endBlock }) =>
-        !ranges.some((range) => range.start <= endBlock && range.end >= startBlock),
+      ({ firstBlock, lastBlock }) =>
+        !ranges.some((range) => range.firstBlock <= lastBlock && range.lastBlock >= firstBlock),
     );
     return free.length === 0 ? [] : [{ kind, fragments: free }];
   });
@@ -145,7 +150,7 @@ async function writeBlocks(
   request: Named<StageRequest> & { clientIds: ReadonlyMap<string, number | null> },
   staged: readonly StagedBlockRow[],
 ): Promise<boolean> {
-  const before = new Map(staged.map((row) => [row.block, row.proofs]));
+  const before = new Map(staged.map((row) => [row.number, row.proofs]));
   const fresh = request.blocks.filter(({ number }) => !before.has(number));
   const proved = request.blocks.filter(({ number, proofs }) => {
     const had = before.get(number);
@@ -196,8 +201,8 @@ async function writeFragments(
       encoder.row(8);
       encoder.int2(networkId);
       encoder.int2(code);
-      encoder.int8(fragment.startBlock);
-      encoder.int8(fragment.endBlock);
+      encoder.int8(fragment.firstBlock);
+      encoder.int8(fragment.lastBlock);
       encoder.int4(fragment.rawLength);
       encoder.int8(fragment.crc32);
       encoder.bytes(fragment.body);
@@ -207,7 +212,7 @@ async function writeFragments(
   }
   await copyIn(
     session.client,
-    `COPY packhouse.${partition} (network_id, kind, block, end_block, raw_length, crc32, body, items)
+    `COPY packhouse.${partition} (network_id, kind, first_block, last_block, raw_length, crc32, body, items)
      FROM STDIN (FORMAT binary)`,
     encoder.finish(),
   );
@@ -218,26 +223,27 @@ function checkRequest(request: Named<StageRequest>): BlockRange {
   const first = request.blocks[0];
   const last = request.blocks.at(-1);
   if (first === undefined || last === undefined) throw fault(request, 'it has no blocks');
-  const [start, end] = [first.number, last.number];
-  if (!Number.isSafeInteger(start) || start < 0) throw fault(request, `block ${start} is not a number`);
+  const [firstBlock, lastBlock] = [first.number, last.number];
+  if (!Number.isSafeInteger(firstBlock) || firstBlock < 0)
+    throw fault(request, `block ${firstBlock} is not a number`);
   request.blocks.forEach((block, index) => {
-    if (block.number !== start + index) throw fault(request, `block ${start + index} is missing`);
+    if (block.number !== firstBlock + index) throw fault(request, `block ${firstBlock + index} is missing`);
   });
-  if (Math.floor(start / SEGMENT_BLOCKS) !== Math.floor(end / SEGMENT_BLOCKS)) {
-    throw fault(request, `${start}-${end} crosses the border of a segment`);
+  if (Math.floor(firstBlock / SEGMENT_BLOCKS) !== Math.floor(lastBlock / SEGMENT_BLOCKS)) {
+    throw fault(request, `${firstBlock}-${lastBlock} crosses the border of a segment`);
   }
   for (const { kind, fragments } of request.kinds) {
-    let next = start;
+    let next = firstBlock;
     for (const fragment of fragments) {
-      if (fragment.startBlock !== next || fragment.endBlock < next) {
+      if (fragment.firstBlock !== next || fragment.lastBlock < next) {
         throw fault(request, `the fragments of ${kind} leave out block ${next}`);
       }
-      next = fragment.endBlock + 1;
+      next = fragment.lastBlock + 1;
     }
-    if (next !== end + 1)
-      throw fault(request, `the fragments of ${kind} end at ${next - 1} instead of ${end}`);
+    if (next !== lastBlock + 1)
+      throw fault(request, `the fragments of ${kind} end at ${next - 1} instead of ${lastBlock}`);
   }
-  return { start, end };
+  return { firstBlock, lastBlock };
 }
 
 function fault(request: Named<StageRequest>, what: string): PackhouseError {

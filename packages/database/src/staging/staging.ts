@@ -1,21 +1,27 @@
-import type { Kind } from '@packhouse/chain';
-import { hashText, kindCode, notProvedOf, proofsOf } from '../connection/codes.js';
+import type { FragmentInfo } from '@packhouse/bundle';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import { getNotProved, getProofs, kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database, NetworkDatabase } from '../contract/database.js';
-import type { StagedBlock } from '../contract/rows.js';
-import type { NetworkRef } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks/networks.js';
 import { abandon } from './abandon.js';
 import type { ClientNames } from './client-names.js';
 import { readBodies, readInto } from './read-bodies.js';
 import { listPartitions, reclaim } from './reclaim.js';
-import { type FragmentRow, fragmentInfo, type StagedBlockRow, selectBlocks } from './rows.js';
+import {
+  FRAGMENT,
+  STAGED_BLOCK,
+  type StagedBlock,
+  type StagedBlockRow,
+  type StageRequest,
+  selectBlocks,
+} from './rows.js';
 import { segmentStart } from './segments.js';
 import { stage } from './stage.js';
 
 /** $1 network id. The partitions are read from the highest down and only until the first row. */
 const selectNewest = statement(
   'staging/select-newest',
-  `SELECT block, hash, parent_hash, timestamp, transaction_count, proofs, client, not_proved
+  `SELECT ${STAGED_BLOCK}
    FROM packhouse.staged_block
    WHERE network_id = $1
    ORDER BY block DESC
@@ -25,100 +31,94 @@ const selectNewest = statement(
 /**
  * $1 network id, $2 kind, $3 start, $4 end, $5 first block of the start's segment (no fragment begins earlier and
  * reaches the start).
- *
- * octet_length of an EXTERNAL value reads its pointer, not its bytes.
  */
 const selectFragments = statement(
   'staging/select-fragments',
-  `SELECT block, end_block, octet_length(body) AS byte_length, raw_length, crc32
+  `SELECT ${FRAGMENT}
    FROM packhouse.fragment
-   WHERE network_id = $1 AND kind = $2 AND block BETWEEN $5 AND $4 AND end_block >= $3
-   ORDER BY block`,
+   WHERE network_id = $1 AND kind = $2 AND first_block BETWEEN $5 AND $4 AND last_block >= $3
+   ORDER BY first_block`,
 );
 
 /** $1 network id, $2 block: its last abandoned hash of the last 24 hours, unless another block replaced it. */
 const selectAbandoned = statement(
   'staging/select-abandoned',
-  `SELECT a.hash, a.abandoned_at
+  `SELECT '0x' || encode(a.hash, 'hex') AS hash, a.abandoned_at AS at
    FROM packhouse.abandoned_block AS a
    WHERE a.network_id = $1 AND a.block = $2 AND a.abandoned_at >= now() - interval '24 hours'
      AND NOT EXISTS (SELECT 1 FROM packhouse.staged_block AS s WHERE s.network_id = $1 AND s.block = $2)
      AND NOT EXISTS (
        SELECT 1 FROM generate_series(0, 7) AS k (kind), LATERAL (
-         SELECT end_block FROM packhouse.published_run
-         WHERE network_id = $1 AND kind = k.kind AND start_block <= $2
-         ORDER BY start_block DESC LIMIT 1
+         SELECT last_block FROM packhouse.published_run
+         WHERE network_id = $1 AND kind = k.kind AND first_block <= $2
+         ORDER BY first_block DESC LIMIT 1
        ) AS r
-       WHERE r.end_block >= $2
+       WHERE r.last_block >= $2
      )
    ORDER BY a.abandoned_at DESC
    LIMIT 1`,
 );
 
 /** The staging area of a network: blocks and fragments that are not yet in bundles. */
-export function createStaging(
-  connections: Connections,
-  network: NetworkRef,
-  clients: ClientNames,
-): NetworkDatabase['staging'] {
+export function createStaging(connections: Connections, network: NetworkRef, clients: ClientNames) {
   const place = async (kind: Kind) => ({
     network: network.name,
     networkId: await network.get(),
     kind: kindCode(kind),
   });
   return {
-    stage: async (request) =>
+    /** See stage. */
+    stage: async (request: StageRequest) =>
       stage(connections, clients, await network.get(), { ...request, network: network.name }),
-    blocks: async ({ start, end }) => {
-      const values = [await network.find(), start, end];
-      return blocksOf(clients, await connections.query<StagedBlockRow>(selectBlocks, values));
+    /** Rows of staged blocks within the range, ascending. */
+    async blocks({ firstBlock, lastBlock }: BlockRange): Promise<StagedBlock[]> {
+      const values = [await network.find(), firstBlock, lastBlock];
+      return getBlocks(clients, await connections.query<StagedBlockRow>(selectBlocks, values));
     },
-    newest: async () => {
+    /** The highest staged block, or null. */
+    async newest(): Promise<StagedBlock | null> {
       const rows = await connections.query<StagedBlockRow>(selectNewest, [await network.find()]);
-      return (await blocksOf(clients, rows))[0] ?? null;
+      return (await getBlocks(clients, rows))[0] ?? null;
     },
-    fragments: async (kind, { start, end }) => {
-      const values = [await network.find(), kindCode(kind), start, end, segmentStart(start)];
-      return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
+    /** Fragments without bodies that overlap the range, ascending. */
+    async fragments(kind: Kind, { firstBlock, lastBlock }: BlockRange): Promise<FragmentInfo[]> {
+      const values = [await network.find(), kindCode(kind), firstBlock, lastBlock, segmentStart(firstBlock)];
+      return connections.query(selectFragments, values);
     },
-    bodies: async (kind, startBlocks, crcs) =>
+    /** The bodies of fragments by their start blocks (see readBodies). */
+    bodies: async (kind: Kind, startBlocks: readonly number[], crcs?: readonly number[]) =>
       readBodies(connections, { ...(await place(kind)), startBlocks, crcs }),
-    readInto: async (kind, fragments, places) =>
+    /** Reads the bodies of fragments to these places (see readInto). */
+    readInto: async (kind: Kind, fragments: readonly FragmentInfo[], places: readonly Buffer[]) =>
       readInto(connections, { ...(await place(kind)), fragments, places }),
-    abandon: async (start) =>
+    /** Drops staged data from `start` up (see abandon). */
+    abandon: async (start: number) =>
       abandon(connections, { network: network.name, networkId: await network.get(), start }),
-    abandonedAt: async (number) => {
-      const values = [await network.find(), number];
-      const [row] = await connections.query<{ hash: Buffer; abandoned_at: Date }>(selectAbandoned, values);
-      return row === undefined ? null : { hash: hashText(row.hash), at: row.abandoned_at };
-    },
+    /** The abandoned hash of this block number; null if there is none or another block replaced it. */
+    abandonedAt: async (number: number) =>
+      connections.queryOne<{ hash: string; at: Date }>(selectAbandoned, [await network.find(), number]),
+    /** Drops what is published (see reclaim). */
     reclaim: async () => reclaim(connections, await network.find()),
   };
 }
 
 /** The staging area of all networks. */
-export function createAllStaging(connections: Connections): Database['staging'] {
+export function createAllStaging(connections: Connections) {
   return {
-    diskBytes: async () => {
+    /** Bytes on disk of all staging partitions. */
+    async diskBytes(): Promise<number> {
       const partitions = await connections.query<{ bytes: number }>(listPartitions, [null]);
       return partitions.reduce((sum, partition) => sum + partition.bytes, 0);
     },
   };
 }
 
-async function blocksOf(clients: ClientNames, rows: readonly StagedBlockRow[]): Promise<StagedBlock[]> {
+async function getBlocks(clients: ClientNames, rows: readonly StagedBlockRow[]): Promise<StagedBlock[]> {
   const names = await clients.names(rows.flatMap((row) => row.client ?? []));
-  return rows.map((row) => {
-    const client = row.client === null ? undefined : names.get(row.client);
-    return {
-      number: row.block,
-      hash: hashText(row.hash),
-      parentHash: hashText(row.parent_hash),
-      timestamp: row.timestamp,
-      transactionCount: row.transaction_count,
-      proofs: proofsOf(row.proofs),
-      ...(row.not_proved === '' ? {} : { notProved: notProvedOf(row.not_proved) }),
-      ...(client === undefined ? {} : { client }),
-    };
-  });
+  return rows.map(({ not_proved: notProved, ...row }) => ({
+    ...row,
+    proofs: getProofs(row.proofs),
+    notProved: notProved === '' ? undefined : getNotProved(notProved),
+    client: row.client === null ? undefined : names.get(row.client),
+  }));
 }

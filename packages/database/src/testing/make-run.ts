@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import type { Fragment } from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
-import type { NewBundle, StagedBlock, StageRequest } from '../contract/rows.js';
+import type { StagedBlock, StageRequest } from '../staging/rows.js';
+import type { NewBundle } from '../tables/published/bundles.js';
 
 /** The hash of a block on a branch; every block of a branch links to the one before. */
 export function hashAt(number: number, branch = 'a'): string {
@@ -22,10 +23,10 @@ function makeBlock(number: number, branch = 'a'): StagedBlock {
 }
 
 /** A fragment whose body contains its kind and range. */
-export function makeFragment(kind: Kind, startBlock: number, endBlock: number, branch = 'a'): Fragment {
-  const raw = Buffer.from(`"${branch} ${kind} ${startBlock}-${endBlock}"`);
+export function makeFragment(kind: Kind, firstBlock: number, lastBlock: number, branch = 'a'): Fragment {
+  const raw = Buffer.from(`"${branch} ${kind} ${firstBlock}-${lastBlock}"`);
   const body = deflateRawSync(raw);
-  return { startBlock, endBlock, body, byteLength: body.length, rawLength: raw.length, crc32: startBlock };
+  return { firstBlock, lastBlock, body, byteLength: body.length, rawLength: raw.length, crc32: firstBlock };
 }
 
 /** A run of blocks start..end, fragments of `blocksAFragment` blocks in each kind. */
@@ -50,22 +51,22 @@ export function makeRun(
 }
 
 /** The index row of a bundle of one-block fragments. */
-export function makeBundle(kind: Kind, start: number, end: number, branch = 'a'): NewBundle {
+export function makeBundle(kind: Kind, firstBlock: number, lastBlock: number, branch = 'a'): NewBundle {
   const fragments = [];
-  for (let number = start; number <= end; number += 1) {
-    fragments.push({ startBlock: number, endBlock: number, byteLength: 10, rawLength: 20, crc32: number });
+  for (let number = firstBlock; number <= lastBlock; number += 1) {
+    fragments.push({ firstBlock: number, lastBlock: number, byteLength: 10, rawLength: 20, crc32: number });
   }
   return {
     kind,
-    start,
-    end,
-    objectKey: `main/${kind}/${start}-${end}.json.gz`,
-    byteLength: 100 + (end - start),
+    firstBlock,
+    lastBlock,
+    objectKey: `main/${kind}/${firstBlock}-${lastBlock}.json.gz`,
+    byteLength: 100 + (lastBlock - firstBlock),
     rawLength: 1_000,
-    sha256: createHash('sha256').update(`${kind} ${start}-${end}`).digest('hex'),
-    firstHash: hashAt(start, branch),
-    firstParentHash: hashAt(start - 1, branch),
-    lastHash: hashAt(end, branch),
+    sha256: createHash('sha256').update(`${kind} ${firstBlock}-${lastBlock}`).digest('hex'),
+    firstHash: hashAt(firstBlock, branch),
+    firstParentHash: hashAt(firstBlock - 1, branch),
+    lastHash: hashAt(lastBlock, branch),
     proofs: ['headerHash', 'transactionsRoot'],
     fragments,
     formatVersion: 1,

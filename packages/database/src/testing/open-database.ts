@@ -2,8 +2,7 @@ import { freshDatabase } from '@packhouse/local';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import pg from 'pg';
 import { inject } from 'vitest';
-import type { Database, NetworkDatabase } from '../contract/database.js';
-import { createDatabase } from '../create-database.js';
+import { createDatabase, type Database, type NetworkDatabase } from '../create-database.js';
 
 /** A context that logs nothing. */
 export function silentContext(): Context {

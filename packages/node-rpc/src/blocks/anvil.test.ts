@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../test/anvil.js';
 import { makeLivelyChain } from '../../test/lively-chain.js';
 import { RpcError } from '../../test/scripted-node.js';
-import { collect, isFetched, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { collect, isFetched, testUpstream, useNodes } from '../../test/test-source.js';
 import type { FetchedBlock } from './block-source.js';
 
 const ALL = { receipts: true, traces: true };
@@ -28,7 +27,7 @@ describe('against a real Anvil', () => {
   it('fetches every block with the receipts and traces that Anvil gives by itself', async () => {
     const { source } = use.source([testUpstream(anvil.url)], { changes: ANVIL });
     await source.probe(ALL);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: head }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: head }, ALL));
     expect(blocks).toHaveLength(head + 1);
     let transactions = 0;
     let previous: unknown;
@@ -86,8 +85,12 @@ describe('against a real Anvil', () => {
     const rich = use.source([testUpstream(anvil.url)], { changes: ANVIL }).source;
     const { source } = use.source([testUpstream(poor.url)], { changes: ANVIL });
     await source.probe(ALL);
-    const expected = (await collect(rich.fetchBlocks({ start: 0, end: head }, ALL))) as FetchedBlock[];
-    const blocks = (await collect(source.fetchBlocks({ start: 0, end: head }, ALL))) as FetchedBlock[];
+    const expected = (await collect(
+      rich.fetchBlocks({ firstBlock: 0, lastBlock: head }, ALL),
+    )) as FetchedBlock[];
+    const blocks = (await collect(
+      source.fetchBlocks({ firstBlock: 0, lastBlock: head }, ALL),
+    )) as FetchedBlock[];
     expect(source.status()[0]?.capabilities).toMatchObject({
       receipts: 'eth_getTransactionReceipt',
       traces: 'debug_traceBlockByHash with callTracer',

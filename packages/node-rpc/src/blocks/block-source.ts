@@ -1,6 +1,6 @@
-import type { RawBlock } from '@packhouse/chain';
-import type { BlockAnchor, BlockHeader } from '../heads/ask-head.js';
-import type { FetchWish } from '../heads/choose-node.js';
+import type { BlockRange, RawBlock } from '@packhouse/chain';
+import type { FetchRequest } from '../heads/choose-node.js';
+import type { BlockAnchor, BlockHeader } from '../heads/poll-head.js';
 import type { ChainHead } from '../heads/pool-head.js';
 import type { Account } from '../spending/spending.js';
 
@@ -45,10 +45,11 @@ export interface MethodAnswers {
 /** A block that no upstream returned, after bounded tries on each. */
 export interface FailedBlock {
   number: number;
+  /** What says most about the block; the last of several that say as much. */
   error: Error;
   /** The upstreams that were asked. */
   upstreams: string[];
-  /** The last fault of each of them, if known. */
+  /** The fault of each of them that says most, if known. */
   faults?: readonly { upstream: string; error: Error }[];
 }
 
@@ -73,9 +74,9 @@ export interface BlockSource {
   as(account: Account): BlockSource;
   /**
    * Asks every upstream for its chain id and capabilities. Throws NODE_WRONG_CHAIN, NODE_UNREACHABLE (all of them)
-   * or NODE_METHOD_MISSING (no upstream offers what `wish` needs).
+   * or NODE_METHOD_MISSING (no upstream offers what `request` needs).
    */
-  probe(wish: FetchWish, signal?: AbortSignal): Promise<void>;
+  probe(request: FetchRequest, signal?: AbortSignal): Promise<void>;
   /**
    * The head of the pool: the highest head among the upstreams that have the anchor, unless more of them follow
    * another branch. Throws REORG_BELOW_FINALITY (data: {number, expected, got, upstream}) if no upstream that answers
@@ -91,12 +92,12 @@ export interface BlockSource {
     options?: { from?: string; signal?: AbortSignal },
   ): Promise<(BlockHeader | null)[]>;
   /**
-   * Blocks `start` to `end` in order, fetched ahead with bounded concurrency and memory. A block that cannot be
+   * Blocks of the range in order, fetched ahead with bounded concurrency and memory. A block that cannot be
    * fetched is a FailedBlock in its place; the iteration throws only when aborted.
    */
   fetchBlocks(
-    range: { start: number; end: number },
-    wish: FetchWish,
+    range: BlockRange,
+    request: FetchRequest,
     signal?: AbortSignal,
   ): AsyncIterable<FetchedBlock | FailedBlock>;
   /**
@@ -105,7 +106,7 @@ export interface BlockSource {
    */
   fetchBlock(
     number: number,
-    wish: FetchWish,
+    request: FetchRequest,
     options?: { avoid?: readonly string[]; patient?: boolean; signal?: AbortSignal },
   ): Promise<FetchedBlock>;
   /** The chain's current hash of this block number; null beyond the head. */
@@ -118,7 +119,7 @@ export interface BlockSource {
   /** State of the subscriptions: whether any delivers, and the highest announced block. */
   subscription(): { delivering: boolean; announced: number | null };
   /** Reports that data of this upstream failed a proof that another one's passed: it is counted, and asked last for a while. */
-  reportLie(upstream: string): void;
+  reportInvalidResponse(upstream: string): void;
   status(): UpstreamStatus[];
   /** How many calls with answers of so many bytes share one HTTP request to this upstream, once that is learned. */
   usualBatch(upstream: string, bytes: number): number;

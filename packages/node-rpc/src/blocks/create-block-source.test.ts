@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answer, RpcError } from '../../test/scripted-node.js';
-import { blockHashOf, serveChain, smallChain } from '../../test/small-chain.js';
-import { testContext, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { getBlockHash, serveChain, smallChain } from '../../test/small-chain.js';
+import { testContext, testUpstream, useNodes } from '../../test/test-source.js';
 
 const BLOCKS_ONLY = { receipts: false, traces: false };
 
@@ -18,15 +17,17 @@ describe('head', () => {
     ]);
     expect(await source.head()).toEqual({
       number: 999,
-      hash: blockHashOf(999),
-      parentHash: blockHashOf(998),
+      hash: getBlockHash(999),
+      parentHash: getBlockHash(998),
       finalized: 905,
-      finalizedHash: blockHashOf(905),
+      finalizedHash: getBlockHash(905),
       upstream: 'ahead',
     });
     expect(source.status().map((status) => status.head)).toEqual([990, 999]);
     expect(ahead.requests.map((request) => request.calls.map((call) => call.params[0]))).toEqual([
       ['latest', 'finalized'],
+      // The final block of the other node, to compare its hash.
+      ['0x384'],
     ]);
   });
 
@@ -82,7 +83,7 @@ describe('blockHash', () => {
   it('is the hash under a number, and null beyond the head', async () => {
     const node = await use.node(serveChain(smallChain()));
     const { source } = use.source([testUpstream(node.url)]);
-    expect(await source.blockHash(17)).toBe(blockHashOf(17));
+    expect(await source.blockHash(17)).toBe(getBlockHash(17));
     expect(await source.blockHash(1_000)).toBeNull();
   });
 
@@ -96,7 +97,7 @@ describe('blockHash', () => {
       testUpstream(behind.url, { name: 'behind', priority: 2 }),
       testUpstream((await use.node(serveChain(smallChain()))).url, { name: 'good', priority: 3 }),
     ]);
-    expect(await source.blockHash(17)).toBe(blockHashOf(17));
+    expect(await source.blockHash(17)).toBe(getBlockHash(17));
     const { source: alone } = use.source([testUpstream(broken.url)]);
     await expect(alone.blockHash(17)).rejects.toMatchObject({ code: 'NODE_ERROR' });
   });
@@ -116,12 +117,12 @@ describe('a block source', () => {
     const text = await context.metrics.render();
     const labels = 'network="testnet",upstream="main"';
     expect(text).toContain(
-      `packhouse_upstream_calls_total{${labels},method="eth_getBlockByNumber",outcome="ok"} 1`,
+      `packhouse_upstream_requests_total{${labels},method="eth_getBlockByNumber",outcome="ok"} 1`,
     );
     expect(text).toContain(
-      `packhouse_upstream_calls_total{${labels},method="eth_getBlockByNumber",outcome="NODE_ERROR"} 3`,
+      `packhouse_upstream_requests_total{${labels},method="eth_getBlockByNumber",outcome="NODE_ERROR"} 3`,
     );
-    expect(text).toMatch(/packhouse_upstream_fetch_seconds_count\{[^}]*\} 4/);
+    expect(text).toMatch(/packhouse_upstream_request_seconds_count\{[^}]*\} 4/);
     expect(text).toMatch(/packhouse_upstream_received_bytes_total\{[^}]*\} [1-9]/);
     expect(text).toMatch(/packhouse_upstream_in_flight_limit\{[^}]*\} [1-9]/);
     expect(source.status()[0]).toMatchObject({ requests: 4, errors: 3 });
@@ -157,7 +158,7 @@ describe('a block source', () => {
       source.head(),
       source.blockHash(1),
       source.fetchBlock(1, BLOCKS_ONLY),
-      source.fetchBlocks({ start: 0, end: 9 }, BLOCKS_ONLY)[Symbol.asyncIterator]().next(),
+      source.fetchBlocks({ firstBlock: 0, lastBlock: 9 }, BLOCKS_ONLY)[Symbol.asyncIterator]().next(),
     ].map((promise) =>
       promise.then(
         () => 'done',
@@ -166,9 +167,9 @@ describe('a block source', () => {
     );
     await node.when(() => node.requests.length === 4);
     await source.close();
-    expect(new Set(await Promise.all(ends))).toEqual(new Set(['The nodes of testnet were let go.']));
+    expect(new Set(await Promise.all(ends))).toEqual(new Set(['The nodes of testnet were closed.']));
     await node.when(() => node.sockets.size === 0);
-    await expect(source.head()).rejects.toThrow('The nodes of testnet were let go.');
+    await expect(source.head()).rejects.toThrow('The nodes of testnet were closed.');
   });
 
   it('ends when the process drains', async () => {

@@ -1,16 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import type { Network } from '@packhouse/networks';
 import { type Context, openScope, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import { BatchUpstream } from '../calls/batch-upstream.js';
 import { createByteBudget } from '../calls/byte-budget.js';
-import { createUpstreamNode, type UpstreamNode } from '../calls/node.js';
-import type { BlockHeader } from '../heads/ask-head.js';
-import { askHeaders } from '../heads/ask-head.js';
-import { chooseNode, isHealthy } from '../heads/choose-node.js';
+import type { CallContext } from '../calls/call.js';
+import type { Capability, Mode } from '../calls/capabilities.js';
+import type { NodeFinding } from '../heads/final-branches.js';
+import { type BlockHeader, findHeaders } from '../heads/poll-head.js';
 import { createPoolHead } from '../heads/pool-head.js';
 import { createHeadSubscriptions } from '../heads/subscribe.js';
 import { type Account, NOBODY as NO_ACCOUNT, type Spending } from '../spending/spending.js';
-import { createCallMetrics } from '../upstream/metrics.js';
-import type { NodeReports, UpstreamReport } from '../upstream/node-reports.js';
+import { createUpstreamMetrics } from '../upstream/metrics.js';
+import { type NodeReports, reportUpstreams } from '../upstream/node-reports.js';
 import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
 import { fetchRange } from './fetch-range.js';
@@ -31,48 +32,47 @@ export interface BlockSourceOptions {
   checkMs?: number;
   /** Counts the requests; default: they are not counted. */
   spending?: Spending;
-  /** Told what is known of the upstreams, and tells which are cordoned; default: nobody. */
+  /** Called with each reason not to believe what an upstream said before. */
+  onFinding?: (finding: NodeFinding) => void;
+  /** Reports the upstreams, and says which are cordoned; default: neither. */
   reports?: NodeReports;
 }
 
 const MEBIBYTE = 1_048_576;
 /** V8 holds no string of 512 MiB: longer answers can only be streamed. */
-const LONGEST_TEXT_BYTES = 256 * MEBIBYTE;
+const MAX_TEXT_BYTES = 256 * MEBIBYTE;
 /** An upstream that failed a proof is asked last for this long. */
 const DISTRUST_MS = 600_000;
-const NO_WISH = { receipts: false, traces: false };
-const NOBODY: ReadonlySet<string> = new Set();
 
 /** Opens the upstreams of one network as a source of blocks; nothing is sent before the first call. */
 export function createBlockSource(options: BlockSourceOptions): BlockSource {
   const { context, network } = options;
   const { clock } = context;
-  const metrics = createCallMetrics(context.metrics, network.id);
+  const getMetrics = createUpstreamMetrics(context.metrics, network.id);
   const closing = new AbortController();
   // A listener for each call that is under way.
   setMaxListeners(0, closing.signal);
   const budget = createByteBudget(options.maxInFlightBytes ?? 64 * MEBIBYTE);
-  const lookers = new Set<() => void>();
+  const fillers = new Set<() => void>();
   let callsLeft = options.maxCalls ?? Number.POSITIVE_INFINITY;
   const mayCall = (calls: number): boolean => {
     if (calls > callsLeft) return false;
     callsLeft -= calls;
     return true;
   };
-  const nodes = network.upstreams.map((upstream) =>
-    createUpstreamNode({
-      upstream,
-      network,
-      context,
-      metrics,
-      spending: options.spending,
-      maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, LONGEST_TEXT_BYTES),
-      timeoutMs: options.timeoutMs ?? 30_000,
-      mayCall,
-      onRoom: () => {
-        for (const look of lookers) look();
-      },
-    }),
+  const shared = {
+    network,
+    context,
+    spending: options.spending,
+    maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, MAX_TEXT_BYTES),
+    timeoutMs: options.timeoutMs ?? 30_000,
+    mayCall,
+    onRoom: () => {
+      for (const fill of fillers) fill();
+    },
+  };
+  const nodes = network.upstreams.map(
+    (upstream) => new BatchUpstream({ ...shared, upstream, metrics: getMetrics(upstream.name) }),
   );
   const open = (signal?: AbortSignal): Scope => openScope(context.signal, closing.signal, signal);
   const scoped = async <T>(
@@ -88,85 +88,59 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     }
   };
 
-  const subscriptions = createHeadSubscriptions({
-    network,
-    nodes,
-    context,
-    metrics,
-    checkMs: options.checkMs,
-  });
-  const unreport = nodes.map((node, at) =>
-    options.reports?.add({
-      ...{ network: network.id, upstream: node.name, provider: network.upstreams[at]?.provider ?? '' },
-      report: () => reportOf(node, clock.elapsed(), subscriptions.isDelivering(node.name)),
-      cordon: node.cordon,
-    }),
+  const subscriptions = createHeadSubscriptions({ network, nodes, context, checkMs: options.checkMs });
+  const unreport = reportUpstreams(options.reports, network.id, nodes, (node) =>
+    describeAbilities(node, subscriptions.isDelivering(node.name)),
   );
-  const nobody = (): Error => noUpstream(network, nodes);
-  const head = createPoolHead({ nodes, network, context, metrics, nobody });
+  const nobody = (): Error => buildNoUpstreamError(network, nodes);
+  const head = createPoolHead({ nodes, network, context, nobody, onFinding: options.onFinding });
 
-  /** From the preferred upstream first, else from any that answers. */
   const headers = async (
     numbers: readonly number[],
     from: string | undefined,
-    scope: Scope,
-    account: Account,
+    callContext: CallContext,
   ): Promise<(BlockHeader | null)[]> => {
-    const block = Math.max(...numbers);
-    const exhausted = new Set<string>();
-    let error: Error | null = null;
-    let absent: (BlockHeader | null)[] | null = null;
-    for (;;) {
-      const named = nodes.find(
-        (node) => node.name === from && node.excluded === null && !exhausted.has(node.name),
-      );
-      const node = named ?? chooseNode(nodes, { block, wish: NO_WISH, avoid: NOBODY, exhausted }, clock);
-      if (node === null) break;
-      exhausted.add(node.name);
-      const found = await askHeaders(node, numbers, { scope, urgent: true, account });
-      if ('action' in found) error = found.error;
-      else if (found.every((header) => header !== null)) return found;
-      else absent ??= found;
-    }
-    if (absent !== null) return absent;
-    throw error ?? nobody();
+    const found = await findHeaders(nodes, numbers, from, callContext);
+    if (Array.isArray(found)) return found;
+    throw found ?? nobody();
   };
 
-  const sourceOf = (account: Account): BlockSource => ({
-    as: sourceOf,
-    probe: (wish, signal) => scoped(signal, (scope) => probeNodes(nodes, network, wish, context, { scope })),
+  const getSource = (account: Account): BlockSource => ({
+    as: getSource,
+    probe: (request, signal) =>
+      scoped(signal, (scope) => probeNodes(nodes, network, request, context, { scope })),
     head: (signal, anchor = null) => scoped(signal, (scope) => head(scope, anchor)),
     headers: (numbers, { from, signal } = {}) =>
       numbers.length === 0
         ? Promise.resolve([])
-        : scoped(signal, (scope) => headers(numbers, from, scope, account)),
-    fetchBlocks: (range, wish, signal) => ({
+        : scoped(signal, (scope) => headers(numbers, from, { scope, urgent: true, account })),
+    fetchBlocks: (range, request, signal) => ({
       [Symbol.asyncIterator]: () =>
-        fetchRange(range, wish, {
+        fetchRange(range, request, {
           nodes,
           clock,
           network: network.id,
           budget,
           account,
           scope: open(signal),
-          onRoom: (look) => {
-            lookers.add(look);
-            return () => lookers.delete(look);
+          onRoom: (fill) => {
+            fillers.add(fill);
+            return () => fillers.delete(fill);
           },
         }),
     }),
-    fetchBlock: (number, wish, more = {}) =>
+    fetchBlock: (number, request, more = {}) =>
       scoped(more.signal, async (scope) => {
         const settled: (FetchedBlock | FailedBlock)[] = [];
         await fetchWithFailover([number], {
           nodes,
           clock,
           network: network.id,
-          wish,
+          request,
           account,
           scope,
-          ...(more.avoid === undefined ? {} : { avoid: more.avoid }),
-          ...(more.patient === undefined ? {} : { patient: more.patient }),
+          avoid: more.avoid,
+          patient: more.patient,
           settle: (block) => settled.push(block),
         });
         const [block] = settled as [FetchedBlock | FailedBlock];
@@ -174,91 +148,73 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         return block;
       }),
     blockHash: (number, signal) =>
-      scoped(signal, async (scope) => (await headers([number], undefined, scope, account))[0]?.hash ?? null),
+      scoped(signal, async (scope) => {
+        const [header] = await headers([number], undefined, { scope, urgent: true, account });
+        return header?.hash ?? null;
+      }),
     onHead: subscriptions.onHead,
     subscription: subscriptions.state,
-    reportLie: (upstream) => {
+    reportInvalidResponse: (upstream) => {
       const node = nodes.find((candidate) => candidate.name === upstream);
       if (node === undefined) return;
-      node.lies += 1;
-      node.distrustedUntil = clock.elapsed() + DISTRUST_MS;
-      metrics.lie(upstream);
-      context.logger.warn(
-        { network: network.id, upstream },
-        'data of this node failed a proof that another one passed: asking it last',
-      );
+      node.noteInvalidResponse('block');
+      node.distrust(DISTRUST_MS);
+      const facts = { network: network.id, upstream };
+      context.logger.warn(facts, 'upstream failed a proof that another one passed: asked last');
     },
     usualBatch: (upstream, bytes) => nodes.find(({ name }) => name === upstream)?.sizes.usual(bytes) ?? 1,
-    status: () =>
-      nodes.map((node) => describeNode(node, clock.elapsed(), subscriptions.isDelivering(node.name))),
+    status: () => nodes.map((node) => describeNode(node, subscriptions.isDelivering(node.name))),
     close: async () => {
-      for (const end of unreport) end?.();
+      unreport();
       closing.abort(
-        new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were let go.` }),
+        new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were closed.` }),
       );
       await Promise.all([subscriptions.close(), ...nodes.map((node) => node.http.destroy())]);
     },
   });
-  return sourceOf(NO_ACCOUNT);
+  return getSource(NO_ACCOUNT);
 }
 
-function describeNode(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamStatus {
+function describeNode(node: BatchUpstream, subscribed: boolean | null): UpstreamStatus {
   const { finalizedTag, receipts, traces } = node.capabilities;
   return {
     name: node.name,
     client: node.client,
-    healthy: isHealthy(node, now),
+    healthy: node.isHealthy(),
     subscribed,
     head: node.head,
     latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
     errors: node.errors,
     requests: node.requests,
-    capabilities: {
-      receipts: receipts.confirmed ? (receipts.mode?.name ?? null) : null,
-      traces: traces.confirmed ? (traces.mode?.name ?? null) : null,
-      finalizedTag,
-    },
+    capabilities: { receipts: getConfirmed(receipts), traces: getConfirmed(traces), finalizedTag },
   };
 }
 
-function reportOf(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamReport {
+/** What the source knows of a node, for its report. */
+function describeAbilities(node: BatchUpstream, subscribed: boolean | null) {
   const { finalizedTag, receipts, traces } = node.capabilities;
-  const offered: [string, string | null, boolean][] = [
-    ['receipts', receipts.confirmed ? (receipts.mode?.name ?? null) : null, receipts.mode === null],
-    ['traces', traces.confirmed ? (traces.mode?.name ?? null) : null, traces.mode === null],
-    ['the finalized tag', finalizedTag === true ? 'the finalized tag' : null, finalizedTag === false],
-    [
-      'new heads over WebSocket',
-      subscribed === true ? 'new heads over WebSocket' : null,
-      subscribed === false,
-    ],
-  ];
+  const modes = { receipts, traces };
+  const flags = { 'the finalized tag': finalizedTag, 'new heads over WebSocket': subscribed };
+  const select = (is: boolean): string[] =>
+    Object.entries(flags).flatMap(([name, value]) => (value === is ? name : []));
+  const missing = Object.entries(modes).flatMap(([kind, { mode }]) => (mode === null ? kind : []));
   return {
-    state: stateOf(node, now),
-    ...node.recent.look(),
     client: node.client,
-    head: node.head,
     inFlight: node.limit.load,
     maxInFlight: node.limit.limit,
-    lies: node.lies,
-    keptBack: node.spending.refusal('backfill')?.error.message ?? null,
-    lastError: node.lastFault?.error.message ?? node.lastError,
-    can: offered.flatMap(([, can]) => can ?? []),
-    lacks: offered.flatMap(([what, , isMissing]) => (isMissing ? what : [])),
+    capabilities: [getConfirmed(receipts) ?? [], getConfirmed(traces) ?? [], select(true)].flat(),
+    missingCapabilities: [...missing, ...select(false)],
   };
 }
 
-function stateOf(node: UpstreamNode, now: number): UpstreamReport['state'] {
-  if (node.cordoned) return 'cordoned';
-  if (node.excluded !== null) return 'another-chain';
-  if (node.offChain) return 'another-branch';
-  if (node.distrustedUntil > now) return 'distrusted';
-  return node.circuit.state === 'closed' && node.pause.waitMs() === 0 ? 'ok' : 'resting';
+/** The name of the way that works; null while unknown. */
+function getConfirmed({ confirmed, mode }: Capability<Mode>): string | null {
+  return confirmed ? (mode?.name ?? null) : null;
 }
 
-function noUpstream(network: Network, nodes: readonly UpstreamNode[]): PackhouseError {
-  const excluded = nodes.find((node) => node.excluded !== null)?.excluded;
-  if (excluded !== null && excluded !== undefined) return excluded;
+function buildNoUpstreamError(network: Network, nodes: readonly BatchUpstream[]): PackhouseError {
+  const exclusion = nodes.find((node) => node.exclusion !== null)?.exclusion;
+  if (exclusion) return exclusion;
   return new PackhouseError({
     code: 'NODE_UNREACHABLE',
     message: `No upstream of ${network.id} can be asked.`,

@@ -2,20 +2,19 @@ import { PackhouseError } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { answer, envelopes, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
 import {
-  blockHashOf,
-  receiptsOf,
+  getBlockHash,
+  getTransactionHash,
   serveChain,
   smallChain,
-  transactionHashOf,
+  toReceipts,
 } from '../../test/small-chain.js';
-import { collect, isFetched, testContext, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { collect, isFetched, testContext, testUpstream, useNodes } from '../../test/test-source.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 
 const ALL = { receipts: true, traces: true };
 const BLOCKS_ONLY = { receipts: false, traces: false };
 
-const methodsOf = (node: ScriptedNode): string[] =>
+const getMethods = (node: ScriptedNode): string[] =>
   node.requests.flatMap((request) => request.calls.map((call) => call.method));
 
 function failure(block: FetchedBlock | FailedBlock | undefined): PackhouseError {
@@ -34,7 +33,7 @@ describe('a pool of upstreams', () => {
       testUpstream(second.url, { name: 'second', priority: 2 }),
       testUpstream(first.url, { name: 'first', priority: 1 }),
     ]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 99 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 99 }, ALL));
     expect(new Set(blocks.map((block) => isFetched(block) && block.upstream))).toEqual(new Set(['first']));
     expect(second.requests).toHaveLength(0);
   });
@@ -50,7 +49,7 @@ describe('a pool of upstreams', () => {
     const { source } = use.source(
       nodes.map((node, index) => testUpstream(node.url, { name: `node ${index}` })),
     );
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 999 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 999 }, ALL));
     expect(blocks.every(isFetched)).toBe(true);
     for (const node of nodes) expect(node.requests.length).toBeGreaterThan(5);
   });
@@ -63,7 +62,7 @@ describe('a pool of upstreams', () => {
       testUpstream(gone.url, { name: 'gone', priority: 1 }),
       testUpstream(here.url, { name: 'here', priority: 2 }),
     ]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 499 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 499 }, ALL));
     expect(blocks.every((block) => isFetched(block) && block.upstream === 'here')).toBe(true);
     expect(source.status().map((status) => [status.name, status.healthy])).toEqual([
       ['gone', false],
@@ -75,7 +74,7 @@ describe('a pool of upstreams', () => {
     const gone = await use.node(serveChain(smallChain()));
     await gone.close();
     const { source } = use.source([testUpstream(gone.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 3, end: 202 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 3, lastBlock: 202 }, ALL));
     expect(blocks.map((block) => block.number)).toEqual(Array.from({ length: 200 }, (_, index) => 3 + index));
     const error = failure(blocks[0]);
     expect(error.code).toBe('NODE_UNREACHABLE');
@@ -89,7 +88,7 @@ describe('a pool of upstreams', () => {
     const node = await use.node(serveChain(smallChain()));
     node.intercept = () => true;
     const { source } = use.source([testUpstream(node.url)], { timeoutMs: 50 });
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 199 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 199 }, BLOCKS_ONLY));
     expect(blocks.every((block) => failure(block).code === 'NODE_TIMEOUT')).toBe(true);
     expect(failure(blocks[199]).message).toContain('did not begin to answer in time');
     expect(node.requests.length).toBeLessThan(30);
@@ -103,7 +102,7 @@ describe('a pool of upstreams', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url, { maxInFlight: 1 })]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 49 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 49 }, BLOCKS_ONLY));
     expect(blocks.every(isFetched)).toBe(true);
     expect(node.requests.some((request) => request.calls.length > 4)).toBe(true);
   });
@@ -116,17 +115,17 @@ describe('a pool of upstreams', () => {
     };
     const context = testContext();
     const { source } = use.source([testUpstream(node.url)], { context });
-    const lost = await collect(source.fetchBlocks({ start: 0, end: 99 }, BLOCKS_ONLY));
+    const lost = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 99 }, BLOCKS_ONLY));
     expect(lost.every((block) => !isFetched(block))).toBe(true);
     expect(source.status()[0]?.healthy).toBe(false);
     const tries = node.requests.length;
     expect(tries).toBeLessThan(60);
     node.intercept = null;
     context.clock.jump(60_000);
-    const found = await collect(source.fetchBlocks({ start: 0, end: 99 }, BLOCKS_ONLY));
+    const found = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 99 }, BLOCKS_ONLY));
     expect(found.every(isFetched)).toBe(true);
     expect(source.status()[0]?.healthy).toBe(true);
-    expect(context.lines.filter((line) => /resting it|answers again/.test(line))).toHaveLength(2);
+    expect(context.lines.filter((line) => /circuit (opened|closed)/.test(line))).toHaveLength(2);
   });
 
   it('waits for an upstream that rests for long only where it is asked to be patient', async () => {
@@ -140,7 +139,7 @@ describe('a pool of upstreams', () => {
         return true;
       };
       for (let tries = 0; tries < 3; tries++) {
-        await collect(source.fetchBlocks({ start: 0, end: 9 }, BLOCKS_ONLY));
+        await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 9 }, BLOCKS_ONLY));
         context.clock.jump(5_000);
       }
       node.intercept = null;
@@ -152,6 +151,21 @@ describe('a pool of upstreams', () => {
     expect(await source.fetchBlock(3, BLOCKS_ONLY, { patient: true })).toMatchObject({ number: 3 });
   });
 
+  it('asks an upstream after its rest, also if the timer fires before its time', async () => {
+    const node = await use.node(serveChain(smallChain()));
+    node.intercept = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    const context = testContext();
+    const { source } = use.source([testUpstream(node.url)], { context });
+    await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 9 }, BLOCKS_ONLY));
+    expect(source.status()[0]?.healthy).toBe(false);
+    node.intercept = null;
+    context.clock.sleep = async (ms) => context.clock.jump(Math.max(1, ms - 3));
+    expect(await source.fetchBlock(3, BLOCKS_ONLY, { patient: true })).toMatchObject({ number: 3 });
+  });
+
   it('takes blocks that one upstream does not have yet from the other', async () => {
     const behind = await use.node(serveChain(smallChain({ head: 50 })));
     const ahead = await use.node(serveChain(smallChain({ head: 200 })));
@@ -160,7 +174,7 @@ describe('a pool of upstreams', () => {
       testUpstream(ahead.url, { name: 'ahead', priority: 2 }),
     ]);
     await source.probe(BLOCKS_ONLY);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 150 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 150 }, ALL));
     expect(blocks.every(isFetched)).toBe(true);
     expect(blocks.slice(60).every((block) => isFetched(block) && block.upstream === 'ahead')).toBe(true);
     const asked = behind.requests.flatMap((request) => request.calls.map((call) => Number(call.params[0])));
@@ -172,7 +186,7 @@ describe('a pool of upstreams', () => {
     const node = await use.node((call) => (Number(call.params[0]) === 33 ? null : serveChain(chain)(call)));
     const { source } = use.source([testUpstream(node.url)]);
     await source.head();
-    const blocks = await collect(source.fetchBlocks({ start: 30, end: 40 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 30, lastBlock: 40 }, ALL));
     expect(blocks.filter(isFetched)).toHaveLength(10);
     const error = failure(blocks[3]);
     expect(error.code).toBe('NODE_ANSWER_MISSING');
@@ -195,20 +209,20 @@ describe('a pool of upstreams', () => {
       testUpstream(liar.url, { name: 'liar', priority: 1 }),
       testUpstream(honest.url, { name: 'honest', priority: 2 }),
     ]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 49 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 49 }, ALL));
     expect(blocks.every((block) => isFetched(block) && block.upstream === 'honest')).toBe(true);
     const alone = use.source([testUpstream(liar.url, { name: 'liar' })]).source;
-    const [failed] = await collect(alone.fetchBlocks({ start: 7, end: 7 }, ALL));
+    const [failed] = await collect(alone.fetchBlocks({ firstBlock: 7, lastBlock: 7 }, ALL));
     expect(failure(failed).code).toBe('NODE_ANSWER_MISSING');
   });
 
   it('takes fewer receipts than transactions for missing ones', async () => {
     const chain = smallChain({ transactions: () => 3 });
     const node = await use.node((call) =>
-      call.method === 'eth_getBlockReceipts' ? receiptsOf(chain, 7).slice(1) : serveChain(chain)(call),
+      call.method === 'eth_getBlockReceipts' ? toReceipts(chain, 7).slice(1) : serveChain(chain)(call),
     );
     const { source } = use.source([testUpstream(node.url)]);
-    const [failed] = await collect(source.fetchBlocks({ start: 7, end: 7 }, ALL));
+    const [failed] = await collect(source.fetchBlocks({ firstBlock: 7, lastBlock: 7 }, ALL));
     expect(failure(failed).message).toContain('answered with 2 receipts for 3 transactions');
   });
 
@@ -219,12 +233,12 @@ describe('a pool of upstreams', () => {
       const result = serveChain(chain)(call);
       if (call.method !== 'trace_block' || races === 0) return result;
       races -= 1;
-      return (result as object[]).map((trace) => ({ ...trace, blockHash: blockHashOf(-1) }));
+      return (result as object[]).map((trace) => ({ ...trace, blockHash: getBlockHash(-1) }));
     });
     const { source } = use.source([testUpstream(node.url)]);
-    const [block] = await collect(source.fetchBlocks({ start: 9, end: 9 }, ALL));
+    const [block] = await collect(source.fetchBlocks({ firstBlock: 9, lastBlock: 9 }, ALL));
     expect(block !== undefined && isFetched(block)).toBe(true);
-    expect(methodsOf(node).filter((method) => method === 'eth_getBlockByNumber')).toHaveLength(3);
+    expect(getMethods(node).filter((method) => method === 'eth_getBlockByNumber')).toHaveLength(3);
   });
 
   it('lets the other blocks of a range through when one fails everywhere', async () => {
@@ -239,7 +253,7 @@ describe('a pool of upstreams', () => {
       testUpstream(first.url, { name: 'first' }),
       testUpstream(second.url, { name: 'second', priority: 2 }),
     ]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 299 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 299 }, ALL));
     expect(blocks.map((block) => block.number)).toEqual(Array.from({ length: 300 }, (_, index) => index));
     expect(blocks.filter((block) => !isFetched(block)).map((block) => block.number)).toEqual([77]);
     expect(blocks[77]).toMatchObject({ upstreams: ['first', 'second'] });
@@ -263,7 +277,7 @@ describe('a pool of upstreams', () => {
     await expect(source.fetchBlock(1_000, ALL)).rejects.toMatchObject({ code: 'NODE_ANSWER_MISSING' });
   });
 
-  it('asks an upstream that told a lie last, for a while, and counts it', async () => {
+  it('asks an upstream that failed a proof last, for a while, and counts it', async () => {
     const first = await use.node(serveChain(smallChain()));
     const second = await use.node(serveChain(smallChain()));
     const context = testContext();
@@ -274,11 +288,11 @@ describe('a pool of upstreams', () => {
       ],
       { context },
     );
-    source.reportLie('first');
+    source.reportInvalidResponse('first');
     expect((await source.fetchBlock(7, ALL)).upstream).toBe('second');
     expect(source.status()[0]?.healthy).toBe(false);
     expect(await context.metrics.render()).toContain(
-      'packhouse_upstream_lies_total{network="testnet",upstream="first"} 1',
+      'packhouse_upstream_invalid_responses_total{network="testnet",upstream="first",method="block"} 1',
     );
     context.clock.jump(600_001);
     expect((await source.fetchBlock(7, ALL)).upstream).toBe('first');
@@ -295,7 +309,7 @@ describe('a pool of upstreams', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url)], { context });
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 63 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 63 }, BLOCKS_ONLY));
     expect(blocks.every(isFetched)).toBe(true);
     expect(context.clock.slept.some((ms) => ms > 6_000 && ms <= 7_000)).toBe(true);
     expect(source.status()[0]?.healthy).toBe(true);
@@ -317,7 +331,7 @@ describe('a pool of upstreams', () => {
       ],
       { context },
     );
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 199 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 199 }, ALL));
     expect(blocks.every((block) => isFetched(block) && block.upstream === 'free')).toBe(true);
     expect(context.clock.slept.every((ms) => ms < 10_000)).toBe(true);
   });
@@ -355,7 +369,7 @@ describe('a pool of upstreams', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 399 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 399 }, ALL));
     expect(blocks.map((block) => block.number)).toEqual(Array.from({ length: 400 }, (_, index) => index));
     for (const block of blocks) if (!isFetched(block)) expect(block.error).toBeInstanceOf(PackhouseError);
     expect(blocks.filter(isFetched).length).toBeGreaterThan(200);
@@ -369,7 +383,7 @@ describe('a pool of upstreams', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 15 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 15 }, BLOCKS_ONLY));
     expect(blocks.every(isFetched)).toBe(true);
     const again = node.requests
       .slice(1)
@@ -381,16 +395,16 @@ describe('a pool of upstreams', () => {
     const chain = smallChain({ transactions: () => 3, without: new Set(['eth_getBlockReceipts']) });
     const node = await use.node((call) => {
       if (call.method !== 'eth_getTransactionReceipt') return serveChain(chain)(call);
-      return receiptsOf(chain, 7).find((receipt) => receipt.transactionHash === call.params[0]) ?? null;
+      return toReceipts(chain, 7).find((receipt) => receipt.transactionHash === call.params[0]) ?? null;
     });
     const { source } = use.source([testUpstream(node.url)]);
     const block = await source.fetchBlock(7, ALL);
     expect(
       (block.receipts as { transactionHash: string }[]).map((receipt) => receipt.transactionHash),
-    ).toEqual([transactionHashOf(7, 0), transactionHashOf(7, 1), transactionHashOf(7, 2)]);
+    ).toEqual([getTransactionHash(7, 0), getTransactionHash(7, 1), getTransactionHash(7, 2)]);
     expect(source.status()[0]?.capabilities.receipts).toBe('eth_getTransactionReceipt');
     await source.fetchBlock(7, ALL);
-    expect(methodsOf(node).filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(1);
+    expect(getMethods(node).filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(1);
     await expect(source.fetchBlock(8, ALL)).rejects.toMatchObject({ code: 'NODE_ANSWER_MISSING' });
   });
 
@@ -406,7 +420,7 @@ describe('a pool of upstreams', () => {
       return serveChain(chain)(call);
     });
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 49 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 49 }, ALL));
     expect(blocks.every((block) => isFetched(block) && block.receipts?.length === 2)).toBe(true);
     expect(source.status()[0]?.capabilities.receipts).toBe(`eth_getBlockReceipts ${form}`);
   });
@@ -432,10 +446,10 @@ describe('a pool of upstreams', () => {
     await source.fetchBlock(7, ALL);
     expect(source.status()[0]?.capabilities.traces).toBe('trace_block');
     chain.without.add('trace_block');
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 99 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 99 }, ALL));
     expect(blocks.every(isFetched)).toBe(true);
     expect((blocks[5] as FetchedBlock).traces).toEqual([
-      expect.objectContaining({ type: 'call', blockNumber: 5, transactionHash: transactionHashOf(5, 0) }),
+      expect.objectContaining({ type: 'call', blockNumber: 5, transactionHash: getTransactionHash(5, 0) }),
     ]);
     expect(source.status()[0]?.capabilities.traces).toBe('debug_traceBlockByHash with callTracer');
   });
@@ -448,7 +462,7 @@ describe('a pool of upstreams', () => {
       return [{ result: (call.params[1] as { tracer: string }).tracer === 'callTracer' ? frame : {} }];
     });
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 0 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 0 }, ALL));
     expect(failure(blocks[0])).toMatchObject({
       code: 'NODE_ANSWER_INVALID',
       hint: expect.stringContaining('callTracer is too old'),
@@ -459,10 +473,10 @@ describe('a pool of upstreams', () => {
     const chain = smallChain({ transactions: () => 1, without: new Set(['trace_block']) });
     const node = await use.node(serveChain(chain));
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 9 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 9 }, ALL));
     expect(failure(blocks[0]).code).toBe('NODE_METHOD_MISSING');
     const without = await collect(
-      source.fetchBlocks({ start: 0, end: 9 }, { receipts: true, traces: false }),
+      source.fetchBlocks({ firstBlock: 0, lastBlock: 9 }, { receipts: true, traces: false }),
     );
     expect(without.every(isFetched)).toBe(true);
   });

@@ -1,8 +1,7 @@
-import { type Clock, PackhouseError, type Scope } from '@packhouse/runtime';
+import { type Clock, getOrAdd, heavier, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
 import type { ByteLease } from '../calls/byte-budget.js';
-import type { UpstreamNode } from '../calls/node.js';
-import type { FetchWish } from '../heads/choose-node.js';
-import { chooseNode, offers } from '../heads/choose-node.js';
+import { chooseNode, type FetchRequest, offers } from '../heads/choose-node.js';
 import type { Use } from '../spending/budget-rule.js';
 import type { Account } from '../spending/spending.js';
 import type { Fault } from '../upstream/fault.js';
@@ -13,8 +12,8 @@ import { fetchFromNode } from './from-node.js';
 const TRIES = 3;
 /** A rate limit says nothing about the blocks, so it allows more tries. */
 const RATE_LIMITED_TRIES = 10;
-const FIRST_BACK_OFF_MS = 200;
-const LONGEST_BACK_OFF_MS = 5_000;
+const INITIAL_BACK_OFF_MS = 200;
+const MAX_BACK_OFF_MS = 5_000;
 /** How long blocks wait while all upstreams rest. */
 const REST_PATIENCE_MS = 5_000;
 /** How long a patient fetch waits: longer than the longest rest of an upstream (`circuit.ts`). */
@@ -24,10 +23,10 @@ const PAUSE_PATIENCE_MS = 60_000;
 
 /** Options of a fetch with failover. */
 interface FailoverOptions {
-  nodes: readonly UpstreamNode[];
+  nodes: readonly BatchUpstream[];
   clock: Clock;
   network: string;
-  wish: FetchWish;
+  request: FetchRequest;
   avoid?: readonly string[];
   /** Waits for upstreams that rest, however long their rest. */
   patient?: boolean;
@@ -43,7 +42,7 @@ interface FailoverOptions {
  * Every block is settled, as fetched or as failed. Rejects only when aborted.
  */
 export async function fetchWithFailover(numbers: readonly number[], options: FailoverOptions): Promise<void> {
-  const { clock, nodes, scope, settle, wish } = options;
+  const { clock, nodes, scope, settle, request } = options;
   const { signal } = scope;
   const use = options.account?.use ?? 'urgent';
   const restPatienceMs = options.patient === true ? LONG_REST_PATIENCE_MS : REST_PATIENCE_MS;
@@ -52,15 +51,16 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
   const exhausted = new Set<string>();
   const avoid = new Set(options.avoid ?? []);
   const asked = new Set<string>();
-  const errors = new Map<number, PackhouseError>();
-  const faultsOf = new Map<number, Map<string, PackhouseError>>();
+  const errors = new Map<number, Error>();
+  const faultsByBlock = new Map<number, Map<string, Error>>();
   let pending = [...numbers];
 
-  const fail = (number: number, error: PackhouseError): void => {
-    const faults = [...(faultsOf.get(number) ?? [])].map(([upstream, fault]) => ({ upstream, error: fault }));
+  const fail = (number: number, error: Error): void => {
+    const known = faultsByBlock.get(number) ?? new Map<string, Error>();
+    const faults = [...known].map(([upstream, fault]) => ({ upstream, error: fault }));
     settle({ number, error, upstreams: [...asked], faults });
   };
-  const countTry = (node: UpstreamNode): number => {
+  const countTry = (node: BatchUpstream): number => {
     const count = (tries.get(node.name) ?? 0) + 1;
     tries.set(node.name, count);
     if (count >= TRIES) exhausted.add(node.name);
@@ -69,29 +69,29 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
 
   while (pending.length > 0) {
     signal.throwIfAborted();
-    const need = { block: pending[pending.length - 1] as number, wish, avoid, exhausted, use };
-    const node = chooseNode(nodes, need, clock);
+    const need = { block: pending[pending.length - 1] as number, request, avoid, exhausted, use };
+    const node = chooseNode(nodes, need);
     // An upstream that is ready is used without waiting a turn of the event loop, so that its load is correct when the
     // next group starts.
     const ready =
       node !== null &&
       (node.waitMs(use) === 0 || (await isReady(node, { clock, signal, restPatienceMs, use })));
     if (node === null || !ready) {
-      if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
-      const keptBack = node?.spending.refusal(use)?.error;
-      const known = node?.lastFault?.error ?? nobody(options);
-      for (const number of pending) fail(number, keptBack ?? errors.get(number) ?? known);
+      if (node !== null && chooseNode(nodes, need) !== node) continue;
+      const throttled = node?.spending.refusal(use)?.error;
+      const known = node?.lastFault?.error ?? buildNoUpstreamError(options);
+      for (const number of pending) {
+        const error = errors.get(number);
+        fail(number, throttled === undefined ? (error ?? known) : heavier(error, throttled));
+      }
       return;
     }
     asked.add(node.name);
     const probe = node.circuit.enter();
     let faults: Fault[];
     try {
-      const outcomes = await fetchFromNode(node, pending, wish, {
-        scope,
-        account: options.account,
-        ...(options.lease === undefined ? {} : { lease: options.lease }),
-      });
+      const { account, lease } = options;
+      const outcomes = await fetchFromNode(node, pending, request, { scope, account, lease });
       pending = [];
       faults = [];
       for (const outcome of outcomes) {
@@ -99,14 +99,15 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
           settle(outcome.fetched);
           continue;
         }
-        const known = faultsOf.get(outcome.number) ?? new Map<string, PackhouseError>();
-        faultsOf.set(outcome.number, known.set(node.name, outcome.fault.error));
-        if (outcome.fault.action === 'give-up') {
-          fail(outcome.number, outcome.fault.error);
-        } else {
-          errors.set(outcome.number, outcome.fault.error);
-          faults.push(outcome.fault);
-          pending.push(outcome.number);
+        const { fault, number } = outcome;
+        const ofNodes = getOrAdd(faultsByBlock, number, () => new Map<string, Error>());
+        ofNodes.set(node.name, heavier(ofNodes.get(node.name), fault.error));
+        const error = heavier(errors.get(number), fault.error);
+        if (fault.action === 'give-up') fail(number, error);
+        else {
+          errors.set(number, error);
+          faults.push(fault);
+          pending.push(number);
         }
       }
     } finally {
@@ -124,13 +125,13 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
       continue;
     }
     if (faults.every((fault) => fault.error.code === 'NODE_METHOD_MISSING')) {
-      if (!offers(node, wish)) exhausted.add(node.name);
+      if (!offers(node, request)) exhausted.add(node.name);
     }
     const count = countTry(node);
     if (faults.some((fault) => fault.action === 'elsewhere')) avoid.add(node.name);
-    const next = chooseNode(nodes, { ...need, avoid, exhausted }, clock);
+    const next = chooseNode(nodes, { ...need, avoid, exhausted });
     if (next === node) {
-      const backOff = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (count - 1));
+      const backOff = Math.min(MAX_BACK_OFF_MS, INITIAL_BACK_OFF_MS * 2 ** (count - 1));
       await clock.sleep(backOff * (0.5 + Math.random() / 2), signal);
     }
   }
@@ -141,24 +142,20 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
  * failed again.
  */
 async function isReady(
-  node: UpstreamNode,
-  {
-    clock,
-    signal,
-    restPatienceMs,
-    use,
-  }: { clock: Clock; signal: AbortSignal; restPatienceMs: number; use: Use },
+  node: BatchUpstream,
+  limits: { clock: Clock; signal: AbortSignal; restPatienceMs: number; use: Use },
 ): Promise<boolean> {
-  let waits = 0;
+  const { clock, signal, restPatienceMs, use } = limits;
+  // Not whether it is open after a wait: a timer may fire before its time, as the event loop's clock stands still.
+  const { openings } = node.circuit;
   for (;;) {
     const waitMs = node.waitMs(use);
     if (waitMs === 0) return true;
-    if (node.excluded !== null) return false;
+    if (node.excluded) return false;
     const resting = node.circuit.state !== 'closed';
-    if (resting && waits > 0 && waitMs > 0 && node.circuit.state === 'open') return false;
-    waits += 1;
+    if (node.circuit.state === 'open' && node.circuit.openings !== openings) return false;
     if (waitMs === Number.POSITIVE_INFINITY) {
-      await untilSettled(node, signal);
+      await untilAborted(node.circuit.settled(), signal);
       continue;
     }
     if (waitMs > (resting ? restPatienceMs : PAUSE_PATIENCE_MS)) return false;
@@ -166,26 +163,15 @@ async function isReady(
   }
 }
 
-function untilSettled(node: UpstreamNode, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    void node.circuit.settled().then(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    });
-  });
-}
-
-function nobody(options: FailoverOptions): PackhouseError {
-  const excluded = options.nodes.find((node) => node.excluded !== null)?.excluded;
-  const able = options.nodes.some((node) => node.excluded === null && offers(node, options.wish));
-  if (excluded !== null && excluded !== undefined && !able) return excluded;
+function buildNoUpstreamError(options: FailoverOptions): PackhouseError {
+  const exclusion = options.nodes.find((node) => node.exclusion !== null)?.exclusion;
+  const able = options.nodes.some((node) => !node.excluded && offers(node, options.request));
+  if (exclusion && !able) return exclusion;
   return new PackhouseError({
     code: able ? 'NODE_UNREACHABLE' : 'NODE_METHOD_MISSING',
     message: able
       ? `No upstream of ${options.network} can be asked now.`
-      : `No upstream of ${options.network} offers the methods for what is wanted.`,
+      : `No upstream of ${options.network} offers the methods for what is requested.`,
     hint: able ? undefined : 'Add a node with eth_getBlockReceipts and trace_block (or the debug namespace).',
   });
 }

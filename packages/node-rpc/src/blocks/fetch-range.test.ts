@@ -1,15 +1,14 @@
 import { systemClock } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../../test/scripted-node.js';
-import { blockHashOf, serveChain, smallChain } from '../../test/small-chain.js';
-import { collect, isFetched, testContext, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { getBlockHash, serveChain, smallChain } from '../../test/small-chain.js';
+import { collect, isFetched, testContext, testUpstream, useNodes } from '../../test/test-source.js';
 
 const ALL = { receipts: true, traces: true };
 const BLOCKS_ONLY = { receipts: false, traces: false };
 
-const upTo = (start: number, end: number): number[] =>
-  Array.from({ length: end - start + 1 }, (_, index) => start + index);
+const upTo = (firstBlock: number, lastBlock: number): number[] =>
+  Array.from({ length: lastBlock - firstBlock + 1 }, (_, index) => firstBlock + index);
 
 describe('fetchBlocks', () => {
   const use = useNodes();
@@ -27,12 +26,12 @@ describe('fetchBlocks', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 100, end: 399 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 100, lastBlock: 399 }, ALL));
     expect(blocks.map((block) => block.number)).toEqual(upTo(100, 399));
     for (const block of blocks) {
       if (!isFetched(block)) throw block.error;
       expect(block.upstream).toBe('main');
-      expect((block.block as { hash: string }).hash).toBe(blockHashOf(block.number));
+      expect((block.block as { hash: string }).hash).toBe(getBlockHash(block.number));
       expect(block.receipts).toHaveLength(block.number % 4);
       expect(block.traces).toHaveLength((block.number % 4) + 1);
       expect(block.bytes).toBeGreaterThan(0);
@@ -42,7 +41,7 @@ describe('fetchBlocks', () => {
   it('leaves out what was not asked for', async () => {
     const node = await use.node(serveChain(smallChain({ transactions: () => 2 })));
     const { source } = use.source([testUpstream(node.url)]);
-    const [block] = await collect(source.fetchBlocks({ start: 5, end: 5 }, BLOCKS_ONLY));
+    const [block] = await collect(source.fetchBlocks({ firstBlock: 5, lastBlock: 5 }, BLOCKS_ONLY));
     expect(block).toMatchObject({ receipts: undefined, traces: undefined });
     expect(node.requests.flatMap((request) => request.calls.map((call) => call.method))).toEqual([
       'eth_getBlockByNumber',
@@ -53,11 +52,11 @@ describe('fetchBlocks', () => {
     const chain = smallChain({ difficulty: '0x0' });
     const node = await use.node(serveChain(chain));
     const { source } = use.source([testUpstream(node.url)]);
-    const [block] = await collect(source.fetchBlocks({ start: 5, end: 5 }, ALL));
+    const [block] = await collect(source.fetchBlocks({ firstBlock: 5, lastBlock: 5 }, ALL));
     expect(block).toMatchObject({ receipts: [], traces: [] });
     expect(node.requests).toHaveLength(1);
     chain.difficulty = '0x1';
-    await collect(source.fetchBlocks({ start: 6, end: 6 }, ALL));
+    await collect(source.fetchBlocks({ firstBlock: 6, lastBlock: 6 }, ALL));
     expect(node.requests.map((request) => request.calls[0]?.method)).toEqual([
       'eth_getBlockByNumber',
       'eth_getBlockByNumber',
@@ -68,9 +67,9 @@ describe('fetchBlocks', () => {
   it('asks for receipts by the hash of the block that it got', async () => {
     const node = await use.node(serveChain(smallChain({ transactions: () => 1, difficulty: '0x0' })));
     const { source } = use.source([testUpstream(node.url)]);
-    await collect(source.fetchBlocks({ start: 7, end: 7 }, ALL));
+    await collect(source.fetchBlocks({ firstBlock: 7, lastBlock: 7 }, ALL));
     const calls = node.requests.flatMap((request) => request.calls);
-    expect(calls.find((call) => call.method === 'eth_getBlockReceipts')?.params).toEqual([blockHashOf(7)]);
+    expect(calls.find((call) => call.method === 'eth_getBlockReceipts')?.params).toEqual([getBlockHash(7)]);
   });
 
   it('puts more and more tiny blocks in a request, up to 100, and keeps several in flight', async () => {
@@ -80,7 +79,7 @@ describe('fetchBlocks', () => {
       return false;
     };
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 4_095 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 4_095 }, ALL));
     expect(blocks.filter(isFetched)).toHaveLength(4_096);
     const sizes = node.requests.map((request) => request.calls.length);
     expect(sizes[0]).toBe(16);
@@ -94,7 +93,7 @@ describe('fetchBlocks', () => {
     const big = `0x${'ab'.repeat(150_000)}`;
     const node = await use.node(serveChain(smallChain({ head: 5_000, extraData: () => big })));
     const { source } = use.source([testUpstream(node.url)]);
-    await collect(source.fetchBlocks({ start: 0, end: 99 }, BLOCKS_ONLY));
+    await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 99 }, BLOCKS_ONLY));
     // The first requests were sent before any size was known.
     expect(node.requests.slice(4).every((request) => request.calls.length === 1)).toBe(true);
     expect(node.requests.length).toBeGreaterThan(30);
@@ -110,7 +109,7 @@ describe('fetchBlocks', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 999 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 999 }, BLOCKS_ONLY));
     expect(blocks.filter(isFetched)).toHaveLength(1_000);
     const refused = node.requests.filter((request) => request.calls.length > 10);
     expect(refused.length).toBeLessThan(node.requests.length / 4);
@@ -124,7 +123,7 @@ describe('fetchBlocks', () => {
       return true;
     };
     const { source } = use.source([testUpstream(node.url)]);
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 199 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 199 }, BLOCKS_ONLY));
     expect(blocks.filter(isFetched)).toHaveLength(200);
     expect(source.status()[0]?.healthy).toBe(true);
   });
@@ -140,7 +139,9 @@ describe('fetchBlocks', () => {
     };
     const budgetBytes = 3_000_000;
     const { source } = use.source([testUpstream(node.url)], { maxInFlightBytes: budgetBytes });
-    const reader = source.fetchBlocks({ start: 0, end: 2_000 }, BLOCKS_ONLY)[Symbol.asyncIterator]();
+    const reader = source
+      .fetchBlocks({ firstBlock: 0, lastBlock: 2_000 }, BLOCKS_ONLY)
+      [Symbol.asyncIterator]();
     for (let taken = 1; taken <= 150; taken += 1) {
       await reader.next();
       // Nothing more happens until the reader asks again: no request is in flight and none will be.
@@ -161,7 +162,7 @@ describe('fetchBlocks', () => {
     const { source } = use.source([testUpstream(node.url, { maxInFlight: 3 })], {
       maxInFlightBytes: 1_500_000,
     });
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 60 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 60 }, ALL));
     expect(blocks.filter(isFetched)).toHaveLength(61);
   });
 
@@ -173,7 +174,11 @@ describe('fetchBlocks', () => {
     const reason = new Error('enough');
     const seen: number[] = [];
     const reading = (async () => {
-      for await (const block of source.fetchBlocks({ start: 0, end: 900 }, BLOCKS_ONLY, controller.signal)) {
+      for await (const block of source.fetchBlocks(
+        { firstBlock: 0, lastBlock: 900 },
+        BLOCKS_ONLY,
+        controller.signal,
+      )) {
         seen.push(block.number);
       }
     })();
@@ -188,7 +193,9 @@ describe('fetchBlocks', () => {
     const node = await use.node(serveChain(smallChain()));
     const { source } = use.source([testUpstream(node.url)]);
     const reason = new Error('never mind');
-    const reading = collect(source.fetchBlocks({ start: 0, end: 9 }, ALL, AbortSignal.abort(reason)));
+    const reading = collect(
+      source.fetchBlocks({ firstBlock: 0, lastBlock: 9 }, ALL, AbortSignal.abort(reason)),
+    );
     await expect(reading).rejects.toBe(reason);
     expect(node.requests).toHaveLength(0);
   });
@@ -197,7 +204,7 @@ describe('fetchBlocks', () => {
     const node = await use.node(serveChain(smallChain()));
     node.intercept = (request) => request.calls.some((call) => Number(call.params[0]) >= 20);
     const { source } = use.source([testUpstream(node.url)]);
-    for await (const block of source.fetchBlocks({ start: 0, end: 900 }, BLOCKS_ONLY)) {
+    for await (const block of source.fetchBlocks({ firstBlock: 0, lastBlock: 900 }, BLOCKS_ONLY)) {
       if (block.number === 10) break;
     }
     await node.when(() => node.inFlight === 0);
@@ -208,7 +215,7 @@ describe('fetchBlocks', () => {
     const context = testContext();
     const before = context.clock.now();
     const { source } = use.source([testUpstream(node.url, { requestsPerSecond: 25 })], { context });
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 299 }, BLOCKS_ONLY));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 299 }, BLOCKS_ONLY));
     expect(blocks.filter(isFetched)).toHaveLength(300);
     expect(Math.max(...node.requests.map((request) => request.calls.length))).toBeLessThanOrEqual(25);
     expect(context.clock.now() - before).toBeGreaterThan(11_000);
@@ -219,7 +226,7 @@ describe('fetchBlocks', () => {
     const context = testContext();
     const { source } = use.source([testUpstream(node.url, { requestsPerSecond: 25 })], { context });
     const seen: number[] = [];
-    for await (const block of source.fetchBlocks({ start: 0, end: 299 }, BLOCKS_ONLY)) {
+    for await (const block of source.fetchBlocks({ firstBlock: 0, lastBlock: 299 }, BLOCKS_ONLY)) {
       if (isFetched(block)) seen.push(block.number);
       if (block.number === 60) context.clock.setBack(3_600_000);
       if (block.number === 200) context.clock.setBack(-3_600_000);
@@ -261,7 +268,7 @@ describe('fetchBlocks', () => {
       return false;
     };
     const { source } = use.source([testUpstream(node.url)], { context: testContext(systemClock) });
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 1_023 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 1_023 }, ALL));
     expect(blocks.filter(isFetched)).toHaveLength(1_024);
     expect(1_024 / (round * 0.5)).toBeGreaterThan(240);
   });

@@ -1,8 +1,8 @@
+import type { BlockRange } from '@packhouse/chain';
 import { type Clock, type Scope, untilAborted } from '@packhouse/runtime';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
 import type { ByteBudget, ByteLease } from '../calls/byte-budget.js';
-import type { UpstreamNode } from '../calls/node.js';
-import type { FetchWish } from '../heads/choose-node.js';
-import { chooseNode, roomFor } from '../heads/choose-node.js';
+import { chooseNode, countRoom, type FetchRequest } from '../heads/choose-node.js';
 import type { Account } from '../spending/spending.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
@@ -10,32 +10,32 @@ import { fetchWithFailover } from './failover.js';
 /** Memory of a block's parsed form, relative to its bytes. */
 const OVERHEAD_BYTES = 2_048;
 /** Assumed size of a block until one was received. */
-const FIRST_GUESS_BYTES = 65_536;
+const INITIAL_GUESS_BYTES = 65_536;
 
 /** Dependencies of the fetch of a range. */
 interface FetchBlocksOptions {
-  nodes: readonly UpstreamNode[];
+  nodes: readonly BatchUpstream[];
   clock: Clock;
   network: string;
   budget: ByteBudget;
   account: Account;
   scope: Scope;
   /** Registers a callback for when there may be room for more requests; returns a function that unregisters it. */
-  onRoom: (look: () => void) => () => void;
+  onRoom: (fill: () => void) => () => void;
 }
 
 /** Blocks that are fetched together, and their share of the budget. */
 interface Group {
   lease: ByteLease;
   left: number;
-  heldBytes: number;
+  bufferedBytes: number;
   done: boolean;
 }
 
 /**
  * Fetches a range ahead of its reader and yields it in order.
  *
- *   look() ── starts groups while ── upstreams have room ── and the budget has room
+ *   fill() ── starts groups while ── upstreams have room ── and the budget has room
  *     ▲                                                        │
  *     ├── a group ended, a limit grew                          ▼
  *     └── the reader took a block ◀── slots, by number ◀── fetchWithFailover
@@ -43,17 +43,17 @@ interface Group {
  * Throws only the scope's reason when aborted.
  */
 export async function* fetchRange(
-  range: { start: number; end: number },
-  wish: FetchWish,
+  range: BlockRange,
+  request: FetchRequest,
   options: FetchBlocksOptions,
 ): AsyncGenerator<FetchedBlock | FailedBlock, void, undefined> {
   const { budget, clock, nodes, scope } = options;
   const { signal } = scope;
   const ready = new Map<number, { block: FetchedBlock | FailedBlock; group: Group }>();
-  let next = range.start;
-  let taken = range.start;
+  let next = range.firstBlock;
+  let taken = range.firstBlock;
   let active = 0;
-  let guess = FIRST_GUESS_BYTES;
+  let guess = INITIAL_GUESS_BYTES;
   let ended = false;
   let wakeReader: () => void = () => undefined;
 
@@ -61,19 +61,19 @@ export async function* fetchRange(
     const bytes = 'error' in block ? 0 : block.bytes;
     // Growth counts at once: the budget keeps the process from running out of memory.
     guess = bytes > guess ? bytes : guess + (bytes - guess) * 0.1;
-    group.heldBytes += bytes + OVERHEAD_BYTES;
+    group.bufferedBytes += bytes + OVERHEAD_BYTES;
     ready.set(block.number, { block, group });
     if (block.number === taken) wakeReader();
   };
 
   const start = (numbers: number[], lease: ByteLease): void => {
-    const group: Group = { lease, left: numbers.length, heldBytes: 0, done: false };
+    const group: Group = { lease, left: numbers.length, bufferedBytes: 0, done: false };
     active += 1;
     const work = fetchWithFailover(numbers, {
       nodes,
       clock,
       network: options.network,
-      wish,
+      request,
       account: options.account,
       scope,
       lease,
@@ -92,21 +92,21 @@ export async function* fetchRange(
       .finally(() => {
         active -= 1;
         group.done = true;
-        lease.settle(ended || group.left === 0 ? 0 : group.heldBytes);
-        look();
+        lease.settle(ended || group.left === 0 ? 0 : group.bufferedBytes);
+        fill();
       });
   };
 
-  const look = (): void => {
-    while (!ended && !signal.aborted && next <= range.end) {
+  const fill = (): void => {
+    while (!ended && !signal.aborted && next <= range.lastBlock) {
       const { use = 'urgent' } = options.account;
-      const need = { block: next, wish, avoid: NOBODY, exhausted: NOBODY, use };
-      const node = chooseNode(nodes, need, clock);
+      const need = { block: next, request, avoid: NOBODY, exhausted: NOBODY, use };
+      const node = chooseNode(nodes, need);
       // A group sends two requests one after the other (three if receipts and traces go side by side), so as many
       // groups as requests may be in flight keep the upstream busy.
-      if (active >= roomFor(nodes, need, clock)) return;
+      if (active >= countRoom(nodes, need)) return;
       const size = node === null ? 1 : node.sizes.size('eth_getBlockByNumber');
-      const last = Math.min(range.end, next + size - 1);
+      const last = Math.min(range.lastBlock, next + size - 1);
       const numbers = Array.from({ length: last - next + 1 }, (_, index) => next + index);
       const first = next;
       const lease = budget.reserve(
@@ -119,11 +119,11 @@ export async function* fetchRange(
     }
   };
 
-  const forget = options.onRoom(look);
+  const forget = options.onRoom(fill);
   try {
     signal.throwIfAborted();
-    look();
-    while (taken <= range.end) {
+    fill();
+    while (taken <= range.lastBlock) {
       const found = ready.get(taken);
       if (found === undefined) {
         await untilAborted(
@@ -139,18 +139,18 @@ export async function* fetchRange(
       taken += 1;
       const { block, group } = found;
       group.left -= 1;
-      group.heldBytes -= ('error' in block ? 0 : block.bytes) + OVERHEAD_BYTES;
-      if (group.done) group.lease.settle(group.left === 0 ? 0 : group.heldBytes);
+      group.bufferedBytes -= ('error' in block ? 0 : block.bytes) + OVERHEAD_BYTES;
+      if (group.done) group.lease.settle(group.left === 0 ? 0 : group.bufferedBytes);
       // The reader now waits for the next block: it may have become urgent.
       budget.wake();
-      look();
+      fill();
       yield block;
     }
   } finally {
     ended = true;
     forget();
     // A reader that stops early needs none of the requests in flight.
-    if (taken <= range.end) scope.abort(new Error('The reader of the range left.'));
+    if (taken <= range.lastBlock) scope.abort(new Error('The reader of the range left.'));
     for (const { block, group } of ready.values()) {
       group.lease.release();
       drop(block);

@@ -5,7 +5,7 @@ import { chainDataDirectory } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../test/anvil.js';
 import { makeLivelyChain } from '../../test/lively-chain.js';
-import { flattenCallFrame } from './flatten-traces.js';
+import { flattenCallFrame, toTraceBlock } from './flatten-traces.js';
 
 interface Block {
   number: string;
@@ -150,6 +150,30 @@ describe('flattenCallFrame', () => {
     expect([kept.length, left.length]).toEqual([2, 1]);
   });
 
+  const BUILT_IN = '0x0000000000000000000000000000000000000006';
+
+  it.each([
+    ['a call', 'CALL', '0x0', {}, 0],
+    ['a call that moves value', 'CALL', '0x1', {}, 1],
+    ['a callcode that moves value', 'CALLCODE', '0x1', {}, 1],
+    ['a staticcall', 'STATICCALL', undefined, {}, 0],
+    ["a delegatecall, whose value is its caller's", 'DELEGATECALL', '0x5', {}, 0],
+    ['one without gas, which fails', 'CALL', '0x0', { gasUsed: '0x0', error: 'out of gas' }, 0],
+  ])('of built-in contracts keeps what moves value: %s', (_, type, value, more, kept) => {
+    const inner = { ...frame, type, value, to: BUILT_IN, ...more };
+    const traces = flattenCallFrame({ ...frame, calls: [inner, { ...frame, to: '0x7' }] }, OWNER);
+    expect(traces.map((trace) => trace.traceAddress)).toEqual(kept === 1 ? [[], [0], [1]] : [[], [0]]);
+    expect(traces[0]?.subtraces).toBe(1 + kept);
+  });
+
+  it('names what a built-in contract refuses, and gives what a creation returned when it was undone', () => {
+    const inner = { ...frame, to: BUILT_IN, error: 'bn256: malformed point' };
+    const undone = { ...frame, type: 'CREATE', to: undefined, error: 'execution reverted', output: '0x2a' };
+    const [, call, creation] = flattenCallFrame({ ...frame, calls: [inner, undone] }, OWNER);
+    expect(call).toMatchObject({ error: 'Built-in failed' });
+    expect(creation).toMatchObject({ error: 'Reverted', result: { gasUsed: '0x1', output: '0x2a' } });
+  });
+
   it('words errors as trace_block does and gives a failure no result, but for what a revert returned', () => {
     const fail = (error: string): unknown => flattenCallFrame({ ...frame, error, output: '0x2a' }, OWNER)[0];
     expect(fail('out of gas')).toMatchObject({ error: 'Out of gas' });
@@ -162,6 +186,65 @@ describe('flattenCallFrame', () => {
     });
     expect(fail('something new')).toMatchObject({ error: 'something new' });
   });
+});
+
+describe('toTraceBlock', () => {
+  const trace = (traceAddress: number[], subtraces: number, to: string, more: object = {}) => ({
+    type: 'call',
+    action: { callType: 'call', from: '0x1', to, value: '0x0' },
+    result: { gasUsed: '0x9', output: '0x' },
+    traceAddress,
+    subtraces,
+    ...more,
+  });
+  const BUILT_IN = '0x0000000000000000000000000000000000000004';
+
+  it('leaves out silent calls of built-in contracts, and moves up what is behind them and below', () => {
+    const traces = [
+      trace([], 4, '0x2'),
+      trace([0], 0, BUILT_IN),
+      trace([1], 2, '0x3'),
+      trace([1, 0], 0, BUILT_IN),
+      trace([1, 1], 0, '0x4'),
+      trace([2], 0, BUILT_IN),
+      trace([3], 0, '0x5'),
+    ];
+    const given = structuredClone(traces);
+    expect(toTraceBlock(traces)).toEqual([
+      trace([], 2, '0x2'),
+      trace([0], 1, '0x3'),
+      trace([0, 0], 0, '0x4'),
+      trace([1], 0, '0x5'),
+    ]);
+    expect(traces).toEqual(given);
+  });
+
+  it('keeps a transaction to a built-in contract', () => {
+    expect(toTraceBlock([trace([], 0, BUILT_IN)])).toEqual([trace([], 0, BUILT_IN)]);
+  });
+
+  it('leaves the same out of a list that is no tree, which stays none', () => {
+    const traces = [trace([], 3, '0x2'), trace([0], 0, BUILT_IN), trace([2], 0, '0x3')];
+    expect(toTraceBlock(traces)).toEqual([trace([], 2, '0x2'), trace([1], 0, '0x3')]);
+  });
+
+  it('names errors as trace_block does, and gives a self-destruct no result as null', () => {
+    const suicide = { type: 'suicide', action: { address: '0x1' }, traceAddress: [0], subtraces: 0 };
+    const failed = trace([], 1, '0x2', { error: 'out of gas: write protection' });
+    expect(toTraceBlock([failed, suicide])).toEqual([
+      { ...failed, error: 'Mutable Call In Static Context' },
+      { ...suicide, result: null },
+    ]);
+  });
+
+  it.each([[null], [7], [{}], [{ traceAddress: 'x' }], [{ traceAddress: [0], action: null }]])(
+    'leaves %j to the prover',
+    (value) => {
+      expect(toTraceBlock([value])).toEqual([value]);
+      const rest = [trace([], 1, '0x2'), trace([0], 0, BUILT_IN)];
+      expect(toTraceBlock([value, ...rest])).toEqual([value, trace([], 0, '0x2')]);
+    },
+  );
 });
 
 const directory = chainDataDirectory();

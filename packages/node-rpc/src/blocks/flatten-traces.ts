@@ -1,3 +1,5 @@
+import { isBuiltIn, normalizeTraceError } from '@packhouse/chain';
+
 /** The block and transaction of a debug trace; debug answers do not contain them. */
 interface TraceOwner {
   blockHash: string;
@@ -7,57 +9,37 @@ interface TraceOwner {
 }
 
 /** A call frame as callTracer nests it (geth eth/tracers/native/call.go); no field is validated. */
-interface Frame {
-  type?: unknown;
-  from?: unknown;
-  to?: unknown;
-  value?: unknown;
-  gas?: unknown;
-  gasUsed?: unknown;
-  input?: unknown;
-  output?: unknown;
-  error?: unknown;
-  calls?: unknown;
-}
+type Frame = Partial<
+  Record<
+    'type' | 'from' | 'to' | 'value' | 'gas' | 'gasUsed' | 'input' | 'output' | 'error' | 'calls',
+    unknown
+  >
+>;
 
 type Trace = Record<string, unknown>;
 
-/** geth's error messages as OpenEthereum words them (geth eth/tracers/native/call_flat.go, parityErrorMapping). */
-const ERRORS: Record<string, string> = {
-  'contract creation code storage out of gas': 'Out of gas',
-  'out of gas': 'Out of gas',
-  'gas uint64 overflow': 'Out of gas',
-  'max code size exceeded': 'Out of gas',
-  'invalid jump destination': 'Bad jump destination',
-  'execution reverted': 'Reverted',
-  'return data out of bounds': 'Out of bounds',
-  'stack limit reached 1024 (1023)': 'Out of stack',
-  'precompiled failed': 'Built-in failed',
-  'invalid input length': 'Built-in failed',
-};
-
-function parityError(error: string): string {
-  if (error.startsWith('invalid opcode:')) return 'Bad instruction';
-  if (error.startsWith('stack underflow')) return 'Stack underflow';
-  return ERRORS[error] ?? error;
+/** What decides whether trace_block has an inner frame. */
+interface Called {
+  /** As callTracer and flatCallTracer name it, in any case. */
+  kind: string;
+  to: unknown;
+  value: unknown;
+  gasUsed: unknown;
+  failed: boolean;
+  isLeaf: boolean;
 }
-
-/** Addresses 0x01 to 0x11 (Frontier to Prague) and 0x0100 (RIP-7212). */
-const PRECOMPILE = /^0x0{36}(?:00(?:0[1-9a-f]|1[01])|0100)$/;
 
 /**
  * Whether trace_block leaves this inner frame out: calls of built-in contracts that move no value (OpenEthereum,
- * erigon, reth, and geth's flatCallTracer agree). Before its fork such an address is an empty account, whose call
- * uses no gas; a built-in one always does.
+ * ethcore/src/executive.rs; reth). What a delegatecall has as its value is its caller's, and moves nothing; erigon keeps it
+ * all the same. geth's flatCallTracer left out those that move value too, so it is asked for all of them.
+ *
+ * Before its fork such an address is an empty account, whose call uses no gas and does not fail; a built-in one always
+ * does one of them.
  */
-function isLeftOut(frame: Frame): boolean {
-  return (
-    typeof frame.to === 'string' &&
-    PRECOMPILE.test(frame.to) &&
-    !hasValue(frame.value) &&
-    frame.gasUsed !== '0x0' &&
-    innerFrames(frame).length === 0
-  );
+function isLeftOut({ kind, to, value, gasUsed, failed, isLeaf }: Called): boolean {
+  const moves = hasValue(value) && kind !== 'delegatecall';
+  return isLeaf && !moves && isBuiltIn(to) && (failed || gasUsed !== '0x0');
 }
 
 function hasValue(value: unknown): boolean {
@@ -71,27 +53,83 @@ function innerFrames(frame: Frame): Frame[] {
 /**
  * Flattens one transaction of a callTracer answer into the shape of trace_block, parents before children.
  *
- * Two differences remain. The root's gas and gasUsed are the transaction's (with its intrinsic gas, after refunds);
- * trace_block has the call's own. Rewards of proof-of-work blocks are missing.
+ * What neither tracer tells stays different. The root's gas and gasUsed are the transaction's (with its intrinsic gas, after
+ * refunds); trace_block has the call's own. Rewards of proof-of-work blocks are missing. Built-in contracts that only one
+ * chain has are kept.
  */
 export function flattenCallFrame(root: unknown, owner: TraceOwner): Trace[] {
   const traces: Trace[] = [];
   const walk = (frame: Frame, traceAddress: number[], inheritedValue: unknown): void => {
-    const inner = innerFrames(frame).filter((child) => !isLeftOut(child));
+    const inner = innerFrames(frame).filter((child) => !isLeftOut(toCalled(child)));
     const value = frame.value ?? (frame.type === 'DELEGATECALL' ? inheritedValue : '0x0');
-    traces.push({
-      ...describeFrame(frame, value),
-      blockHash: owner.blockHash,
-      blockNumber: owner.blockNumber,
-      subtraces: inner.length,
-      traceAddress,
-      transactionHash: owner.transactionHash,
-      transactionPosition: owner.transactionPosition,
-    });
+    traces.push({ ...describeFrame(frame, value), ...owner, subtraces: inner.length, traceAddress });
     for (const [index, child] of inner.entries()) walk(child, [...traceAddress, index], value);
   };
   walk(root as Frame, [], '0x0');
   return traces;
+}
+
+function toCalled(frame: Frame): Called {
+  const { to, value, gasUsed } = frame;
+  const isLeaf = innerFrames(frame).length === 0;
+  return { kind: kindOf(frame), to, value, gasUsed, failed: hasError(frame.error), isLeaf };
+}
+
+/**
+ * Converts one transaction of a flatCallTracer answer, asked with `includePrecompiles`, to the same. Traces that have not
+ * its form stay as they are, for the prover.
+ */
+export function toTraceBlock(traces: readonly unknown[]): unknown[] {
+  const kept = traces.some(isFlatLeftOut) ? leaveOut(traces) : traces;
+  return kept.map((value) => {
+    const trace = value as Trace | null;
+    if (trace?.type === 'suicide' && trace.result === undefined) return { ...trace, result: null };
+    if (!hasError(trace?.error)) return value;
+    const { to } = (trace.action ?? {}) as { to?: string };
+    return { ...trace, error: normalizeTraceError(trace.error, to) };
+  });
+}
+
+/** Without calls of built-in contracts: those behind them move up. */
+function leaveOut(traces: readonly unknown[]): unknown[] {
+  /** By address: how many of its subtraces were left out. */
+  const leftOut = new Map<string, number>();
+  /** By address, as far as it is known. */
+  const kept = new Map<string, Trace>();
+  const result: unknown[] = [];
+  for (const value of traces) {
+    const { traceAddress: address } = (value ?? {}) as Trace;
+    if (!Array.isArray(address)) result.push(value);
+    else if (isFlatLeftOut(value)) {
+      const parent = address.slice(0, -1).join();
+      leftOut.set(parent, (leftOut.get(parent) ?? 0) + 1);
+    } else {
+      const trace: Trace = { ...(value as Trace), traceAddress: moveUp(address, leftOut) };
+      kept.set(address.join(), trace);
+      result.push(trace);
+    }
+  }
+  for (const [address, count] of leftOut) {
+    const parent = kept.get(address);
+    if (typeof parent?.subtraces === 'number') parent.subtraces -= count;
+  }
+  return result;
+}
+
+function isFlatLeftOut(trace: unknown): boolean {
+  const { action, result, error, subtraces, traceAddress } = (trace ?? {}) as Trace;
+  const { callType, to, value } = (action ?? {}) as Trace;
+  if (typeof callType !== 'string' || !Array.isArray(traceAddress) || traceAddress.length === 0) return false;
+  const { gasUsed } = (result ?? {}) as Trace;
+  return isLeftOut({ kind: callType, to, value, gasUsed, failed: hasError(error), isLeaf: subtraces === 0 });
+}
+
+/** The address without the siblings before it, and before its parents, that were left out. */
+function moveUp(address: readonly unknown[], leftOut: ReadonlyMap<string, number>): unknown[] {
+  return address.map((index, depth) => {
+    const before = leftOut.get(address.slice(0, depth).join()) ?? 0;
+    return typeof index === 'number' ? index - before : index;
+  });
 }
 
 /** Whether a call or a creation is without its gas, as in frames of old tracers. */
@@ -99,8 +137,16 @@ export function lacksGas({ type, action }: Trace): boolean {
   return type !== 'suicide' && (action as Trace).gas === undefined;
 }
 
+function kindOf({ type }: Frame): string {
+  return typeof type === 'string' ? type.toLowerCase() : '';
+}
+
+function hasError(error: unknown): error is string {
+  return typeof error === 'string' && error !== '';
+}
+
 function describeFrame(frame: Frame, value: unknown): Trace {
-  const kind = typeof frame.type === 'string' ? frame.type.toLowerCase() : '';
+  const kind = kindOf(frame);
   if (kind === 'selfdestruct' || kind === 'suicide') {
     return {
       type: 'suicide',
@@ -112,14 +158,15 @@ function describeFrame(frame: Frame, value: unknown): Trace {
   const action = creates
     ? { from: frame.from, gas: frame.gas, init: frame.input, value, creationMethod: kind }
     : { callType: kind, from: frame.from, to: frame.to, gas: frame.gas, input: frame.input, value };
-  const result = creates
-    ? { address: frame.to, code: frame.output ?? '0x', gasUsed: frame.gasUsed }
-    : { gasUsed: frame.gasUsed, output: frame.output ?? '0x' };
   const type = creates ? 'create' : 'call';
-  if (typeof frame.error !== 'string' || frame.error === '') return { type, action, result };
-  const error = parityError(frame.error);
+  const { gasUsed, output = '0x' } = frame;
+  if (!hasError(frame.error)) {
+    const result = creates ? { address: frame.to, code: output, gasUsed } : { gasUsed, output };
+    return { type, action, result };
+  }
+  const error = normalizeTraceError(frame.error, creates ? undefined : (frame.to as string));
   // The output of a revert is its reason: erigon, reth and flatCallTracer keep it, so it is kept here too.
-  return error === 'Reverted' && result.gasUsed !== undefined && (!creates || frame.to !== undefined)
-    ? { type, action, error, result }
+  return error === 'Reverted' && gasUsed !== undefined
+    ? { type, action, error, result: { gasUsed, output } }
     : { type, action, error };
 }

@@ -10,9 +10,7 @@ export interface Part<T> {
 }
 
 /** The parts of a block: those that were asked for, or are known to be empty. */
-interface Parts {
-  number: number;
-  upstream: string;
+interface Parts extends Pick<FetchedBlock, 'number' | 'upstream' | 'answered'> {
   client: string | null;
   block: Part<unknown>;
   /** The block without its transactions, and their bytes; present if they were not parsed. */
@@ -20,7 +18,6 @@ interface Parts {
   transactionBytes: Buffer | undefined;
   receipts: Part<unknown[]> | undefined;
   traces: Part<unknown[]> | AsyncIterable<unknown> | undefined;
-  answered: MethodAnswers[];
 }
 
 /** The list of a part that was not asked for, since there is nothing in it. */
@@ -53,7 +50,7 @@ export class LazyBlock implements FetchedBlock {
     if (traces !== undefined && isStream(traces)) this.stream = traces;
     else {
       this.#traces = traces;
-      this.raw = rawOf(parts, receipts, traces);
+      this.raw = toRaw(parts, receipts, traces);
     }
   }
 
@@ -69,7 +66,7 @@ export class LazyBlock implements FetchedBlock {
 }
 
 /** The bytes of a block; undefined if a part has none. */
-function rawOf(
+function toRaw(
   { header, transactionBytes: transactions }: Parts,
   receipts: Part<unknown> | undefined,
   traces: Part<unknown> | undefined,
@@ -85,6 +82,11 @@ function rawOf(
 }
 
 /** Whether traces still arrive. */
-export function isStream(traces: Part<unknown[]> | AsyncIterable<unknown>): traces is AsyncIterable<unknown> {
+function isStream(traces: Part<unknown[]> | AsyncIterable<unknown>): traces is AsyncIterable<unknown> {
   return Symbol.asyncIterator in traces;
+}
+
+/** Closes the connection of traces that still arrive and will not be read. */
+export function closeStream(traces: Part<unknown[]> | AsyncIterable<unknown>): void {
+  if (isStream(traces)) void traces[Symbol.asyncIterator]().return?.();
 }

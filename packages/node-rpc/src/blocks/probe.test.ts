@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RpcError } from '../../test/scripted-node.js';
 import { serveChain, smallChain } from '../../test/small-chain.js';
-import { testContext, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { testContext, testUpstream, useNodes } from '../../test/test-source.js';
 
 const ALL = { receipts: true, traces: true };
 

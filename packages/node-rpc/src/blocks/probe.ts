@@ -1,15 +1,14 @@
 import type { Network } from '@packhouse/networks';
 import { type Context, PackhouseError } from '@packhouse/runtime';
-import type { CallContext, UpstreamNode } from '../calls/node.js';
-import { askHead, headerCall } from '../heads/ask-head.js';
-import type { FetchWish } from '../heads/choose-node.js';
-import { offers } from '../heads/choose-node.js';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
+import type { CallContext } from '../calls/call.js';
+import { type FetchRequest, offers } from '../heads/choose-node.js';
+import { buildHeaderCall, pollHead } from '../heads/poll-head.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
-import { askCapable } from './ask-capable.js';
-import { isStream } from './lazy-block.js';
+import { closeStream } from './lazy-block.js';
 import { type ReadBlock, readBlock } from './read-block.js';
-import { readReceipts } from './read-receipts.js';
-import { readTraces } from './read-traces.js';
+import { fetchReceipts } from './read-receipts.js';
+import { fetchTraces } from './read-traces.js';
 
 /** Blocks behind the head: such a block has its receipts and traces, and is not pruned yet. */
 const BEHIND_HEAD = 3;
@@ -20,26 +19,22 @@ const TRIES = 3;
 const BACK_OFF_MS = 200;
 
 /**
- * Asks every upstream for its chain id, its head and, on a recent block, for what `wish` needs.
+ * Asks every upstream for its chain id, its head and, on a recent block, for what `request` needs.
  *
  * Throws NODE_WRONG_CHAIN, NODE_METHOD_MISSING, or the error of the first upstream if none can be used.
  */
 export async function probeNodes(
-  nodes: readonly UpstreamNode[],
+  nodes: readonly BatchUpstream[],
   network: Network,
-  wish: FetchWish,
+  request: FetchRequest,
   context: Context,
   callContext: CallContext,
 ): Promise<void> {
   const faults = await Promise.all(
     nodes.map(async (node) => {
-      const fault = await probeNode(node, network, wish, context, callContext);
-      if (fault !== null) {
-        context.logger.warn(
-          { network: network.id, upstream: node.name, err: fault.error },
-          'node cannot be used',
-        );
-      }
+      const fault = await probeNode(node, network, request, context, callContext);
+      const facts = { network: network.id, upstream: node.name, err: fault?.error };
+      if (fault !== null) context.logger.warn(facts, 'upstream unusable');
       return fault;
     }),
   );
@@ -66,84 +61,73 @@ export async function probeNodes(
 }
 
 async function probeNode(
-  node: UpstreamNode,
+  node: BatchUpstream,
   network: Network,
-  wish: FetchWish,
+  request: FetchRequest,
   context: Context,
   callContext: CallContext,
 ): Promise<Fault | null> {
   for (let attempt = 1; ; attempt += 1) {
-    const fault = await probeOnce(node, network, wish, callContext);
+    const fault = await probeOnce(node, network, request, callContext);
     if (fault === null || fault.action === 'elsewhere' || fault.action === 'give-up' || attempt >= TRIES)
       return fault;
-    await context.clock.sleep(
-      fault.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1),
-      callContext.scope.signal,
-    );
+    const waitMs = fault.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
+    await context.clock.sleep(waitMs, callContext.scope.signal);
   }
 }
 
 /** Three round trips: chain id and head; some recent blocks; receipts and traces of one of them. */
 async function probeOnce(
-  node: UpstreamNode,
+  node: BatchUpstream,
   network: Network,
-  wish: FetchWish,
+  request: FetchRequest,
   context: CallContext,
 ): Promise<Fault | null> {
   const [wrong, head] = await Promise.all([
-    node.askChain(context.scope),
-    askHead(node, network.finality.tag, context),
-    askClient(node, context),
+    node.verifyChain(context.scope),
+    pollHead(node, network.finality.tag, context),
+    fetchClientVersion(node, context),
   ]);
   if (wrong !== null) return wrong;
-  return 'action' in head ? head : probeMethods(node, head.number, wish, context);
+  return 'action' in head ? head : probeMethods(node, head.number, request, context);
 }
 
 async function probeMethods(
-  node: UpstreamNode,
+  node: BatchUpstream,
   head: number,
-  wish: FetchWish,
+  request: FetchRequest,
   context: CallContext,
 ): Promise<Fault | null> {
-  if (!wish.receipts && !wish.traces) return null;
+  if (!request.receipts && !request.traces) return null;
   node.capabilities.receipts.reset();
   node.capabilities.traces.reset();
   const block = await recentBlock(node, head, context);
   if (block === null) return null;
-  const receipts = async (): Promise<unknown> =>
-    askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) => {
-      const read = readReceipts(node, mode, facts, answers);
-      return read.ok ? null : read.fault;
-    });
-  const traces = async (): Promise<unknown> =>
-    askCapable(node, node.capabilities.traces, [block], context, (mode, facts, [answer]) => {
-      if (answer === undefined) return null;
-      const read = readTraces(node, mode, facts, answer);
-      if (!read.ok) return read.fault;
-      if (isStream(read.traces)) void read.traces[Symbol.asyncIterator]().return?.();
-      return null;
-    });
-  await Promise.all([wish.receipts ? receipts() : undefined, wish.traces ? traces() : undefined]);
+  const [, traces] = await Promise.all([
+    request.receipts ? fetchReceipts(node, [block], context) : undefined,
+    request.traces ? fetchTraces(node, [block], context) : undefined,
+  ]);
+  const found = traces?.get(block.number);
+  if (found !== undefined && !isFault(found)) closeStream(found.part);
   // Any other failure (a pruned block, a timeout) says nothing about the methods: they are assumed to exist.
-  if (offers(node, wish)) return null;
-  const lacks = node.capabilities.receipts.mode === null ? 'receipts' : 'traces';
-  return makeFault(
-    { label: node.label, what: `for the ${lacks} of block ${block.number}`, block: block.number },
-    'NODE_METHOD_MISSING',
-    `offers no method that gives ${lacks}`,
-    'elsewhere',
-    {
-      hint:
-        lacks === 'traces'
-          ? 'Enable trace_block or debug_traceBlockByHash on it, use another node, or leave traces out.'
-          : 'Enable eth_getBlockReceipts on it, or use another node.',
-    },
-  );
+  if (offers(node, request)) return null;
+  const missing = node.capabilities.receipts.mode === null ? 'receipts' : 'traces';
+  const hint =
+    missing === 'traces'
+      ? 'Enable trace_block or debug_traceBlockByHash on it, use another node, or leave traces out.'
+      : 'Enable eth_getBlockReceipts on it, or use another node.';
+  const asked = {
+    label: node.label,
+    what: `for the ${missing} of block ${block.number}`,
+    block: block.number,
+  };
+  const happened = `offers no method that gives ${missing}`;
+  return makeFault(asked, 'NODE_METHOD_MISSING', happened, 'elsewhere', { hint });
 }
 
 /** A block a little behind the head, with transactions if there is one nearby; null if none is available. */
 async function recentBlock(
-  node: UpstreamNode,
+  node: BatchUpstream,
   head: number,
   context: CallContext,
 ): Promise<ReadBlock | null> {
@@ -153,7 +137,7 @@ async function recentBlock(
     if (!numbers.includes(number)) numbers.push(number);
   }
   // All at once, and with transaction hashes only.
-  const answers = await node.callAll(numbers.map(headerCall), context);
+  const answers = await node.callAll(numbers.map(buildHeaderCall), context);
   let found: ReadBlock | null = null;
   for (const [index, answer] of answers.entries()) {
     if (!answer.ok) continue;
@@ -168,7 +152,7 @@ async function recentBlock(
 const CLIENT_LENGTH = 128;
 
 /** Notes the client version: one line of at most 128 printable characters. Rejects only when aborted. */
-async function askClient(node: UpstreamNode, context: CallContext): Promise<void> {
+async function fetchClientVersion(node: BatchUpstream, context: CallContext): Promise<void> {
   const [answer] = await node.callAll(
     [{ method: 'web3_clientVersion', params: [], weight: 1, learnedAs: 'client' }],
     context,

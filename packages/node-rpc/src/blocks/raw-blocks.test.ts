@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import type { BlockRange } from '@packhouse/chain';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { envelopes, type Handler, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
-import { receiptsOf, serveChain, smallChain, tracesOf } from '../../test/small-chain.js';
-import { collect, isFetched, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { serveChain, smallChain, toReceipts, toTraces } from '../../test/small-chain.js';
+import { collect, isFetched, testUpstream, useNodes } from '../../test/test-source.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 
 const CHAIN_DATA = new URL('../../../../../shared/chain-data/', import.meta.url);
@@ -56,10 +56,7 @@ describe('blocks whose answers are not parsed', () => {
     };
     return node;
   };
-  const expectSame = async (
-    handler: Handler,
-    range: { start: number; end: number },
-  ): Promise<FetchedBlock[]> => {
+  const expectSame = async (handler: Handler, range: BlockRange): Promise<FetchedBlock[]> => {
     const [plain, other] = [await use.node(handler), await withLetter(handler)];
     const fetched = await collect(use.source([testUpstream(plain.url)]).source.fetchBlocks(range, ALL));
     const parsed = await collect(use.source([testUpstream(other.url)]).source.fetchBlocks(range, ALL));
@@ -74,7 +71,7 @@ describe('blocks whose answers are not parsed', () => {
       transactions: (number) => number % 3,
       extraData: () => `0x${'00'.repeat(2_000)}`,
     });
-    const blocks = await expectSame(serveChain(chain), { start: 10, end: 60 });
+    const blocks = await expectSame(serveChain(chain), { firstBlock: 10, lastBlock: 60 });
     const withBytes = blocks.filter(({ raw }) => raw !== undefined);
     expect(withBytes.length).toBeGreaterThan(20);
     for (const { block, number, raw } of withBytes) {
@@ -82,8 +79,8 @@ describe('blocks whose answers are not parsed', () => {
         (block as { transactions: unknown }).transactions,
       );
       expect(raw?.header).toEqual({ ...(block as object), transactions: [] });
-      expect(JSON.parse(String(raw?.receipts))).toEqual(receiptsOf(chain, number));
-      expect(JSON.parse(String(raw?.traces))).toEqual(tracesOf(chain, number));
+      expect(JSON.parse(String(raw?.receipts))).toEqual(toReceipts(chain, number));
+      expect(JSON.parse(String(raw?.traces))).toEqual(toTraces(chain, number));
     }
   });
 
@@ -98,8 +95,8 @@ describe('blocks whose answers are not parsed', () => {
       for (const rows of [busy, early, ...forks.map((row) => [row])]) {
         const numbers = rows.map(({ number }) => number);
         const blocks = await expectSame(serveRecorded(rows), {
-          start: Math.min(...numbers),
-          end: Math.max(...numbers),
+          firstBlock: Math.min(...numbers),
+          lastBlock: Math.max(...numbers),
         });
         expect(blocks.some(({ raw }) => raw !== undefined)).toBe(rows !== early);
       }
@@ -111,7 +108,9 @@ describe('blocks whose answers are not parsed', () => {
     const node = await use.node(serveChain(chain));
     const { source } = use.source([testUpstream(node.url)]);
     const parse = vi.spyOn(JSON, 'parse');
-    const blocks = (await collect(source.fetchBlocks({ start: 1, end: 20 }, ALL))).filter(isFetched);
+    const blocks = (await collect(source.fetchBlocks({ firstBlock: 1, lastBlock: 20 }, ALL))).filter(
+      isFetched,
+    );
     const lengths = parse.mock.calls.map(([text]) => text.length);
     expect(blocks.every(({ raw }) => raw !== undefined)).toBe(true);
     expect(Math.max(...lengths)).toBeLessThan(4_000);
@@ -130,12 +129,12 @@ describe('blocks whose answers are not parsed', () => {
     });
     const handler: Handler = (call) => {
       if (call.method !== 'debug_traceBlockByHash') return serveChain(chain)(call);
-      return receiptsOf(chain, 7).map(({ transactionHash }) => ({
+      return toReceipts(chain, 7).map(({ transactionHash }) => ({
         txHash: transactionHash,
         result: [{ type: 'call' }],
       }));
     };
-    const [block] = await expectSame(handler, { start: 7, end: 7 });
+    const [block] = await expectSame(handler, { firstBlock: 7, lastBlock: 7 });
     expect(block).toMatchObject({ raw: undefined });
     expect(block?.traces).toHaveLength(20);
   });
@@ -164,8 +163,8 @@ describe('blocks whose answers are not parsed', () => {
   it.each([
     { receipts: true, traces: false },
     { receipts: false, traces: true },
-  ])('are refused if they are malformed and their transactions are needed for %o', async (wish) => {
+  ])('are refused if they are malformed and their transactions are needed for %o', async (request) => {
     const source = await malformed(['eth_getBlockReceipts', 'trace_block']);
-    await expect(source.fetchBlock(7, wish)).rejects.toMatchObject({ code: 'NODE_NOT_JSON_RPC' });
+    await expect(source.fetchBlock(7, request)).rejects.toMatchObject({ code: 'NODE_NOT_JSON_RPC' });
   });
 });

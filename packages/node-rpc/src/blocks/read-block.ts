@@ -1,7 +1,7 @@
-import type { Outlined } from '@packhouse/chain';
+import type { Outlined } from '@packhouse/kernels';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
 import type { GoodAnswer } from '../calls/call.js';
 import type { BlockFacts } from '../calls/capabilities.js';
-import type { UpstreamNode } from '../calls/node.js';
 import type { RawResult } from '../calls/raw-result.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import type { Part } from './lazy-block.js';
@@ -21,7 +21,7 @@ export interface ReadBlock extends BlockFacts {
  * hashes of the transactions were requested. Transactions whose bytes came are counted and not parsed.
  */
 export function readBlock(
-  node: UpstreamNode,
+  node: BatchUpstream,
   number: number,
   answer: GoodAnswer,
   hashesOnly = false,
@@ -51,28 +51,27 @@ export function readBlock(
     return invalid(`answered with block ${node.label.quote(String(header.number))}`);
   }
   if (!Array.isArray(header.transactions)) return invalid('answered with a block that has no transactions');
-  const hashesOf = (block: Json): readonly string[] | Fault =>
+  const getHashes = (block: Json): readonly string[] | Fault =>
     transactionHashes(block.transactions as unknown[], hashesOnly) ??
     invalid('answered with a block whose transactions are not whole');
   const pastMerge = typeof difficulty === 'string' && Number(difficulty) === 0;
-  const facts = (
-    transactions: number,
-  ): Pick<ReadBlock, 'number' | 'hash' | 'transactions' | 'untraceable'> => ({
+  const facts = (transactions: number) => ({
     number,
     hash,
     transactions,
     // Genesis has neither transactions nor a reward, and several node programs return an error for tracing it.
     untraceable: transactions === 0 && (pastMerge || number === 0),
+    mayLackReceipts: node.mayLackReceipts(header),
   });
   if (!isLazy) {
-    const hashes = hashesOf(header);
+    const hashes = getHashes(header);
     return isFault(hashes)
       ? hashes
       : { ...facts(hashes.length), block: { value: header }, hashes: () => hashes };
   }
   const block = new RawBlockPart(raw, header, list);
-  const transactionBytes = raw.bytesOf(list);
-  return { ...facts(count), header, transactionBytes, block, hashes: () => block.hashes(hashesOf) };
+  const transactionBytes = raw.toBytes(list);
+  return { ...facts(count), header, transactionBytes, block, hashes: () => block.hashes(getHashes) };
 }
 
 type Json = Record<string, unknown>;
@@ -118,12 +117,8 @@ class RawBlockPart implements Part<Json> {
 function transactionHashes(transactions: readonly unknown[], hashesOnly: boolean): string[] | null {
   const hashes: string[] = [];
   for (const transaction of transactions) {
-    const own =
-      typeof transaction === 'object' && transaction !== null && 'hash' in transaction
-        ? transaction.hash
-        : hashesOnly
-          ? transaction
-          : 0;
+    const isRecord = typeof transaction === 'object' && transaction !== null && 'hash' in transaction;
+    const own = isRecord ? transaction.hash : hashesOnly ? transaction : null;
     if (typeof own !== 'string') return null;
     hashes.push(own);
   }

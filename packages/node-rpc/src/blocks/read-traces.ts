@@ -1,68 +1,67 @@
-import type { GoodAnswer } from '../calls/call.js';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
+import type { CallContext, GoodAnswer } from '../calls/call.js';
 import type { BlockFacts, TraceMode } from '../calls/capabilities.js';
-import type { UpstreamNode } from '../calls/node.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
-import { flattenCallFrame, lacksGas } from './flatten-traces.js';
+import { callCapable } from './call-capable.js';
+import { flattenCallFrame, lacksGas, toTraceBlock } from './flatten-traces.js';
 import type { Part } from './lazy-block.js';
 import { checkBlockHash, readList } from './record-list.js';
 
-/** The traces of a block, or their fault. */
-type ReadTraces =
-  | { ok: true; traces: Part<unknown[]> | AsyncIterable<unknown> }
-  | { ok: false; fault: Fault | 'refused' };
+type Traces = Part<unknown[]> | AsyncIterable<unknown>;
 
 /** A block whose traces are read; its hashes are known if they are compared. */
 type TracedFacts = Omit<BlockFacts, 'hashes'> & { hashes: readonly string[] };
 
+/** Asks an upstream for the traces of blocks. */
+export function fetchTraces(node: BatchUpstream, blocks: readonly BlockFacts[], context: CallContext) {
+  return callCapable(node, node.capabilities.traces, blocks, context, (mode, block, [answer]) =>
+    readTraces(node, mode, block, answer as GoodAnswer),
+  );
+}
+
 /** Converts the answer to one trace call, of any tracer, to the shape of trace_block. */
-export function readTraces(
-  node: UpstreamNode,
+function readTraces(
+  node: BatchUpstream,
   mode: TraceMode,
   block: BlockFacts,
   answer: GoodAnswer,
-): ReadTraces {
+): Traces | Fault | 'refused' {
   const asked = { label: node.label, what: `${mode.name} for block ${block.number}`, block: block.number };
-  const bad = (fault: Fault | 'refused'): ReadTraces => ({ ok: false, fault });
   const hashes = mode.shape === 'trace_block' ? [] : block.hashes();
   // Without them it was not asked.
-  if (isFault(hashes)) return bad(hashes);
+  if (isFault(hashes)) return hashes;
   const facts = { ...block, hashes };
   if (answer.elements !== undefined) {
     const elements = answer.elements;
-    return { ok: true, traces: closingBoth(streamTraces(elements, mode, facts, asked), elements) };
+    return closingBoth(streamTraces(elements, mode, facts, asked), elements);
   }
   const expected = block.transactions;
   const list = readList(answer);
-  if (list !== null && isFault(list)) return bad(list);
+  if (list !== null && isFault(list)) return list;
   if (list === null ? answer.value === null : list.length < (expected > 0 ? 1 : 0)) {
     const happened = `answered with no traces for ${expected} transactions`;
-    return bad(
-      makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere', {
-        hint: 'It is behind, or it does not keep the state to trace this block.',
-      }),
-    );
+    return makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere', {
+      hint: 'It is behind, or it does not keep the state to trace this block.',
+    });
   }
   if (list === null) {
-    return bad(
-      makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with something that is no list', 'elsewhere'),
-    );
+    return makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with something that is no list', 'elsewhere');
   }
   if (mode.shape === 'trace_block') {
-    const other = checkBlockHash(asked, list.first, block);
-    return other === null ? { ok: true, traces: list } : bad(other);
+    return checkBlockHash(asked, list.first, block) ?? list;
   }
   const elements = list.value;
   if (elements.length !== expected) {
     const happened = `answered with traces of ${elements.length} of ${expected} transactions`;
-    return bad(makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere'));
+    return makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere');
   }
   const traces: unknown[] = [];
   for (const [index, element] of elements.entries()) {
     const own = readTransaction(element, index, mode, facts, asked);
-    if ('fault' in own) return bad(own.fault);
+    if ('fault' in own) return own.fault;
     for (const trace of own.traces) traces.push(trace);
   }
-  return { ok: true, traces: { value: traces } };
+  return { value: traces };
 }
 
 /** One transaction of a debug answer: `{result, txHash}`; geth puts an error in place of a missing result. */
@@ -87,7 +86,7 @@ function readTransaction(
   const { result } = entry;
   if (mode.shape === 'flatCallTracer') {
     // An upstream that does not know the tracer may return an empty object for every transaction.
-    return Array.isArray(result) ? { traces: result as unknown[] } : { fault: 'refused' };
+    return Array.isArray(result) ? { traces: toTraceBlock(result) } : { fault: 'refused' };
   }
   if (typeof result !== 'object' || result === null || Array.isArray(result) || !('type' in result)) {
     return { fault: 'refused' };
@@ -140,14 +139,9 @@ async function* streamTraces(
     }
     const own = readTransaction(element, index, mode, block, asked);
     if ('fault' in own) {
-      throw own.fault === 'refused'
-        ? makeFault(
-            asked,
-            'NODE_ANSWER_INVALID',
-            'answered in a shape that its tracer does not have',
-            'elsewhere',
-          ).error
-        : own.fault.error;
+      if (own.fault !== 'refused') throw own.fault.error;
+      const happened = 'answered in a shape that its tracer does not have';
+      throw makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere').error;
     }
     index += 1;
     yield* own.traces;

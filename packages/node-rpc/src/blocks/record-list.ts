@@ -23,7 +23,7 @@ export function readList(answer: GoodAnswer): RecordList | Fault | null {
   }
   const parsed = raw?.read() ?? { value: answer.value };
   if (isFault(parsed)) return parsed;
-  return Array.isArray(parsed.value) ? listOf(parsed.value) : null;
+  return Array.isArray(parsed.value) ? toList(parsed.value) : null;
 }
 
 class RawList implements RecordList {
@@ -46,7 +46,7 @@ class RawList implements RecordList {
 }
 
 /** A list that was parsed. */
-export function listOf(value: unknown[]): RecordList {
+export function toList(value: unknown[]): RecordList {
   const present = value.filter((record) => record !== null && record !== undefined).length;
   return { length: value.length, present, first: value[0], value };
 }

@@ -1,10 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Scope } from '@packhouse/runtime';
-import { type Asked, type Fault, makeFault, rpcFault, statusFault } from '../upstream/fault.js';
+import { type Asked, type Fault, makeFault, toRpcFault, toStatusFault } from '../upstream/fault.js';
 import type { HttpAnswer } from '../upstream/http.js';
 import type { NodeLabel } from '../upstream/label.js';
-import { retryAfterMs } from '../upstream/verdict.js';
-import { type Answer, type Call, describeCalls } from './call.js';
+import { parseRetryAfter } from '../upstream/verdict.js';
+import { type Answer, type Call, failAll, toAsked } from './call.js';
 import { readRawAnswers } from './raw-answers.js';
 import { openStreamedAnswer } from './stream-answer.js';
 
@@ -36,18 +36,18 @@ export async function readHttpAnswer(
 ): Promise<Answer[]> {
   const { firstId, foundLate, label, maxBodyBytes, now } = options;
   const { body, status } = http;
-  const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
-  const all = (fault: Fault): Answer[] => calls.map(() => ({ ok: false, fault }));
+  const asked = toAsked(label, calls);
+  const all = (fault: Fault): Answer[] => failAll(calls, fault);
   const failedStatus = (start: Buffer | undefined): Answer[] => {
     const text = start?.subarray(0, 400).toString('utf8') ?? '';
-    return all(statusFault({ ...http, text }, asked, calls.length, now));
+    return all(toStatusFault({ ...http, text }, asked, calls.length, now));
   };
 
   if (body.whole) {
-    const place = { label, firstId, status, wait: retryAfterMs(http.retryAfter, now) };
+    const place = { label, firstId, status, wait: parseRetryAfter(http.retryAfter, now) };
     if (status === 200) {
       const malformed = (call: Call, cause: unknown): Fault => {
-        const fault = notJsonFault(body.bytes, askedOf(label, call), 1, cause);
+        const fault = notJsonFault(body.bytes, toAsked(label, [call]), 1, cause);
         foundLate?.(fault);
         return fault;
       };
@@ -69,15 +69,10 @@ export async function readHttpAnswer(
   const only = calls.length === 1 ? calls[0] : undefined;
   if (only?.oversize !== undefined) return [await readOversize(only, body, asked, options)];
   body.rest.destroy();
-  return all(
-    makeFault(
-      asked,
-      'NODE_ANSWER_TOO_LARGE',
-      `answered with more than ${maxBodyBytes} bytes`,
-      calls.length > 1 ? 'shrink' : 'give-up',
-      { hint: 'Raise NODE_MAX_BODY.' },
-    ),
-  );
+  const happened = `answered with more than ${maxBodyBytes} bytes`;
+  const action = calls.length > 1 ? 'shrink' : 'give-up';
+  const hint = 'Raise NODE_MAX_BODY.';
+  return all(makeFault(asked, 'NODE_ANSWER_TOO_LARGE', happened, action, { hint }));
 }
 
 async function readOversize(
@@ -124,9 +119,7 @@ function parseJson(body: Buffer): unknown {
   return JSON.parse(body.toString('utf8'));
 }
 
-interface AnswerPlace {
-  label: NodeLabel;
-  firstId: number;
+interface AnswerPlace extends Pick<ReadOptions, 'label' | 'firstId'> {
   status: number;
   /** The wait that the upstream asked for, in milliseconds. */
   wait?: number | undefined;
@@ -135,8 +128,8 @@ interface AnswerPlace {
 /** Matches the answers in a body to their calls; never throws. */
 function readAnswers(body: Buffer, calls: readonly Call[], place: AnswerPlace): Answer[] {
   const { firstId, label } = place;
-  const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
-  const all = (fault: Fault): Answer[] => calls.map(() => ({ ok: false, fault }));
+  const asked = toAsked(label, calls);
+  const all = (fault: Fault): Answer[] => failAll(calls, fault);
   let parsed: unknown;
   try {
     parsed = parseJson(body);
@@ -148,9 +141,8 @@ function readAnswers(body: Buffer, calls: readonly Call[], place: AnswerPlace): 
   if (parsed.error !== undefined && parsed.error !== null)
     return all(errorFault(parsed.error, asked, calls, place));
   if (calls.length > 1) {
-    return all(
-      makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with one object instead of a list', 'shrink'),
-    );
+    const happened = 'answered with one object instead of a list';
+    return all(makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'shrink'));
   }
   return [readItem(parsed, firstId, body.length, asked, calls, place)];
 }
@@ -161,7 +153,7 @@ function readBatch(items: unknown[], bytes: number, calls: readonly Call[], plac
   for (const item of items) if (isEnvelope(item)) byId.set(item.id, item);
   const share = Math.ceil(bytes / calls.length);
   return calls.map((call, index): Answer => {
-    const asked = askedOf(label, call);
+    const asked = toAsked(label, [call]);
     const item = byId.get(firstId + index);
     if (item !== undefined) return readItem(item, firstId + index, share, asked, calls, place);
     const happened = `left the answer out of a batch of ${calls.length}`;
@@ -169,13 +161,9 @@ function readBatch(items: unknown[], bytes: number, calls: readonly Call[], plac
   });
 }
 
-function askedOf(label: NodeLabel, call: Call): Asked {
-  return { label, what: describeCalls([call]), block: call.block };
-}
-
 function errorFault(error: unknown, asked: Asked, calls: readonly Call[], place: AnswerPlace): Fault {
   const { status, wait } = place;
-  return rpcFault(error, asked, { calls: calls.length, method: calls[0]?.method ?? '', status, wait });
+  return toRpcFault(error, asked, { calls: calls.length, method: calls[0]?.method ?? '', status, wait });
 }
 
 function readItem(
@@ -220,9 +208,8 @@ function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: unknown)
 
 function notEnvelopeFault(body: Buffer, asked: Asked, calls: number): Fault {
   const happened = `answered with ${asked.label.quote(body.subarray(0, 60).toString('utf8'))} instead of JSON-RPC`;
-  return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', {
-    weighs: calls === 1,
-  });
+  const action = calls > 1 ? 'shrink' : 'here';
+  return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, action, { weighs: calls === 1 });
 }
 
 interface Envelope {

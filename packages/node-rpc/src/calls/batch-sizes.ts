@@ -1,18 +1,4 @@
-import type { Clock } from '@packhouse/runtime';
-
-/** The number of calls in one request, learned for each method. */
-export interface BatchSizes {
-  /** Cuts calls of one method into batches by their expected bytes. */
-  plan<C extends { weight: number }>(method: string, calls: readonly C[]): C[][];
-  /** How many calls of weight 1 fit into the next request. */
-  size(method: string): number;
-  /** How many calls with answers of so many bytes share a request, once that is learned. */
-  usual(bytes: number): number;
-  /** Reports a batch that was answered completely. */
-  succeeded(method: string, batch: { calls: number; weight: number; bytes: number; elapsedMs: number }): void;
-  /** Reports a batch that was too large: at most half as many calls from now on. */
-  tooMuch(method: string, calls: number): void;
-}
+import { type Clock, getOrAdd } from '@packhouse/runtime';
 
 const START = 16;
 const LARGEST = 100;
@@ -23,38 +9,36 @@ const QUICK_MS = 2_000;
 /** After this time a size that was too large is tried again. */
 const CEILING_MS = 300_000;
 
-interface Learned {
-  cap: number;
-  ceiling: number;
-  ceilingSince: number;
-  bytesPerWeight: number | null;
-  bestMs: number;
+/** The number of calls in one request. */
+export type BatchSizes = ReturnType<typeof createBatchSizes>;
+
+/** A batch that was answered. */
+interface Batch {
+  calls: number;
+  weight: number;
+  bytes: number;
+  elapsedMs: number;
 }
 
-/** Creates the batch sizes of one upstream; `largest` is its rate limit if it has one. */
-export function createBatchSizes(options: { clock: Clock; largest?: number }): BatchSizes {
+/** Creates the batch sizes of one upstream, learned for each method; `largest` is its rate limit if it has one. */
+export function createBatchSizes(options: { clock: Clock; largest?: number | undefined }) {
   const largest = Math.min(LARGEST, options.largest ?? LARGEST);
-  const methods = new Map<string, Learned>();
-  const learned = (method: string): Learned => {
-    let found = methods.get(method);
-    if (found === undefined) {
-      found = {
-        cap: Math.min(START, largest),
-        ceiling: largest,
-        ceilingSince: 0,
-        bytesPerWeight: null,
-        bestMs: Number.POSITIVE_INFINITY,
-      };
-      methods.set(method, found);
-    }
-    return found;
-  };
+  const unknown = () => ({
+    cap: Math.min(START, largest),
+    ceiling: largest,
+    ceilingSince: 0,
+    bytesPerWeight: null as number | null,
+    bestMs: Number.POSITIVE_INFINITY,
+  });
+  const methods = new Map<string, ReturnType<typeof unknown>>();
+  const learned = (method: string) => getOrAdd(methods, method, unknown);
 
   return {
-    plan: (method, calls) => {
+    /** Cuts calls of one method into batches by their expected bytes. */
+    plan: <C extends { weight: number }>(method: string, calls: readonly C[]): C[][] => {
       const { cap, bytesPerWeight } = learned(method);
-      const batches: (typeof calls)[number][][] = [];
-      let batch: (typeof calls)[number][] = [];
+      const batches: C[][] = [];
+      let batch: C[] = [];
       let bytes = 0;
       for (const call of calls) {
         const expected = call.weight * (bytesPerWeight ?? 0);
@@ -69,13 +53,15 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
       if (batch.length > 0) batches.push(batch);
       return batches;
     },
-    size: (method) => {
+    /** How many calls of weight 1 fit into the next request. */
+    size: (method: string): number => {
       const { cap, bytesPerWeight } = learned(method);
-      if (bytesPerWeight === null) return cap;
-      return fitting(bytesPerWeight, cap);
+      return bytesPerWeight === null ? cap : fitCalls(bytesPerWeight, cap);
     },
-    usual: (bytes) => fitting(bytes, largest),
-    succeeded: (method, batch) => {
+    /** How many calls with answers of so many bytes share a request, once that is learned. */
+    usual: (bytes: number): number => fitCalls(bytes, largest),
+    /** Reports a batch that was answered completely. */
+    succeeded: (method: string, batch: Batch): void => {
       const memory = learned(method);
       const each = batch.bytes / Math.max(1, batch.weight);
       // Growth counts at once, shrinking slowly: too small a batch costs little, too large a one costs memory.
@@ -94,7 +80,8 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
             : Math.min(largest, memory.cap * 2);
       }
     },
-    tooMuch: (method, calls) => {
+    /** Reports a batch that was too large: at most half as many calls from now on. */
+    tooMuch: (method: string, calls: number): void => {
       const memory = learned(method);
       memory.ceiling = Math.max(1, Math.min(memory.ceiling, calls - 1));
       memory.ceilingSince = options.clock.elapsed();
@@ -103,6 +90,6 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
   };
 }
 
-function fitting(bytes: number, most: number): number {
+function fitCalls(bytes: number, most: number): number {
   return Math.max(1, Math.min(most, Math.floor(TARGET_BYTES / Math.max(1, bytes))));
 }

@@ -21,13 +21,13 @@ describe('createByteBudget', () => {
     const budget = createByteBudget(100);
     const other = budget.reserve(90, never);
     const lease = budget.reserve(10, never);
-    expect(lease?.came(10, signal)).toBeUndefined();
-    const waiting = lease?.came(5, signal);
+    expect(lease?.received(10, signal)).toBeUndefined();
+    const waiting = lease?.received(5, signal);
     expect(waiting).toBeInstanceOf(Promise);
     other?.settle(40);
     await waiting;
     expect(budget.used).toBe(55);
-    expect(lease?.came(20, signal)).toBeUndefined();
+    expect(lease?.received(20, signal)).toBeUndefined();
   });
 
   it('lets go on what has become urgent', async () => {
@@ -35,7 +35,7 @@ describe('createByteBudget', () => {
     budget.reserve(100, never);
     let urgent = false;
     const lease = budget.reserve(0, () => urgent) ?? budget.reserve(0, always);
-    const waiting = lease?.came(5, signal);
+    const waiting = lease?.received(5, signal);
     urgent = true;
     budget.wake();
     await waiting;
@@ -45,10 +45,10 @@ describe('createByteBudget', () => {
     const budget = createByteBudget(10);
     budget.reserve(10, never);
     const controller = new AbortController();
-    const waiting = budget.reserve(0, never)?.came(5, controller.signal);
+    const waiting = budget.reserve(0, never)?.received(5, controller.signal);
     const reason = new Error('enough');
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
-    await expect(budget.reserve(0, always)?.came(5, controller.signal)).toBeUndefined();
+    await expect(budget.reserve(0, always)?.received(5, controller.signal)).toBeUndefined();
   });
 });

@@ -1,19 +1,13 @@
 /** A bound on the bytes that are in flight or wait for their reader, for a whole source. */
-export interface ByteBudget {
-  readonly used: number;
-  /** Reserves expected bytes; null if they do not fit. `urgent` ones always fit. */
-  reserve(bytes: number, urgent: () => boolean): ByteLease | null;
-  /** Checks again which shares may continue, after one became urgent. */
-  wake(): void;
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 /** A share of the budget. */
 export interface ByteLease {
   /**
    * Counts received bytes. Undefined if the share still fits, else a promise to await before reading more.
    */
-  came(bytes: number, signal: AbortSignal): Promise<void> | undefined;
-  /** Sets the share to the bytes really held. */
+  received(bytes: number, signal: AbortSignal): Promise<void> | undefined;
+  /** Sets the share to the bytes really in use. */
   settle(bytes: number): void;
   release(): void;
 }
@@ -23,7 +17,7 @@ export interface ByteLease {
  *
  * The block that the reader waits for is urgent: it never waits for room, since only its delivery makes room.
  */
-export function createByteBudget(max: number): ByteBudget {
+export function createByteBudget(max: number) {
   let used = 0;
   const waiting = new Set<{ urgent: () => boolean; go: () => void }>();
 
@@ -36,25 +30,27 @@ export function createByteBudget(max: number): ByteBudget {
   };
 
   return {
-    get used() {
+    get used(): number {
       return used;
     },
+    /** Checks again which shares may continue, after one became urgent. */
     wake,
-    reserve: (bytes, urgent) => {
+    /** Reserves expected bytes; null if they do not fit. `urgent` ones always fit. */
+    reserve: (bytes: number, urgent: () => boolean): ByteLease | null => {
       if (used + bytes > max && !urgent()) return null;
-      let held = bytes;
+      let reserved = bytes;
       let arrived = 0;
       used += bytes;
       const set = (next: number): void => {
-        used += next - held;
-        const freed = next < held;
-        held = next;
+        used += next - reserved;
+        const freed = next < reserved;
+        reserved = next;
         if (freed && waiting.size > 0) wake();
       };
       return {
-        came: (more, signal) => {
+        received: (more, signal) => {
           arrived += more;
-          if (arrived <= held) return undefined;
+          if (arrived <= reserved) return undefined;
           set(arrived);
           if (used <= max || urgent()) return undefined;
           return new Promise<void>((resolve, reject) => {

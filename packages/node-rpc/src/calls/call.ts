@@ -1,4 +1,8 @@
-import type { Fault } from '../upstream/fault.js';
+import type { Scope } from '@packhouse/runtime';
+import type { Account } from '../spending/spending.js';
+import type { Asked, Fault } from '../upstream/fault.js';
+import type { NodeLabel } from '../upstream/label.js';
+import type { ByteLease } from './byte-budget.js';
 import type { RawResult } from './raw-result.js';
 
 /** One JSON-RPC call. */
@@ -23,6 +27,17 @@ export interface Call {
   raw?: boolean;
 }
 
+/** The context of a call. */
+export interface CallContext {
+  scope: Scope;
+  /** The share of the byte budget that the answers use. */
+  lease?: ByteLease | undefined;
+  /** A small call whose answer is needed now: ignores the limit of requests in flight. */
+  urgent?: boolean;
+  /** Whom it is for; default: nobody. */
+  account?: Account | undefined;
+}
+
 /** The outcome of a call. */
 export type Answer =
   /** Where `raw` is there, reading `value` parses it, and throws NODE_NOT_JSON_RPC if it is no JSON. */
@@ -33,8 +48,18 @@ export type Answer =
 /** An answer that is no fault. */
 export type GoodAnswer = Extract<Answer, { ok: true }>;
 
+/** The same fault as the outcome of each call. */
+export function failAll(calls: readonly Call[], fault: Fault): Answer[] {
+  return calls.map(() => ({ ok: false, fault }));
+}
+
+/** The calls as the sentence of a fault names them. */
+export function toAsked(label: NodeLabel, calls: readonly Call[]): Asked {
+  return { label, what: describeCalls(calls), block: calls[0]?.block };
+}
+
 /** The call in words: `eth_getBlockByNumber for block 17`. */
-export function describeCalls(calls: readonly Call[]): string {
+function describeCalls(calls: readonly Call[]): string {
   const first = calls[0];
   if (first === undefined) return 'nothing';
   if (calls.length === 1)

@@ -1,3 +1,4 @@
+import { toQuantity } from '@packhouse/chain';
 import type { Clock } from '@packhouse/runtime';
 import { type Fault, isFault } from '../upstream/fault.js';
 import type { Call } from './call.js';
@@ -8,6 +9,8 @@ export interface BlockFacts {
   hash: string;
   /** How many it has. */
   transactions: number;
+  /** Whether it may have fewer receipts, by the rules of its chain. */
+  mayLackReceipts?: boolean;
   /** Their hashes; a fault if they are not there. It may have to parse them first. */
   hashes(): readonly string[] | Fault;
 }
@@ -25,28 +28,8 @@ export interface TraceMode extends Mode {
   shape: 'trace_block' | 'flatCallTracer' | 'callTracer';
 }
 
-/** The capabilities of one upstream, learned by asking, in the order of the lists below. */
-export interface Capabilities {
-  receipts: Capability<Mode>;
-  traces: Capability<TraceMode>;
-  /** Whether the `finalized` tag is known; null until asked. */
-  finalizedTag: boolean | null;
-}
-
 /** The best way that was not refused yet. */
-export interface Capability<M extends Mode> {
-  /** The way to ask; null for a minute after every way was refused: a method may be enabled at any time. */
-  readonly mode: M | null;
-  /** Whether it has been answered. */
-  readonly confirmed: boolean;
-  confirm(mode: M): void;
-  /** Selects the next way if `mode` is still current; a way of another method if this method is missing. */
-  demote(mode: M, methodMissing: boolean): void;
-  /** Forgets the refusals. */
-  reset(): void;
-}
-
-const hex = (number: number): string => `0x${number.toString(16)}`;
+export type Capability<M extends Mode> = ReturnType<typeof createCapability<M>>;
 
 /**
  * By hash first, so that a reorganisation between two calls cannot mix two blocks. The EIP-1898 object is for upstreams
@@ -55,20 +38,20 @@ const hex = (number: number): string => `0x${number.toString(16)}`;
 const RECEIPT_MODES: readonly Mode[] = [
   receiptsMode('eth_getBlockReceipts by hash', (block) => block.hash),
   receiptsMode('eth_getBlockReceipts by hash object', (block) => ({ blockHash: block.hash })),
-  receiptsMode('eth_getBlockReceipts by number', (block) => hex(block.number)),
+  receiptsMode('eth_getBlockReceipts by number', (block) => toQuantity(block.number)),
   {
     name: 'eth_getTransactionReceipt',
     method: 'eth_getTransactionReceipt',
     calls: (block) => {
       const hashes = block.hashes();
       if (isFault(hashes)) return hashes;
-      return hashes.map((hash) => ({
+      const call = {
         method: 'eth_getTransactionReceipt',
-        params: [hash],
         block: block.number,
         weight: 1,
         oversize: 'assemble',
-      }));
+      } as const;
+      return hashes.map((hash) => ({ ...call, params: [hash] }));
     },
   },
 ];
@@ -80,94 +63,84 @@ const TRACE_MODES: readonly TraceMode[] = [
     method: 'trace_block',
     shape: 'trace_block',
     calls: (block) => [
-      {
-        method: 'trace_block',
-        params: [hex(block.number)],
-        block: block.number,
-        weight: weigh(block),
-        oversize: 'elements',
-        raw: true,
-      },
+      { ...toCall('trace_block', block, [toQuantity(block.number)]), oversize: 'elements', raw: true },
     ],
   },
-  debugMode('flatCallTracer', { convertParityErrors: true }),
+  // Without convertParityErrors, which would give several failures one name, and with calls of built-in contracts, of which
+  // it would leave out those that move value.
+  debugMode('flatCallTracer', { includePrecompiles: true }),
   debugMode('callTracer', {}),
 ];
 
 function receiptsMode(name: string, key: (block: BlockFacts) => unknown): Mode {
+  const method = 'eth_getBlockReceipts';
   return {
     name,
-    method: 'eth_getBlockReceipts',
-    calls: (block) => [
-      {
-        method: 'eth_getBlockReceipts',
-        params: [key(block)],
-        block: block.number,
-        weight: weigh(block),
-        oversize: 'assemble',
-        raw: true,
-      },
-    ],
+    method,
+    calls: (block) => [{ ...toCall(method, block, [key(block)]), oversize: 'assemble', raw: true }],
   };
 }
 
 function debugMode(tracer: 'flatCallTracer' | 'callTracer', tracerConfig: object): TraceMode {
+  const method = 'debug_traceBlockByHash';
   return {
-    name: `debug_traceBlockByHash with ${tracer}`,
-    method: 'debug_traceBlockByHash',
+    name: `${method} with ${tracer}`,
+    method,
     shape: tracer,
     calls: (block) => {
       // Its answer is compared with them.
       const hashes = block.hashes();
       if (isFault(hashes)) return hashes;
-      const params = [block.hash, { tracer, tracerConfig }];
-      const { number } = block;
-      const weight = weigh(block);
-      return [{ method: 'debug_traceBlockByHash', params, block: number, weight, oversize: 'elements' }];
+      return [{ ...toCall(method, block, [block.hash, { tracer, tracerConfig }]), oversize: 'elements' }];
     },
   };
 }
 
 /** Answers grow with the number of transactions; even an empty block has an envelope. */
-function weigh(block: BlockFacts): number {
-  return 1 + block.transactions;
+function toCall(method: string, { number, transactions }: BlockFacts, params: unknown[]): Call {
+  return { method, params, block: number, weight: 1 + transactions };
 }
 
-/** The capabilities of an upstream that was not asked yet: the best ways, until it refuses them. */
-export function createCapabilities(clock: Clock): Capabilities {
+/** The capabilities of an upstream, learned by asking in the order of the lists: the best ways, until it refuses them. */
+export function createCapabilities(clock: Clock) {
   return {
     receipts: createCapability(RECEIPT_MODES, clock),
     traces: createCapability(TRACE_MODES, clock),
-    finalizedTag: null,
+    /** Whether the `finalized` tag is known; null until asked. */
+    finalizedTag: null as boolean | null,
   };
 }
 
 /** How long an upstream that refused every way is not asked again, in milliseconds. */
 const REFUSED_MS = 60_000;
 
-function createCapability<M extends Mode>(modes: readonly M[], clock: Clock): Capability<M> {
+function createCapability<M extends Mode>(modes: readonly M[], clock: Clock) {
   let refusedUntil = 0;
   let index = 0;
   let confirmed = false;
   return {
-    get mode() {
+    /** The way to ask; null for a minute after every way was refused: a method may be enabled at any time. */
+    get mode(): M | null {
       if (index >= modes.length && clock.elapsed() >= refusedUntil) index = 0;
       return modes[index] ?? null;
     },
-    get confirmed() {
+    /** Whether it has been answered. */
+    get confirmed(): boolean {
       return confirmed;
     },
-    confirm: (mode) => {
+    confirm(mode: M): void {
       if (modes[index] === mode) confirmed = true;
     },
-    demote: (mode, methodMissing) => {
+    /** Selects the next way if `mode` is still current; a way of another method if this method is missing. */
+    demote(mode: M, methodMissing: boolean): void {
       if (modes[index] !== mode) return;
       do index += 1;
       while (methodMissing && modes[index]?.method === mode.method);
       confirmed = false;
       if (index >= modes.length) refusedUntil = clock.elapsed() + REFUSED_MS;
     },
-    reset: () => {
+    /** Forgets the refusals. */
+    reset: (): void => {
       index = 0;
       confirmed = false;
     },

@@ -1,11 +1,11 @@
 import type { Upstream as Configured } from '@packhouse/networks';
 import { type Clock, openScope, type PackhouseError } from '@packhouse/runtime';
-import { createRateWindow } from '../spending/rate-window.js';
-import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
+import { createRateWindow } from '../spending/spending.js';
+import { type Fault, makeFault, toTransportFault } from '../upstream/fault.js';
 import { createHttp } from '../upstream/http.js';
 import { createNodeLabel } from '../upstream/label.js';
 import { readHttpAnswer, writeRequest } from './answers.js';
-import type { Answer, Call } from './call.js';
+import { type Answer, type Call, failAll } from './call.js';
 
 /** The outcome of one call; credentials are removed from the upstream's messages. */
 export type ClientAnswer =
@@ -16,12 +16,7 @@ export type ClientAnswer =
   | { kind: 'failed'; what: string; error: PackhouseError };
 
 /** One upstream, asked one call at a time without failover: for commands that examine it. */
-export interface UpstreamClient {
-  call(method: string, params: readonly unknown[]): Promise<ClientAnswer>;
-  /** Sends the same call that many times in one request; returns the number of results. */
-  batch(size: number, method: string): Promise<number>;
-  close(): Promise<void>;
-}
+export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 const MAX_BODY_BYTES = 33_554_432;
 /** Calls in flight at most. */
@@ -34,7 +29,7 @@ export function createUpstreamClient(parts: {
   /** For one answer, in milliseconds. */
   timeoutMs: number;
   signal: AbortSignal;
-}): UpstreamClient {
+}) {
   const { clock, signal, timeoutMs, upstream } = parts;
   const label = createNodeLabel(upstream);
   const http = createHttp({
@@ -43,20 +38,15 @@ export function createUpstreamClient(parts: {
     connections: Math.min(CONNECTIONS, upstream.maxInFlight),
     connectTimeoutMs: timeoutMs,
   });
-  const rate =
-    upstream.requestsPerSecond === undefined
-      ? undefined
-      : createRateWindow({ perSecond: upstream.requestsPerSecond, clock });
+  const { requestsPerSecond: perSecond } = upstream;
+  const rate = perSecond === undefined ? undefined : createRateWindow({ perSecond, clock });
 
   const send = async (calls: readonly Call[]): Promise<{ answers: Answer[]; ms: number }> => {
     await rate?.take(calls.length, signal);
     const startedAt = performance.now();
     const late = AbortSignal.timeout(timeoutMs);
     const scope = openScope(signal, late);
-    const failed = (fault: Fault): { answers: Answer[]; ms: number } => ({
-      answers: calls.map((): Answer => ({ ok: false, fault })),
-      ms: timeoutMs,
-    });
+    const failed = (fault: Fault) => ({ answers: failAll(calls, fault), ms: timeoutMs });
     const asked = { label, what: calls[0]?.method ?? '' };
     try {
       const answer = await http.post(writeRequest(calls, 1), {
@@ -68,7 +58,7 @@ export function createUpstreamClient(parts: {
       return { answers: await readHttpAnswer(answer, calls, place), ms };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (!late.aborted) return failed(transportFault(error, asked, calls.length));
+      if (!late.aborted) return failed(toTransportFault(error, asked, calls.length));
       return failed(makeFault(asked, 'NODE_TIMEOUT', `did not answer within ${timeoutMs} ms`, 'here'));
     } finally {
       scope.close();
@@ -76,7 +66,7 @@ export function createUpstreamClient(parts: {
   };
 
   return {
-    async call(method, params) {
+    async call(method: string, params: readonly unknown[]): Promise<ClientAnswer> {
       const { answers, ms } = await send([{ method, params, weight: 1 }]);
       const [answer] = answers as [Answer];
       if (answer.ok) return { kind: 'result', value: answer.value, ms };
@@ -86,10 +76,11 @@ export function createUpstreamClient(parts: {
         ? { kind: 'error', code, what: happened, error }
         : { kind: 'failed', what: happened, error };
     },
-    async batch(size, method) {
+    /** Sends the same call that many times in one request; returns the number of results. */
+    async batch(size: number, method: string): Promise<number> {
       const calls = Array.from({ length: size }, () => ({ method, params: [], weight: 1 }));
       return (await send(calls)).answers.filter(({ ok }) => ok).length;
     },
-    close: () => http.destroy(),
+    close: http.destroy,
   };
 }

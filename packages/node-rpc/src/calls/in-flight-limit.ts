@@ -1,34 +1,19 @@
 import pLimit from 'p-limit';
 
-/** An adaptive limit of HTTP requests in flight: additive increase, multiplicative decrease. */
-export interface InFlightLimit {
-  /** How many may be in flight now. */
-  readonly limit: number;
-  /** Running and waiting. */
-  readonly load: number;
-  /**
-   * Runs `task` when there is room. The task may call `release` before it ends: its request then no longer counts
-   * (an answer that waits for its reader must not block other requests).
-   */
-  run<T>(task: (release: () => void) => Promise<T>): Promise<T>;
-  /** Reports a successful request: its method and how long it took. */
-  succeeded(method: string, elapsedMs: number): void;
-  /** Reports a request that began at `startedAt` (performance.now) and showed that the upstream is overloaded. */
-  strained(startedAt: number): void;
-}
+export type InFlightLimit = ReturnType<typeof createInFlightLimit>;
 
 /** An answer that takes this many times the best (and 20 ms more) means that requests queue at the upstream. */
 const SLOW_FACTOR = 3;
 
 /**
- * Creates a limit between 1 and `max` that starts at `start`, doubles every round until the first overload (like TCP
+ * Creates an adaptive limit of HTTP requests in flight, between 1 and `max`, that starts at `start`, doubles every round until the first overload (like TCP
  * slow start), then grows by one a round.
  */
 export function createInFlightLimit(options: {
   start: number;
   max: number;
   onChange?: (limit: number) => void;
-}): InFlightLimit {
+}) {
   let exact = Math.min(options.start, options.max);
   let slowStart = true;
   let lastDecrease = Number.NEGATIVE_INFINITY;
@@ -44,13 +29,19 @@ export function createInFlightLimit(options: {
   };
 
   return {
-    get limit() {
+    /** How many may be in flight now. */
+    get limit(): number {
       return limit.concurrency;
     },
-    get load() {
+    /** Running and waiting. */
+    get load(): number {
       return limit.activeCount + limit.pendingCount;
     },
-    run: (task) =>
+    /**
+     * Runs `task` when there is room. The task may call `release` before it ends: its request then no longer counts
+     * (an answer that waits for its reader must not block other requests).
+     */
+    run: <T>(task: (release: () => void) => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         void limit(
           () =>
@@ -59,7 +50,8 @@ export function createInFlightLimit(options: {
             }),
         );
       }),
-    succeeded: (method, elapsedMs) => {
+    /** Reports a successful request: its method and how long it took. */
+    succeeded: (method: string, elapsedMs: number): void => {
       // The best moves slowly to the present value, so that an upstream that became slower is not limited for ever.
       const known = best.get(method) ?? elapsedMs;
       best.set(method, elapsedMs < known ? elapsedMs : known + (elapsedMs - known) * 0.02);
@@ -69,7 +61,8 @@ export function createInFlightLimit(options: {
       }
       set(slowStart ? exact + 1 : exact + 1 / exact);
     },
-    strained: (startedAt) => {
+    /** Reports a request that began at `startedAt` (performance.now) and showed that the upstream is overloaded. */
+    strained: (startedAt: number): void => {
       // Requests that were in flight together fail together: one decrease for all of them.
       if (startedAt < lastDecrease) return;
       lastDecrease = performance.now();

@@ -35,7 +35,12 @@ async function readBoth(
       { status: 200, retryAfter: undefined, location: undefined, body: { whole: true, bytes } },
       calls,
       {
-        ...{ label, scope: openScope(), firstId: FIRST_ID, maxBodyBytes: 1e9, timeoutMs: 1_000, now: 0 },
+        label,
+        scope: openScope(),
+        firstId: FIRST_ID,
+        maxBodyBytes: 1e9,
+        timeoutMs: 1_000,
+        now: 0,
         foundLate: (fault) => late.push(fault),
       },
     );
@@ -45,22 +50,22 @@ async function readBoth(
 
 /** An answer as its reader sees it. */
 function seen(answer: Answer): unknown {
-  if (!answer.ok) return wordsOf(answer.fault);
+  if (!answer.ok) return toWords(answer.fault);
   try {
-    return { value: depthOf(answer.value) ?? answer.value, bytes: answer.bytes };
+    return { value: getDepth(answer.value) ?? answer.value, bytes: answer.bytes };
   } catch (error) {
     return { code: (error as Fault['error']).code, message: (error as Error).message };
   }
 }
 
 /** How deep lists of one list nest that are too deep to be compared. */
-function depthOf(value: unknown): number | undefined {
+function getDepth(value: unknown): number | undefined {
   let depth = 0;
   for (let at = value; Array.isArray(at); at = at[0]) depth += 1;
   return depth > 100 ? depth : undefined;
 }
 
-function wordsOf({ error: { code, message } }: Fault): unknown {
+function toWords({ error: { code, message } }: Fault): unknown {
   return { code, message };
 }
 
@@ -100,6 +105,7 @@ describe('an answer whose bytes are handed on', () => {
     ['white space', true, ` ${blank(envelope(FIRST_ID, one))}\n`],
     ['members in another order', true, `{"result":${one},"id":${FIRST_ID}}`],
     ['members that nobody knows', true, envelope(FIRST_ID, one, ',"usage":{"credits":[{"a":1}]}')],
+    ['lists before it', true, `{"extra":[{"result":[{}]},"]"],"id":${FIRST_ID},"result":${one}}`],
     ['capitals', true, envelope(FIRST_ID, one.toUpperCase())],
     ['no error, in words', true, envelope(FIRST_ID, one, ',"error":null')],
     ['names that are escaped', false, envelope(FIRST_ID, one).replace('"hash"', '"h\\u0061sh"')],

@@ -1,15 +1,15 @@
 import { isAscii } from 'node:buffer';
-import { type Outlined, outlineAnswer } from '@packhouse/chain';
+import { type Outlined, outlineAnswer } from '@packhouse/kernels';
 import type { Fault } from '../upstream/fault.js';
 import type { Answer, Call } from './call.js';
 import { RawResult } from './raw-result.js';
 
 /** Below, parsing costs no more. */
-const LEAST_BYTES = 2_048;
+const MIN_BYTES = 2_048;
 
 /**
  * Finds the results of these calls in a body without parsing them. Returns null if there is anything else in it: an
- * error, an id that is not asked for, a result that is no array or object, a form that is unusual. That is for today's
+ * error, an id that is not asked for, a result that is no array or object, a form that is unusual. That is for the usual
  * parser, whose faults say what it is.
  */
 export function readRawAnswers(
@@ -18,7 +18,7 @@ export function readRawAnswers(
   firstId: number,
   malformed: (call: Call, cause: unknown) => Fault,
 ): Answer[] | null {
-  if (body.length < LEAST_BYTES || calls.some(({ raw }) => raw !== true) || !isAscii(body)) return null;
+  if (body.length < MIN_BYTES || calls.some(({ raw }) => raw !== true) || !isAscii(body)) return null;
   const root = outlineAnswer(body);
   if (root === null) return null;
   const isBatch = body[root.start] === 0x5b;
@@ -28,9 +28,9 @@ export function readRawAnswers(
   const bytes = Math.ceil(body.length / calls.length);
   const answers = new Array<Answer>(calls.length);
   for (const envelope of envelopes) {
-    const result = resultOf(body, envelope);
+    const result = getResult(body, envelope);
     if (result === null) return null;
-    const index = idOf(body, envelope, result) - firstId;
+    const index = getId(body, envelope, result) - firstId;
     const call = calls[index];
     // A second answer to the same call, or none of ours.
     if (call === undefined || answers[index] !== undefined) return null;
@@ -58,7 +58,7 @@ class RawAnswer {
 }
 
 /** The one result of an envelope, if it is an array or object. */
-function resultOf(body: Buffer, envelope: Outlined): Outlined | null {
+function getResult(body: Buffer, envelope: Outlined): Outlined | null {
   if (body[envelope.start] !== 0x7b) return null;
   const result = envelope.member('result');
   const first = body[result?.start ?? 0];
@@ -66,7 +66,7 @@ function resultOf(body: Buffer, envelope: Outlined): Outlined | null {
 }
 
 /** The id of an envelope; NaN if it has none or an error beside its result. All but the result is parsed here. */
-function idOf(body: Buffer, envelope: Outlined, result: Outlined): number {
+function getId(body: Buffer, envelope: Outlined, result: Outlined): number {
   const before = body.toString('latin1', envelope.start, result.start);
   const behind = body.toString('latin1', result.end, envelope.end);
   try {

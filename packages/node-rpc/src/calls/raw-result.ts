@@ -1,10 +1,10 @@
-import type { Outlined } from '@packhouse/chain';
+import type { Outlined } from '@packhouse/kernels';
 import { type Fault, isFault } from '../upstream/fault.js';
 
 /** The `result` of a call that is parsed only when somebody asks for it. */
 export class RawResult {
   /**
-   * ASCII: a part of the whole body, which stays in memory until the last block of its batch is let go. Readers take the
+   * ASCII: a part of the whole body, which stays in memory until the last block of its batch is released. Readers take the
    * blocks of a batch one after the other, and it has some 400 KB (batch-sizes.ts), no more than its parsed values would take.
    */
   readonly bytes: Buffer;
@@ -39,7 +39,7 @@ export class RawResult {
   }
 
   /** The bytes of a part of it. */
-  bytesOf({ start, end }: { start: number; end: number }): Buffer {
+  toBytes({ start, end }: { start: number; end: number }): Buffer {
     return this.#body.subarray(start, end);
   }
 

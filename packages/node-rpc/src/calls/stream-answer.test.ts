@@ -7,15 +7,14 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RpcError } from '../../test/scripted-node.js';
 import {
-  blockHashOf,
-  receiptsOf,
+  getBlockHash,
+  getTransactionHash,
   serveChain,
   smallChain,
-  tracesOf,
-  transactionHashOf,
+  toReceipts,
+  toTraces,
 } from '../../test/small-chain.js';
-import { collect, isFetched, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { collect, isFetched, testUpstream, useNodes } from '../../test/test-source.js';
 import { openStreamedAnswer, type StreamedAnswer } from './stream-answer.js';
 
 const ALL = { receipts: true, traces: true };
@@ -48,7 +47,7 @@ describe('an answer beyond the body limit', () => {
     const node = await use.node(serveChain(many));
     const { source } = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT });
     const block = await source.fetchBlock(7, { receipts: true, traces: false });
-    expect(block.receipts).toEqual(receiptsOf(many, 7));
+    expect(block.receipts).toEqual(toReceipts(many, 7));
     const small = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT / 8 }).source;
     const refused = small.fetchBlock(7, { receipts: true, traces: false });
     await expect(refused).rejects.toMatchObject({ code: 'NODE_ANSWER_TOO_LARGE' });
@@ -59,7 +58,10 @@ describe('an answer beyond the body limit', () => {
     const node = await use.node(serveChain(many));
     const { source } = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT });
     const seen: [number, number][] = [];
-    for await (const block of source.fetchBlocks({ start: 0, end: 30 }, { receipts: false, traces: true })) {
+    for await (const block of source.fetchBlocks(
+      { firstBlock: 0, lastBlock: 30 },
+      { receipts: false, traces: true },
+    )) {
       if (!isFetched(block)) throw block.error;
       const traces = Array.isArray(block.traces) ? block.traces : await read(block.traces);
       seen.push([block.number, traces.length]);
@@ -83,10 +85,10 @@ describe('an answer beyond the body limit', () => {
       if (call.method !== 'debug_traceBlockByHash') return serveChain(many)(call);
       const asked = (call.params[1] as { tracer: string }).tracer;
       if (asked !== tracer) throw new RpcError(-32000, 'tracer not found');
-      const count = many.transactions(call.params[0] === blockHashOf(7) ? 7 : 8);
+      const count = many.transactions(call.params[0] === getBlockHash(7) ? 7 : 8);
       return Array.from({ length: count }, (_, index) => ({
-        txHash: transactionHashOf(call.params[0] === blockHashOf(7) ? 7 : 8, index),
-        result: tracer === 'callTracer' ? frame : tracesOf(many, 8).slice(0, 1),
+        txHash: getTransactionHash(call.params[0] === getBlockHash(7) ? 7 : 8, index),
+        result: tracer === 'callTracer' ? frame : toTraces(many, 8).slice(0, 1),
       }));
     });
     const whole = use.source([testUpstream(node.url)]).source;
@@ -103,7 +105,7 @@ describe('an answer beyond the body limit', () => {
     const node = await use.node(serveChain(many));
     node.intercept = (request, response) => {
       if (request.calls[0]?.method !== 'trace_block') return false;
-      const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: tracesOf(many, 7) });
+      const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: toTraces(many, 7) });
       response.write(text.slice(0, text.length / 2), () => response.destroy());
       return true;
     };
@@ -134,7 +136,7 @@ describe('an answer beyond the body limit', () => {
     const node = await use.node(serveChain(many));
     node.intercept = (request, response) => {
       if (request.calls[0]?.method !== 'trace_block') return false;
-      const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: tracesOf(many, 7) });
+      const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: toTraces(many, 7) });
       const damaged = damage(text);
       expect(damaged).not.toBe(text);
       response.end(damaged);
@@ -148,7 +150,7 @@ describe('an answer beyond the body limit', () => {
   it('recognises traces of another block by the first element', async () => {
     const node = await use.node((call) =>
       call.method === 'trace_block'
-        ? tracesOf(many, 7).map((trace) => ({ ...trace, blockHash: '0xother' }))
+        ? toTraces(many, 7).map((trace) => ({ ...trace, blockHash: '0xother' }))
         : serveChain(many)(call),
     );
     const { source } = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT });
@@ -160,36 +162,36 @@ describe('an answer beyond the body limit', () => {
     const node = await use.node(serveChain(many));
     node.intercept = (request, response) => {
       if (request.calls[0]?.method !== 'trace_block') return false;
-      const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: tracesOf(many, 7) });
+      const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: toTraces(many, 7) });
       response.write(text.slice(0, -100));
       return true;
     };
     const { source } = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT });
-    const wish = { receipts: false, traces: true };
-    const left = await source.fetchBlock(7, wish);
+    const request = { receipts: false, traces: true };
+    const left = await source.fetchBlock(7, request);
     for await (const trace of left.traces as AsyncIterable<unknown>) {
       expect(trace).toBeDefined();
       break;
     }
     await node.when(() => node.inFlight === 0);
     const controller = new AbortController();
-    const aborted = await source.fetchBlock(7, wish, { signal: controller.signal });
+    const aborted = await source.fetchBlock(7, request, { signal: controller.signal });
     const reason = new Error('enough');
     const reading = read(aborted.traces);
     reading.catch(() => undefined);
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
     await node.when(() => node.inFlight === 0);
-    const closed = await source.fetchBlock(7, wish);
+    const closed = await source.fetchBlock(7, request);
     await source.close();
-    await expect(read(closed.traces)).rejects.toThrow('were let go');
+    await expect(read(closed.traces)).rejects.toThrow('were closed');
     await node.when(() => node.sockets.size === 0);
   });
 
   it('refuses a batch as a whole and asks again for less', async () => {
     const node = await use.node(serveChain(smallChain({ transactions: () => 10 })));
     const { source } = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT });
-    const blocks = await collect(source.fetchBlocks({ start: 0, end: 49 }, ALL));
+    const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 49 }, ALL));
     expect(blocks.filter(isFetched)).toHaveLength(50);
   });
 });
@@ -245,11 +247,13 @@ describe('openStreamedAnswer', () => {
         fc.array(fc.jsonValue(), { maxLength: 8 }),
         fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 20 }),
         fc.boolean(),
-        async (elements, pieces, idLast) => {
+        fc.option(fc.jsonValue(), { nil: undefined }),
+        async (elements, pieces, idLast, extra) => {
           const result = JSON.stringify(elements);
+          const more = extra === undefined ? '' : `"extra":[{"result":7},${JSON.stringify(extra)}],`;
           const text = idLast
-            ? `{"result":${result},"id":1}`
-            : `{"jsonrpc":"2.0","id":1, "result" : ${result} }`;
+            ? `{${more}"result":${result},"id":1}`
+            : `{"jsonrpc":"2.0","id":1,${more} "result" : ${result} }`;
           const { result: expected } = JSON.parse(text) as { result: unknown[] };
           const opened = await open(text, pieces);
           if (opened.kind !== 'elements') throw new Error(opened.kind);

@@ -1,9 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { PackhouseError } from '@packhouse/runtime';
 import { getManyValues, isMany, none } from 'stream-chain/defs.js';
 import { Assembler } from 'stream-json/assembler.js';
 import { jsonParser } from 'stream-json/parser.js';
-import { type Asked, type Fault, makeFault, rpcFault, transportFault } from '../upstream/fault.js';
+import { type Asked, type Fault, makeFault, toRpcFault, toTransportFault } from '../upstream/fault.js';
 import type { BodyRest } from '../upstream/http.js';
 import { Utf8Check } from '../upstream/utf8-check.js';
 
@@ -55,7 +54,7 @@ export async function openStreamedAnswer(body: StreamedBody): Promise<StreamedAn
       if (item === null) break;
       if (item.type === 'error' && item.value !== null) {
         reader.close();
-        return { kind: 'fault', fault: rpcFault(item.value, body.asked, { calls: 1, method: body.method }) };
+        return { kind: 'fault', fault: toOwnFault(item.value, body) };
       }
       if (item.type === 'array') {
         if (!body.assemble) return { kind: 'elements', elements: readElements(reader, body) };
@@ -111,8 +110,7 @@ function readElements(reader: ItemReader, body: StreamedBody): AsyncIterableIter
           if (failed !== undefined) throw failed;
           if (item === null) break;
           if (item.type === 'element') return { done: false, value: item.value };
-          if (item.type === 'error' && item.value !== null)
-            throw rpcFault(item.value, body.asked, { calls: 1, method: body.method }).error;
+          if (item.type === 'error' && item.value !== null) throw toOwnFault(item.value, body).error;
         }
         close();
         return { done: true, value: undefined };
@@ -124,28 +122,20 @@ function readElements(reader: ItemReader, body: StreamedBody): AsyncIterableIter
     },
     return: async () => {
       close();
-      failed ??= makeFault(
-        body.asked,
-        'NODE_UNREACHABLE',
-        'was left in the middle of its answer',
-        'here',
-      ).error;
+      const happened = 'was left in the middle of its answer';
+      failed ??= makeFault(body.asked, 'NODE_UNREACHABLE', happened, 'here').error;
       return { done: true, value: undefined };
     },
   };
 }
 
-interface ItemReader {
-  readonly bytes: number;
-  next(): Promise<Item | null>;
-  close(): void;
-}
+type ItemReader = ReturnType<typeof createItemReader>;
 
-function createItemReader(body: StreamedBody): ItemReader {
+function createItemReader(body: StreamedBody) {
   const decoder = new StringDecoder('utf8');
   const check = new Utf8Check();
   const parse = jsonParser({ packValues: true, streamValues: false });
-  const walk = createWalker(body);
+  const { sawArray, walk } = createWalker(body);
   const start = [...body.start];
   // The replayed pieces are released one by one; other references to the list must not keep them.
   body.start.length = 0;
@@ -174,20 +164,21 @@ function createItemReader(body: StreamedBody): ItemReader {
       tokens = parse(text as string);
     } catch (error) {
       const happened = `answered with JSON that is cut off or malformed after ${bytes} bytes`;
-      throw new StreamFault(
-        makeFault(body.asked, 'NODE_NOT_JSON_RPC', happened, 'here', { cause: error, weighs: true }),
-      );
+      throw new StreamFault(body.asked, 'NODE_NOT_JSON_RPC', happened, 'here', {
+        cause: error,
+        weighs: true,
+      });
     }
     if (!isMany(tokens)) return;
     for (const token of getManyValues(tokens) as Token[]) walk(token, queue);
   };
 
   return {
-    get bytes() {
+    get bytes(): number {
       return bytes;
     },
     close,
-    next: async () => {
+    next: async (): Promise<Item | null> => {
       for (;;) {
         if (position < queue.length) {
           const item = queue[position] as Item;
@@ -208,21 +199,16 @@ function createItemReader(body: StreamedBody): ItemReader {
         bytes += chunk.length;
         if (!check.push(chunk)) {
           const happened = `answered with text that is not UTF-8 in ${bytes} bytes`;
-          throw new StreamFault(
-            makeFault(body.asked, 'NODE_NOT_JSON_RPC', happened, 'here', { weighs: true }),
-          );
+          throw new StreamFault(body.asked, 'NODE_NOT_JSON_RPC', happened, 'here', { weighs: true });
         }
         read(decoder.write(chunk));
         sinceItem = queue.length > 0 ? 0 : sinceItem + chunk.length;
-        const inPieces = walk.sawArray() && !body.assemble;
-        const [held, most] = inPieces ? [sinceItem, body.elementBytes] : [bytes, body.valueBytes];
-        if (held > most) {
+        const inPieces = sawArray() && !body.assemble;
+        const [buffered, most] = inPieces ? [sinceItem, body.elementBytes] : [bytes, body.valueBytes];
+        if (buffered > most) {
           const happened = `answered with more than ${most} bytes in one piece`;
-          throw new StreamFault(
-            makeFault(body.asked, 'NODE_ANSWER_TOO_LARGE', happened, 'give-up', {
-              hint: 'Raise NODE_MAX_BODY.',
-            }),
-          );
+          const hint = 'Raise NODE_MAX_BODY.';
+          throw new StreamFault(body.asked, 'NODE_ANSWER_TOO_LARGE', happened, 'give-up', { hint });
         }
       }
     },
@@ -234,20 +220,14 @@ interface Token {
   value?: unknown;
 }
 
-interface Walker {
-  (token: Token, into: Item[]): void;
-  /** Whether the result has begun and is an array. */
-  sawArray(): boolean;
-}
-
 /** Follows the tokens of one envelope and extracts the result or error. */
-function createWalker(body: StreamedBody): Walker {
+function createWalker(body: StreamedBody) {
   const assembler = new Assembler();
   let place: 'outside' | 'envelope' | 'result' = 'outside';
   let key = '';
   let array = false;
   const fail = (happened: string): never => {
-    throw new StreamFault(makeFault(body.asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true }));
+    throw new StreamFault(body.asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true });
   };
   const walk = (token: Token, into: Item[]): void => {
     if (place === 'outside') {
@@ -284,18 +264,24 @@ function createWalker(body: StreamedBody): Walker {
       fail(`answered with id ${body.asked.label.quote(JSON.stringify(value))} instead of ${body.id}`);
     }
   };
-  return Object.assign(walk, { sawArray: () => array });
+  return { walk, /** Whether the result has begun and is an array. */ sawArray: (): boolean => array };
 }
 
 /** Carries a fault through the reader; never thrown out of this file. */
 class StreamFault extends Error {
   readonly fault: Fault;
-  constructor(fault: Fault) {
+  constructor(...parts: Parameters<typeof makeFault>) {
+    const fault = makeFault(...parts);
     super(fault.error.message);
     this.fault = fault;
   }
 }
 
-function asFault(error: unknown, asked: Asked): Fault & { error: PackhouseError } {
-  return error instanceof StreamFault ? error.fault : transportFault(error, asked, 1);
+/** The fault of an error that the node answered with. */
+function toOwnFault(error: unknown, { asked, method }: StreamedBody): Fault {
+  return toRpcFault(error, asked, { calls: 1, method });
+}
+
+function asFault(error: unknown, asked: Asked): Fault {
+  return error instanceof StreamFault ? error.fault : toTransportFault(error, asked, 1);
 }

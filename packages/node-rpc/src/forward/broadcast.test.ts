@@ -4,7 +4,11 @@ import { forwarders, timesAsked, until } from '../../test/test-forwarder.js';
 
 const use = forwarders();
 const request = {
-  ...{ method: 'send', params: '[]', idempotent: true, timeoutMs: 30_000, maxBytes: 1_000 },
+  method: 'send',
+  params: '[]',
+  idempotent: true,
+  timeoutMs: 30_000,
+  maxBytes: 1_000,
   signal: new AbortController().signal,
 };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Handler, RpcError } from '../../test/scripted-node.js';
-import { call, forwarders, skewedClock, textOf, timesAsked, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, skewedClock, timesAsked, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -20,7 +20,7 @@ it('does not ask a node of another chain, however preferred and however far it i
   const { forwarder, context } = forwarderTo([other, right], { network: evm });
   await until(() => forwarder.head() === 60);
   await until(() => forwarder.status()[0]?.healthy === false);
-  expect(await textOf(await call(forwarder))).toBe('1');
+  expect(await getText(await call(forwarder))).toBe('1');
   expect(timesAsked(other, 'm')).toBe(0);
   expect([forwarder.head(), forwarder.finalized()]).toEqual([60, 58]);
   expect(forwarder.status()[0]).toMatchObject({ healthy: false, head: null });
@@ -56,7 +56,7 @@ it('asks again every minute, says it once, and asks a node that is right again l
   skew.ms += 60_000;
   await until(() => forwarder.head() === 9);
   expect(forwarder.status()[0]?.healthy).toBe(true);
-  expect(await textOf(await call(forwarder))).toBe('1');
+  expect(await getText(await call(forwarder))).toBe('1');
   expect(await context.metrics.render()).toContain(
     'packhouse_upstream_healthy{network="testnet",upstream="node-1"} 1',
   );
@@ -87,7 +87,7 @@ it.each<[string, () => unknown]>([
   const one = await node((asked) => (asked.method === 'eth_chainId' ? chain() : right(asked)));
   const { forwarder } = forwarderTo([one], { network: evm });
   await until(() => forwarder.finalized() === 58);
-  expect(await textOf(await call(forwarder))).toBe('1');
+  expect(await getText(await call(forwarder))).toBe('1');
 });
 
 it('serves clients while a node has not said yet which chain it is on, and counts no head of it', async () => {
@@ -96,7 +96,7 @@ it('serves clients while a node has not said yet which chain it is on, and count
   one.intercept = ({ calls }) => calls[0]?.method === 'eth_chainId';
   const { forwarder } = forwarderTo([one], { network: evm });
   await one.when(() => timesAsked(one, 'eth_chainId') === 1);
-  expect(await textOf(await call(forwarder))).toBe('1');
+  expect(await getText(await call(forwarder))).toBe('1');
   expect(forwarder.head()).toBeNull();
 });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -26,8 +26,8 @@ describe('a compressed answer', () => {
     const value = randomBytes(length / 2).toString('hex');
     sends(one, gzipSync(envelope(value), { level: 1 }));
     const { forwarder } = forwarderTo([one]);
-    expect((await textOf(await call(forwarder))) === `"${value}"`).toBe(true);
-    expect((await textOf(await call(forwarder, { whole: true }))) === `"${value}"`).toBe(true);
+    expect((await getText(await call(forwarder))) === `"${value}"`).toBe(true);
+    expect((await getText(await call(forwarder, { whole: true }))) === `"${value}"`).toBe(true);
   });
 
   it('beyond the limit is too large, which is no fault of the node', async () => {
@@ -51,7 +51,7 @@ describe('a compressed answer', () => {
     const stop = new AbortController();
     const second = await call(forwarder, { signal: stop.signal });
     stop.abort(new Error('gone'));
-    await expect(textOf(second)).rejects.toThrow('gone');
+    await expect(getText(second)).rejects.toThrow('gone');
     await one.when(() => one.sockets.size === 0);
   });
 });
@@ -67,7 +67,7 @@ describe('a node that sends', () => {
     const [one, two] = [await node(), await node(() => 'two')];
     sends(one, body);
     const asking = { whole: true, maxBytes: 1_000_000 };
-    expect(await textOf(await call(forwarderTo([one, two]).forwarder, asking))).toBe('"two"');
+    expect(await getText(await call(forwarderTo([one, two]).forwarder, asking))).toBe('"two"');
     // Alone, it is not overtaken.
     const { forwarder } = forwarderTo([one]);
     for (let n = 0; n < 5; n++) {

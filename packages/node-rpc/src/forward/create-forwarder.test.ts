@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Handler, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -12,7 +12,7 @@ describe('a call', () => {
       return true;
     };
     const { forwarder } = forwarderTo([one]);
-    expect(await textOf(await call(forwarder, { params: '[ 1.0 ]' }))).toBe(
+    expect(await getText(await call(forwarder, { params: '[ 1.0 ]' }))).toBe(
       '{"big":12345678901234567890, "z":1.50}',
     );
     expect(one.requests[0]?.calls).toMatchObject([{ method: 'm', params: [1] }]);
@@ -23,7 +23,7 @@ describe('a call', () => {
     const { forwarder } = forwarderTo([await node(() => value)]);
     const answer = await call(forwarder);
     expect(answer).toMatchObject({ body: { rest: expect.anything() } });
-    expect(await textOf(answer)).toBe(JSON.stringify(value));
+    expect(await getText(answer)).toBe(JSON.stringify(value));
     expect(await call(forwarder, { whole: true })).toMatchObject({ body: { rest: null } });
   });
 
@@ -118,7 +118,7 @@ describe('failover', () => {
     const [one, two] = [await node(), await node(() => 'two')];
     spoil(one);
     const { forwarder } = forwarderTo([one, two]);
-    expect(await textOf(await call(forwarder))).toBe('"two"');
+    expect(await getText(await call(forwarder))).toBe('"two"');
   });
 
   it('asks nobody twice for what must not happen twice, unless it surely never arrived', async () => {
@@ -131,7 +131,7 @@ describe('failover', () => {
     });
     expect(two.requests).toEqual([]);
     await one.close();
-    expect(await textOf(await call(forwarder, { idempotent: false }))).toBe('"two"');
+    expect(await getText(await call(forwarder, { idempotent: false }))).toBe('"two"');
   });
 
   it('hands on what the nodes said where none has it', async () => {
@@ -147,13 +147,13 @@ describe('failover', () => {
     let broken = true;
     one.intercept = (_, response) => broken && Boolean(response.writeHead(500).end());
     const { forwarder } = forwarderTo([one, two]);
-    for (let n = 0; n < 10; n++) expect(await textOf(await call(forwarder))).toBe('"two"');
+    for (let n = 0; n < 10; n++) expect(await getText(await call(forwarder))).toBe('"two"');
     const before = one.requests.length;
     expect(before).toBeLessThan(10);
     expect(forwarder.status()[0]?.healthy).toBe(false);
     broken = false;
     const deadline = Date.now() + 60_000;
-    while ((await textOf(await call(forwarder))) !== '"one"') expect(Date.now()).toBeLessThan(deadline);
+    while ((await getText(await call(forwarder))) !== '"one"') expect(Date.now()).toBeLessThan(deadline);
     expect(forwarder.status()[0]?.healthy).toBe(true);
   });
 });
@@ -162,7 +162,7 @@ it('asks a second node when the first takes long, and lets the first go', async 
   const [one, two] = [await node(), await node(() => 'two')];
   one.intercept = () => true;
   const { forwarder } = forwarderTo([one, two]);
-  expect(await textOf(await call(forwarder))).toBe('"two"');
+  expect(await getText(await call(forwarder))).toBe('"two"');
   await one.when(() => one.inFlight === 0);
 });
 
@@ -196,7 +196,7 @@ it('asks a node that is behind last', async () => {
   const nodes = [await node(at(50)), await node(at(60))];
   const { forwarder } = forwarderTo(nodes, { network: { family: 'evm' } });
   await until(() => forwarder.status().every(({ head }) => head !== null) && forwarder.finalized() === 58);
-  expect(await textOf(await call(forwarder))).toBe('60');
+  expect(await getText(await call(forwarder))).toBe('60');
   expect(forwarder.head()).toBe(60);
 });
 

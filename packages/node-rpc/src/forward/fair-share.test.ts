@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -27,15 +27,15 @@ it('a caller with many slow calls leaves the next connection to another', async 
   await until(() => held.length === 4);
   const modest = call(forwarder, { method: 'quick', caller: 'modest' });
   answerOne();
-  expect(await textOf(await modest)).toBe('"quick"');
+  expect(await getText(await modest)).toBe('"quick"');
   // Again a connection is free for whom it was not.
   await until(() => held.length === 3);
   for (let n = 0; n < 5; n++) {
-    expect(await textOf(await call(forwarder, { method: 'quick', caller: 'modest' }))).toBe('"quick"');
+    expect(await getText(await call(forwarder, { method: 'quick', caller: 'modest' }))).toBe('"quick"');
   }
   expect(one.mostInFlight).toBeLessThanOrEqual(4);
   const answering = setInterval(() => answerOne(), 1);
-  for (const each of greedy) expect(await textOf(await each)).toBe('"slow"');
+  for (const each of greedy) expect(await getText(await each)).toBe('"slow"');
   clearInterval(answering);
 });
 
@@ -52,7 +52,7 @@ it('a call that waited for a connection all its time is held against no node', a
     });
   }
   answerOne();
-  expect(await textOf(await first)).toBe('"slow"');
+  expect(await getText(await first)).toBe('"slow"');
   expect(forwarder.status()[0]).toMatchObject({ healthy: true });
   expect(await context.metrics.render()).not.toContain('outcome="timeout"');
   expect(one.requests).toHaveLength(1);
@@ -69,7 +69,7 @@ it('a caller has so many calls waiting at most, and others are not refused', asy
   expect(await call(forwarder, slow('greedy'))).toMatchObject({ kind: 'failed', reason: 'busy' });
   const modest = call(forwarder, { method: 'quick', caller: 'modest' });
   stop.abort(new Error('gone'));
-  expect(await textOf(await modest)).toBe('"quick"');
+  expect(await getText(await modest)).toBe('"quick"');
 });
 
 it('a full node leaves the call to the next one', async () => {
@@ -78,15 +78,15 @@ it('a full node leaves the call to the next one', async () => {
   const { forwarder } = forwarderTo([one, two], { upstreams: [{ maxInFlight: 1 }] });
   void call(forwarder, slow('greedy')).catch(() => undefined);
   await until(() => held.length === 1);
-  expect(await textOf(await call(forwarder, { method: 'slow', caller: 'greedy' }))).toBe('"two"');
+  expect(await getText(await call(forwarder, { method: 'slow', caller: 'greedy' }))).toBe('"two"');
 });
 
 it('a reader that takes nothing frees the connection', async () => {
   const one = await node(({ method }) => (method === 'large' ? 'ab'.repeat(10_000_000) : 'quick'));
   const { forwarder } = forwarderTo([one], { upstreams: [{ maxInFlight: 1 }] });
   const large = await call(forwarder, { method: 'large', caller: 'greedy', timeoutMs: 600_000 });
-  expect(await textOf(await call(forwarder, { caller: 'modest' }))).toBe('"quick"');
-  await expect(textOf(large)).rejects.toThrow('the answer was not read');
+  expect(await getText(await call(forwarder, { caller: 'modest' }))).toBe('"quick"');
+  await expect(getText(large)).rejects.toThrow('the answer was not read');
 });
 
 it('a stream keeps its connection until its end', async () => {
@@ -94,12 +94,12 @@ it('a stream keeps its connection until its end', async () => {
   const { forwarder } = forwarderTo([one], { upstreams: [{ maxInFlight: 1 }] });
   const large = await call(forwarder, { method: 'large' });
   const next = call(forwarder);
-  expect((await textOf(large)).length).toBe(10_000_002);
-  expect(await textOf(await next)).toBe('"quick"');
+  expect((await getText(large)).length).toBe(10_000_002);
+  expect(await getText(await next)).toBe('"quick"');
   expect(one.mostInFlight).toBe(1);
   for (let n = 0; n < 3; n++) {
     const left = await call(forwarder, { method: 'large' });
     if (left.kind === 'result') for await (const _ of left.body.rest ?? []) break;
   }
-  expect(await textOf(await call(forwarder))).toBe('"quick"');
+  expect(await getText(await call(forwarder))).toBe('"quick"');
 });

@@ -1,6 +1,6 @@
 import { systemClock } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -18,7 +18,7 @@ it('rests a node that keeps silent, and counts each time', async () => {
   expect(await context.metrics.render()).toContain(
     'packhouse_upstream_requests_total{network="testnet",upstream="node-1",method="m",outcome="timeout"} 5',
   );
-  expect(await textOf(await call(forwarder))).toBe('"two"');
+  expect(await getText(await call(forwarder))).toBe('"two"');
   expect(one.requests).toHaveLength(5);
 });
 
@@ -41,9 +41,9 @@ it('prefers the other node once one was overtaken', async () => {
   const [one, two] = [await node(() => 'one'), await node(() => 'two')];
   one.intercept = hang;
   const { forwarder } = forwarderTo([one, two], { upstreams: [{ priority: 1 }, { priority: 1 }] });
-  expect(await textOf(await call(forwarder))).toBe('"two"');
+  expect(await getText(await call(forwarder))).toBe('"two"');
   await until(() => (forwarder.status()[0]?.latencyMs ?? 0) >= 90);
-  expect(await textOf(await call(forwarder))).toBe('"two"');
+  expect(await getText(await call(forwarder))).toBe('"two"');
   expect(one.requests).toHaveLength(1);
 });
 
@@ -57,7 +57,7 @@ it('lets a node that rests go on resting where its one try is overtaken', async 
   expect(forwarder.status()[0]?.healthy).toBe(false);
   one.intercept = hang;
   skew += 1_000;
-  for (let n = 0; n < 3; n++) expect(await textOf(await call(forwarder))).toBe('"two"');
+  for (let n = 0; n < 3; n++) expect(await getText(await call(forwarder))).toBe('"two"');
   expect(one.requests).toHaveLength(6);
 });
 

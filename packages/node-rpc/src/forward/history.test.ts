@@ -1,7 +1,7 @@
 import { systemClock } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { RpcError } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, timesAsked } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, timesAsked } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -18,7 +18,7 @@ async function pool(declared: object = {}) {
   const clock = { ...systemClock, elapsed: () => performance.now() + skew };
   const { forwarder } = forwarderTo([pruned, archive], { upstreams: [declared], clock });
   const ask = async (block: number, method = 'eth_call') =>
-    textOf(await call(forwarder, { ...state(block), method, params: `[${block}]` }));
+    getText(await call(forwarder, { ...state(block), method, params: `[${block}]` }));
   return { archive, ask, forwarder, pruned, pass: (ms: number) => (skew += ms) };
 }
 
@@ -39,8 +39,8 @@ describe('a node that said what it has deleted', () => {
     await ask(10, 'eth_getBlockReceipts');
     expect(timesAsked(pruned, 'eth_getBlockReceipts')).toBe(1);
     const logs = { method: 'eth_getLogs', block: 90, from: 40, params: '[40]' };
-    expect(await textOf(await call(forwarder, logs))).toBe('"archive"');
-    expect(await textOf(await call(forwarder, { ...logs, from: 60, params: '[60]' }))).toBe('"pruned"');
+    expect(await getText(await call(forwarder, logs))).toBe('"archive"');
+    expect(await getText(await call(forwarder, { ...logs, from: 60, params: '[60]' }))).toBe('"pruned"');
   });
 
   it('is asked again where no other one is left', async () => {

@@ -1,7 +1,7 @@
 import { systemClock } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import type { Handler, ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -40,7 +40,7 @@ async function idle() {
 it('a network that nobody uses is asked rarely, and its first call knows what happened meanwhile', async () => {
   const { forwarder, nodes, slept } = await idle();
   nodes[1].handler = at(70);
-  expect(await textOf(await call(forwarder, { block: 'tip' }))).toBe('70');
+  expect(await getText(await call(forwarder, { block: 'tip' }))).toBe('70');
   expect(forwarder.head()).toBe(70);
   // They are asked as often as before.
   const used = slept.length;
@@ -57,18 +57,18 @@ it('who asks for the newest block after a while gets that of now', async () => {
 it('who asks for the final block after a while gets that of now', async () => {
   const { forwarder, nodes } = await idle();
   for (const one of nodes) one.handler = at(70);
-  expect(await forwarder.pinned('finalized')).toBe(68);
+  expect(await forwarder.taggedBlock('finalized')).toBe(68);
 });
 
 it('the first call after a while does not wait for a node that hangs', async () => {
   const { forwarder, nodes } = await idle();
   nodes[0].intercept = () => true;
   nodes[1].handler = at(70);
-  expect(await textOf(await call(forwarder, { block: 'tip' }))).toBe('70');
+  expect(await getText(await call(forwarder, { block: 'tip' }))).toBe('70');
 });
 
 it('a node that became one of another chain meanwhile is not asked', async () => {
   const { forwarder, nodes } = await idle();
   nodes[0].handler = (seen) => (seen.method === 'eth_chainId' ? '0x2' : at(900)(seen));
-  expect(await textOf(await call(forwarder))).toBe('60');
+  expect(await getText(await call(forwarder))).toBe('60');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RpcError, type ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, textOf } from '../../test/test-forwarder.js';
+import { call, forwarders, getText } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -21,7 +21,7 @@ describe('an error of a node under', () => {
       const [one, two] = [await node(), await node(() => 'two')];
       for (const code of [3, -32000, -32602]) {
         answering(one, status, { code, message: 'invalid project id 7f3a' });
-        expect(await textOf(await call(forwarderTo([one, two]).forwarder))).toBe('"two"');
+        expect(await getText(await call(forwarderTo([one, two]).forwarder))).toBe('"two"');
         const alone = await call(forwarderTo([one]).forwarder);
         expect(alone).toMatchObject({ kind: 'failed', reason: 'unavailable' });
         expect(JSON.stringify(alone)).not.toContain('7f3a');
@@ -43,14 +43,14 @@ describe('an error of a node under', () => {
     for (let n = 0; n < 6; n++) await call(forwarder);
     expect(one.requests).toHaveLength(5);
     expect(forwarder.status()[0]?.healthy).toBe(false);
-    expect(context.lines.find((line) => line.includes('resting it'))).toContain('"because":"HTTP 401"');
+    expect(context.lines.find((line) => line.includes('circuit opened'))).toContain('"reason":"HTTP 401"');
   });
 
   it.each([429, 503])('HTTP %i has the node asked last for as long as it wants', async (status) => {
     const [one, two] = [await node(), await node(() => 'two')];
     answering(one, status, { code: -32000, message: 'later' }, { 'retry-after': '30' });
     const { forwarder } = forwarderTo([one, two]);
-    for (let n = 0; n < 3; n++) expect(await textOf(await call(forwarder))).toBe('"two"');
+    for (let n = 0; n < 3; n++) expect(await getText(await call(forwarder))).toBe('"two"');
     expect(one.requests).toHaveLength(1);
   });
 });
@@ -107,7 +107,7 @@ describe('eth_getLogs', () => {
     answering(one, status, { code, message });
     const { forwarder } = forwarderTo([one, two]);
     for (let n = 0; n < 2; n++)
-      expect(await textOf(await call(forwarder, { method: 'eth_getLogs' }))).toBe('[]');
+      expect(await getText(await call(forwarder, { method: 'eth_getLogs' }))).toBe('[]');
     expect(one.requests).toHaveLength(1);
   });
 
@@ -116,6 +116,6 @@ describe('eth_getLogs', () => {
     one.handler = () => {
       throw new RpcError(-32005, 'limit exceeded');
     };
-    expect(await textOf(await call(forwarderTo([one, two]).forwarder))).toBe('"two"');
+    expect(await getText(await call(forwarderTo([one, two]).forwarder))).toBe('"two"');
   });
 });

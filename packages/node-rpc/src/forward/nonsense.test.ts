@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -23,7 +23,7 @@ describe('what is no JSON, though the connection ended well,', () => {
     const [one, two] = [await node(), await node(() => 'two')];
     sends(one, text);
     const { forwarder, context } = forwarderTo([one, two]);
-    expect(await textOf(await call(forwarder))).toBe('"two"');
+    expect(await getText(await call(forwarder))).toBe('"two"');
     expect(await context.metrics.render()).toContain(
       'packhouse_upstream_requests_total{network="testnet",upstream="node-1",method="m",outcome="nonsense"} 1',
     );
@@ -44,7 +44,7 @@ describe('a streamed answer', () => {
     const one = await node();
     sends(one, text);
     const { forwarder, context } = forwarderTo([one]);
-    for (let n = 0; n < 5; n++) await expect(textOf(await call(forwarder))).rejects.toThrow('a node sent');
+    for (let n = 0; n < 5; n++) await expect(getText(await call(forwarder))).rejects.toThrow('a node sent');
     expect(forwarder.status()[0]?.healthy).toBe(false);
     expect(await context.metrics.render()).toContain('outcome="nonsense"} 5');
   });
@@ -53,7 +53,7 @@ describe('a streamed answer', () => {
     const one = await node();
     sends(one, `{"id":1,"result":[${items(50_000)},,${items(3_000_000)}]}`);
     const { forwarder } = forwarderTo([one]);
-    await expect(textOf(await call(forwarder))).rejects.toThrow('a node sent an answer that is not JSON');
+    await expect(getText(await call(forwarder))).rejects.toThrow('a node sent an answer that is not JSON');
     await one.when(() => one.sockets.size === 0);
   });
 
@@ -64,7 +64,7 @@ describe('a streamed answer', () => {
       return response.write(`{"id":1,"result":[${items(100_000)}`, () => raw.socket.destroy()) || true;
     };
     const { forwarder } = forwarderTo([one]);
-    for (let n = 0; n < 5; n++) await expect(textOf(await call(forwarder))).rejects.toThrow();
+    for (let n = 0; n < 5; n++) await expect(getText(await call(forwarder))).rejects.toThrow();
     await until(() => forwarder.status()[0]?.healthy === false);
   });
 });

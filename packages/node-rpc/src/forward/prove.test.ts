@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { call, forwarders, textOf, timesAsked } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, timesAsked } from '../../test/test-forwarder.js';
 
 const use = forwarders();
-const isFalse = { isFalse: true, why: 'the root is another' };
-const unproved = { isFalse: false, why: 'the block could not be had' };
+const isFalse = { isFalse: true, reason: 'the root is another' };
+const unproved = { isFalse: false, reason: 'the block could not be had' };
 
 describe('a result with a proof', () => {
   it('is asked of another node if it is false, and counts against its node until that rests', async () => {
     const [liar, honest] = [await use.node(() => '0x666'), await use.node(() => '0x1')];
     const { forwarder, context } = use.forwarderTo([liar, honest]);
     const prove = async (result: Buffer) => (result.toString() === '"0x666"' ? isFalse : null);
-    for (let time = 0; time < 7; time++) expect(await textOf(await call(forwarder, { prove }))).toBe('"0x1"');
+    for (let time = 0; time < 7; time++)
+      expect(await getText(await call(forwarder, { prove }))).toBe('"0x1"');
     // Five failures in a row, and then a rest.
     expect(timesAsked(liar, 'm')).toBe(5);
     expect(await context.metrics.render()).toContain(
-      'packhouse_upstream_false_answers_total{network="testnet",upstream="node-1",method="m"} 5',
+      'packhouse_upstream_invalid_responses_total{network="testnet",upstream="node-1",method="m"} 5',
     );
   });
 
@@ -34,7 +35,7 @@ describe('a result with a proof', () => {
     }
     expect(forwarder.status().map(({ healthy }) => healthy)).toEqual([true, true]);
     expect(await context.metrics.render()).toContain(
-      'false_answers_total{network="testnet",upstream="node-2",method="m"} 1',
+      'invalid_responses_total{network="testnet",upstream="node-2",method="m"} 1',
     );
   });
 

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, timesAsked, until } from '../../test/test-forwarder.js';
-import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
+import { call, forwarders, getText, timesAsked, until } from '../../test/test-forwarder.js';
+import type { ForwardAnswer, ForwardRequest } from './send/forward-request.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -12,7 +12,7 @@ interface Member {
   result: unknown;
 }
 
-async function poolOf(members: readonly Member[], clock: Clock = systemClock) {
+async function getPool(members: readonly Member[], clock: Clock = systemClock) {
   const nodes: ScriptedNode[] = [];
   for (const member of members) {
     const one = await node(({ method, params }) => {
@@ -30,12 +30,12 @@ async function poolOf(members: readonly Member[], clock: Clock = systemClock) {
 }
 
 /** The result, or the reason of a refusal. */
-async function outcomeOf(answer: ForwardAnswer): Promise<string> {
-  return answer.kind === 'failed' ? `${answer.reason}: ${answer.detail}` : await textOf(answer);
+async function getOutcome(answer: ForwardAnswer): Promise<string> {
+  return answer.kind === 'failed' ? `${answer.reason}: ${answer.detail}` : await getText(answer);
 }
 
 const at = (head: number, result: unknown): Member => ({ head, result });
-const whether: Partial<ForwardRequest> = { asks: 'whether' };
+const whether: Partial<ForwardRequest> = { crossCheck: 'existence' };
 const fits = { fits: (result: Buffer) => !result.includes('wrong') };
 
 describe('of several nodes', () => {
@@ -91,8 +91,8 @@ describe('of several nodes', () => {
       [1, 1],
     ],
   ])('%s', async (_, request, members, outcome, counts) => {
-    const { asked, forwarder } = await poolOf(members);
-    expect(await outcomeOf(await call(forwarder, request))).toBe(outcome);
+    const { asked, forwarder } = await getPool(members);
+    expect(await getOutcome(await call(forwarder, request))).toBe(outcome);
     expect(asked()).toEqual(counts);
   });
 });
@@ -100,50 +100,77 @@ describe('of several nodes', () => {
 it('rests a node whose answers are about something else', async () => {
   const [one, two] = [await node(() => 'wrong'), await node(() => 'it')];
   const { forwarder } = forwarderTo([one, two]);
-  for (let n = 0; n < 5; n++) expect(await outcomeOf(await call(forwarder, fits))).toBe('"it"');
+  for (let n = 0; n < 5; n++) expect(await getOutcome(await call(forwarder, fits))).toBe('"it"');
   expect(forwarder.status()[0]?.healthy).toBe(false);
 });
 
 describe('the newest number', () => {
-  const head: Partial<ForwardRequest> = { asks: 'head', block: 'tip' };
+  const head: Partial<ForwardRequest> = { crossCheck: 'head', block: 'tip' };
 
   it('does not go back where a node is behind what was told, whichever answers', async () => {
     const [one, two] = [at(61, '0x3d'), at(60, '0x3c')];
-    const { forwarder } = await poolOf([one, two]);
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    const { forwarder } = await getPool([one, two]);
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3d"');
     one.result = '0x3b';
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3d"');
     one.result = 'fails';
-    expect(await outcomeOf(await call(forwarder, head))).toBe(
+    expect(await getOutcome(await call(forwarder, head))).toBe(
       'unavailable: a node answered HTTP 500, and no other node is known to have block 61: the highest head known of them is 60',
     );
     // Nobody has it any more: any may be asked, and what is answered is the number told.
     one.head = 60;
     await until(() => forwarder.status()[0]?.head === 60);
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3d"');
     two.result = '0x3e';
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3e"');
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3e"');
     expect(forwarder.head()).toBe(62);
   });
 
   it('goes back where no node had it for 30 s', async () => {
     const skew = { ms: 0 };
     const [one, two] = [at(61, '0x3d'), at(60, '0x3c')];
-    const { forwarder } = await poolOf([one, two], {
+    const { forwarder } = await getPool([one, two], {
       ...systemClock,
       elapsed: () => performance.now() + skew.ms,
     });
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3d"');
     Object.assign(one, { head: 60, result: '0x3c' });
     await until(() => forwarder.status()[0]?.head === 60);
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3d"');
     skew.ms = 31_000;
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3c"');
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3c"');
   });
 
   it('is not believed of a node that tells one far above all others', async () => {
-    const { forwarder } = await poolOf([at(60, '0x3b9aca00'), at(60, '0x3c')]);
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3c"');
+    const { forwarder } = await getPool([at(60, '0x3b9aca00'), at(60, '0x3c')]);
+    expect(await getOutcome(await call(forwarder, head))).toBe('"0x3c"');
     expect(forwarder.head()).toBe(60);
+  });
+});
+
+describe('a result that another node has to confirm', () => {
+  const lookUp: Partial<ForwardRequest> = { crossCheck: 'existence', timeoutMs: 400 };
+
+  it.each([[null], [[]]])('is returned if the other is too slow to say: %j', async (result) => {
+    const [one, two] = [await node(() => result), await node()];
+    two.intercept = () => true;
+    const { forwarder } = forwarderTo([one, two]);
+    expect(await getOutcome(await call(forwarder, lookUp))).toBe(JSON.stringify(result));
+    expect(two.requests).toHaveLength(1);
+  });
+
+  it('is null instead of logs', async () => {
+    const nodes = [await node(() => null), await node(() => ['log'])];
+    const { forwarder } = forwarderTo(nodes);
+    expect(await getOutcome(await call(forwarder, { crossCheck: 'logs' }))).toBe('["log"]');
+  });
+
+  it.each([[null], [[]]])('is not %j if the other has it, and only one other is asked', async (result) => {
+    const nodes = [await node(() => result), await node(() => result), await node(() => 'it')];
+    const { forwarder } = forwarderTo(nodes);
+    expect(await getOutcome(await call(forwarder, lookUp))).toBe(JSON.stringify(result));
+    expect(nodes.map(({ requests }) => requests.length)).toEqual([1, 1, 0]);
+    const { forwarder: reversed } = forwarderTo([...nodes].reverse().slice(0, 2).reverse());
+    expect(await getOutcome(await call(reversed, lookUp))).toBe('"it"');
   });
 });

@@ -1,87 +1,70 @@
-import { CallController } from '@packhouse/runtime';
-import { type ForwardNode, OVERTAKEN } from './forward-node.js';
-import type { ForwardAnswer, ForwardRequest, ResultBody } from './forwarder.js';
-import type { TryOutcome } from './judge-answer.js';
+import { CallController, openScope } from '@packhouse/runtime';
+import { type Candidates, explainNotAsked, type Pool } from './candidates.js';
+import type { ForwardAnswer, ForwardRequest } from './send/forward-request.js';
+import { type ForwardUpstream, type MethodTimes, OVERTAKEN, TIMED_OUT } from './send/forward-upstream.js';
+import type { TryOutcome } from './send/judge-answer.js';
+import { reaches, weighResult } from './weigh-result.js';
 
-/** The upstreams that may answer a call, best first. */
-export interface Line {
-  nodes: readonly ForwardNode[];
-  /** The head that the others lack; null: none. */
-  needed: number | null;
-  /** The newest block when the call began; null: unknown. */
-  tip: number | null;
-  /** All are declared not to have blocks as old as the call's. */
-  undeclared?: boolean;
-}
-
-/** What a race asks of the pool. */
-export interface Pool {
-  /** After how many milliseconds a second upstream is asked beside a slow one. */
-  afterMs(method: string): number;
-  /** Whether a second one may be asked; counts the request. */
-  begin(node: ForwardNode): boolean;
-  /** Whether an upstream may be asked to confirm a result. */
-  mayAsk(node: ForwardNode, request: ForwardRequest, tip: number | null): boolean;
-  /** `open`: told only if others agree; `unfit`: this upstream could not know; `far`: it tells a block that none has. */
-  weigh(
-    request: ForwardRequest,
-    result: ResultBody,
-    node: ForwardNode,
-    tip: number | null,
-  ): 'sure' | 'open' | 'unfit' | 'far';
-  /** Why no other upstream was asked; undefined if there is none. */
-  whyNoOther(needed: number | null, asked: boolean): string | undefined;
-}
-
-export type Elsewhere = Extract<TryOutcome, { kind: 'elsewhere' }>;
+type TryFailure = Extract<TryOutcome, { kind: 'elsewhere' }>;
 type Result = Extract<TryOutcome, { kind: 'result' }>;
 
-/** Most further upstreams that are asked to confirm an open result. */
-const MOST_CONFIRMING = 2;
+/** Most further upstreams that are asked to confirm a result, and how long a result waits for them, in milliseconds. */
+const MAX_CONFIRMING = 2;
+const CONFIRM_MS = 3_000;
 
-const FAR: Elsewhere = {
+const TOO_HIGH: TryFailure = {
   kind: 'elsewhere',
   reason: 'nonsense',
   detail: 'a node told of a block far above all others',
   unsent: false,
 };
 
-/** The upstream does not have the newest block, or the one asked for. */
-function unfit({ block }: ForwardRequest, tip: number | null): Elsewhere {
-  const needed = typeof block === 'number' && tip !== null ? Math.min(block, tip) : tip;
-  return {
-    ...FAR,
-    reason: 'unavailable',
-    detail: `the only answer is of a node that does not have block ${needed}, so that it cannot know`,
-  };
+interface Raced {
+  answer: ForwardAnswer;
+  /** An upstream answered from before its known head. */
+  regressed: boolean;
+  /** The answer likely lacks something, and no other upstream was there to say the same. */
+  isAlone: boolean;
 }
 
-/** Which block no upstream has any more. */
-function tooOld({ block, from, method }: ForwardRequest): Elsewhere {
+/** The upstream does not have the newest block, or the requested one. */
+function buildStaleFailure({ block }: ForwardRequest, tip: number | null): TryFailure {
+  const needed = typeof block === 'number' && tip !== null ? Math.min(block, tip) : tip;
+  const detail = `the only answer is of a node that does not have block ${needed}, so that it cannot know`;
+  return { ...TOO_HIGH, reason: 'unavailable', detail };
+}
+
+/** No upstream has the block any more. */
+function buildTooOldFailure({ block, from, method }: ForwardRequest): TryFailure {
   const detail = `no node is declared to have what ${method} needs of block ${from ?? block}`;
-  return { ...FAR, reason: 'unavailable', detail };
+  return { ...TOO_HIGH, reason: 'unavailable', detail };
 }
 
 /**
- * Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. An open
- * result waits for further upstreams: a surer one wins, else it is returned.
+ * Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. An
+ * unconfirmed result waits a while for further upstreams: an accepted one wins, else it is returned.
  */
 export async function race(
-  { nodes, needed, tip, undeclared }: Line,
+  pool: Pool,
+  times: MethodTimes,
+  { nodes, needed, tip, undeclared }: Candidates,
   request: ForwardRequest,
   tries: Set<CallController>,
-  pool: Pool,
-): Promise<ForwardAnswer> {
-  const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController; node: ForwardNode }>>();
-  let failure = undeclared === true ? tooOld(request) : undefined;
-  let open: Result | undefined;
-  let opens = 0;
+): Promise<Raced> {
+  const { crossCheck } = request;
+  const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController; node: ForwardUpstream }>>();
+  let failure = undeclared === true ? buildTooOldFailure(request) : undefined;
+  const unconfirmed: Result[] = [];
   let confirming = 0;
+  let confirmedBy = 0;
   let next = 0;
   let mayHedge = request.idempotent;
+  let regressed = false;
+  let isLikely = false;
   let winner: CallController | undefined;
+
   const start = (): void => {
-    const node = nodes[next++] as ForwardNode;
+    const node = nodes[next++] as ForwardUpstream;
     const mine = new CallController();
     tries.add(mine);
     const attempt = node.tryOnce(request, mine).then((outcome) => {
@@ -91,45 +74,70 @@ export async function race(
     attempt.catch(() => undefined);
     running.add(attempt);
   };
+  const mayConfirm = (node: ForwardUpstream): boolean =>
+    node.waitMs() === 0 && (crossCheck === undefined || crossCheck === 'head' || reaches(node, request, tip));
   /** Starts one more upstream that may confirm; false if there is none. */
   const confirm = (): boolean => {
-    while (next < nodes.length && !pool.mayAsk(nodes[next] as ForwardNode, request, tip)) next += 1;
-    if (confirming === MOST_CONFIRMING || next >= nodes.length) return false;
+    while (next < nodes.length && !mayConfirm(nodes[next] as ForwardUpstream)) next += 1;
+    if (confirming === MAX_CONFIRMING || next >= nodes.length) return false;
     confirming += 1;
     start();
     return true;
   };
+  /** Starts the next upstream; the answer if there is no more to start. */
+  const proceed = (): ForwardAnswer | null => {
+    const [first] = unconfirmed;
+    if (first !== undefined)
+      return unconfirmed.length > 1 || !confirm() ? (unconfirmed.at(-1) as Result) : null;
+    const again = failure === undefined || request.idempotent || failure.unsent;
+    if (next < nodes.length && again) {
+      start();
+      return null;
+    }
+    const reason = again ? explainNotAsked(pool.nodes, needed, failure !== undefined) : undefined;
+    return toFailedAnswer(failure, reason);
+  };
+  /** Starts a second upstream beside a slow one, if one may be asked. */
+  const hedge = (): void => {
+    mayHedge = false;
+    const node = nodes[next] as ForwardUpstream;
+    if (node.waitMs() > 0) return;
+    node.metrics.hedged();
+    start();
+  };
   try {
     for (;;) {
-      if (running.size === 0) {
-        if (open !== undefined) {
-          if (opens > 1 || !confirm()) return open;
-        } else {
-          const again = failure === undefined || request.idempotent || failure.unsent;
-          if (next >= nodes.length || !again) {
-            return failed(failure, again ? pool.whyNoOther(needed, failure !== undefined) : undefined);
-          }
-          start();
-        }
-      }
-      const hedgeMs = mayHedge && next < nodes.length ? pool.afterMs(request.method) : null;
-      const first = await firstOf(running, hedgeMs);
+      const ended = running.size === 0 ? proceed() : null;
+      if (ended !== null) return { answer: ended, regressed, isAlone: isLikely && unconfirmed.length === 1 };
+      const [told] = unconfirmed;
+      const hedgeMs = mayHedge && next < nodes.length ? times.getHedgeDelay(request.method) : null;
+      const waitMs = told === undefined ? hedgeMs : Math.max(0, confirmedBy - performance.now());
+      const first = await waitForFirst(running, waitMs);
       if (first === null) {
-        mayHedge = false;
-        if (pool.begin(nodes[next] as ForwardNode)) start();
+        if (told !== undefined) return { answer: told, regressed, isAlone: false };
+        hedge();
         continue;
       }
       const { outcome, mine, node } = first;
-      const weight = outcome.kind === 'result' ? pool.weigh(request, outcome.body, node, tip) : 'sure';
-      if (outcome.kind === 'elsewhere') failure = worse(failure, outcome);
-      else if (weight === 'unfit') failure = worse(failure, unfit(request, tip));
-      else if (weight === 'far') failure = worse(failure, FAR);
-      else if (weight === 'open' && outcome.kind === 'result') {
-        open = outcome;
-        opens += 1;
-      } else {
+      let weight =
+        outcome.kind === 'result' ? weighResult(pool, request, outcome.body, node, tip) : 'accepted';
+      if (request.lacks !== undefined && outcome.kind === 'result' && weight === 'accepted') {
+        const lack = await request.lacks(outcome.body);
+        isLikely ||= lack === 'likely';
+        if (lack !== 'nothing') weight = 'unconfirmed';
+      }
+      if (outcome.kind === 'elsewhere') failure = preferRpcError(failure, outcome);
+      else if (weight === 'too-high') failure = preferRpcError(failure, TOO_HIGH);
+      else if (weight === 'unconfirmed' && outcome.kind === 'result') {
+        if (unconfirmed.push(outcome) === 1) {
+          confirmedBy = performance.now() + Math.min(CONFIRM_MS, request.timeoutMs / 2);
+        }
+      } else if (weight === 'accepted') {
         winner = mine;
-        return outcome;
+        return { answer: outcome, regressed, isAlone: false };
+      } else {
+        regressed ||= weight === 'regressed';
+        failure = preferRpcError(failure, buildStaleFailure(request, tip));
       }
     }
   } finally {
@@ -143,31 +151,69 @@ export async function race(
   }
 }
 
-/** An upstream's own error is preferred to the lack of an answer; else the last failure is returned. */
-export function worse(before: Elsewhere | undefined, now: Elsewhere): Elsewhere {
-  return before?.said !== undefined && now.said === undefined ? before : now;
+/**
+ * Sends one request to `most` upstreams at once; returns the answer of each. In the place of one that cannot be asked
+ * the next one is. Ends with the time of the request or with `closing`, not with the request's signal: what
+ * was sent to one upstream is still sent to the others when its client has disconnected. The promises never reject.
+ */
+export function broadcast(
+  nodes: readonly ForwardUpstream[],
+  request: ForwardRequest,
+  most: number,
+  closing: AbortSignal,
+): Promise<ForwardAnswer>[] {
+  const scope = openScope(closing);
+  const timer = setTimeout(() => scope.abort(TIMED_OUT), request.timeoutMs);
+  let next = 0;
+  const askOne = async (): Promise<ForwardAnswer> => {
+    let failure: TryFailure | undefined;
+    try {
+      while (next < nodes.length) {
+        const node = nodes[next++] as ForwardUpstream;
+        const outcome = await node.tryOnce(request, scope.signal);
+        if (outcome.kind !== 'elsewhere') return outcome;
+        failure = preferRpcError(failure, outcome);
+      }
+    } catch {
+      if (failure?.rpcError !== undefined) return failure.rpcError;
+      const detail = `no node answered within ${request.timeoutMs} ms`;
+      return { kind: 'failed', reason: 'timeout', detail };
+    }
+    return toFailedAnswer(failure);
+  };
+  // Each takes its first upstream before any other takes a second.
+  const answers = Array.from({ length: Math.max(1, Math.min(most, nodes.length)) }, askOne);
+  void Promise.all(answers).then(() => {
+    clearTimeout(timer);
+    scope.close();
+  });
+  return answers;
 }
 
-export function failed(failure: Elsewhere | undefined, whyNoOther: string | undefined): ForwardAnswer {
-  if (failure?.said !== undefined) return failure.said;
+/** An upstream's own error is preferred to the lack of an answer; else the last failure is returned. */
+function preferRpcError(before: TryFailure | undefined, now: TryFailure): TryFailure {
+  return before?.rpcError !== undefined && now.rpcError === undefined ? before : now;
+}
+
+/** The answer to a call that failed; `whyNoOther`: why no other upstream was asked, if there are others. */
+function toFailedAnswer(failure: TryFailure | undefined, whyNoOther?: string): ForwardAnswer {
+  if (failure?.rpcError !== undefined) return failure.rpcError;
   if (failure === undefined && whyNoOther !== undefined) {
     return { kind: 'failed', reason: 'unavailable', detail: whyNoOther };
   }
-  const { reason, detail, retryAfterMs } = failure ?? {
-    reason: 'unavailable',
-    detail: 'no node can be asked',
-  };
+  const none = { reason: 'unavailable', detail: 'no node is available', retryAfterMs: undefined } as const;
+  const { reason, detail, retryAfterMs } = failure ?? none;
   return {
     kind: 'failed',
     // What could not be answered by others for want of a block may be answered soon.
     reason: whyNoOther === undefined ? reason : 'unavailable',
     detail: whyNoOther === undefined ? detail : `${detail}, and ${whyNoOther}`,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   };
 }
 
 /** The first that settles, or null after `ms`. */
-async function firstOf<T>(running: ReadonlySet<Promise<T>>, ms: number | null): Promise<T | null> {
+async function waitForFirst<T>(running: ReadonlySet<Promise<T>>, ms: number | null): Promise<T | null> {
   if (ms === null) {
     const [only] = running;
     return running.size === 1 ? (only as Promise<T>) : Promise.race(running);

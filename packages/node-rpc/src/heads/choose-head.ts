@@ -1,20 +1,23 @@
-import type { CallContext, UpstreamNode } from '../calls/node.js';
-import { askHeaders, type NodeHead } from './ask-head.js';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
+import type { CallContext } from '../calls/call.js';
+import { fetchHeaders, type NodeHead } from './poll-head.js';
 
 /** The head of one upstream. */
 export interface FoundHead {
-  node: UpstreamNode;
+  node: BatchUpstream;
   head: NodeHead;
 }
 
 /** An upstream further behind the highest than this has no vote: it may have stopped on an abandoned branch. */
 const VOTE_BLOCKS = 8;
+/** A head further above all others is believed only if its chain contains the highest of theirs. */
+export const FAR_AHEAD_BLOCKS = 64;
 
 /**
  * The head that counts among those of upstreams that agree about finality; null if there is none.
  *
  * The highest head wins; at the same height the one that `last` leads to, then the one that most have, then the first
- * by priority. If three or more upstreams answer, a branch loses to another one with more followers: the followers of
+ * by priority. One that is far above all others does not win unless its chain contains theirs. If three or more upstreams answer, a branch loses to another one with more followers: the followers of
  * a head are the upstreams whose own head is on its chain.
  */
 export async function chooseHead(
@@ -23,6 +26,18 @@ export async function chooseHead(
   context: CallContext,
 ): Promise<FoundHead | null> {
   let ranked = rank(found, last);
+  const [lone] = ranked;
+  const next = ranked.find((one) => one !== lone && !one.node.standsStill);
+  if (lone !== undefined && next !== undefined && lone.head.number > next.head.number + FAR_AHEAD_BLOCKS) {
+    const headers = await fetchHeaders(lone.node, [next.head.number], context);
+    if ('action' in headers || headers[0]?.hash !== next.head.hash) {
+      return chooseHead(
+        found.filter((one) => one !== lone),
+        last,
+        context,
+      );
+    }
+  }
   const [highest] = ranked;
   if (highest === undefined || found.length < 3) return highest ?? null;
   const voters = ranked.filter(({ head }) => highest.head.number - head.number <= VOTE_BLOCKS);
@@ -30,7 +45,7 @@ export async function chooseHead(
   let left = voters.length;
   while (ranked.length > 0 && (best === null || left > best.votes)) {
     const candidate = ranked[0] as FoundHead;
-    const followers = await followersOf(candidate, voters, context);
+    const followers = await getFollowers(candidate, voters, context);
     if (best === null || followers.size > best.votes) best = { head: candidate, votes: followers.size };
     // Heads on this candidate's chain cannot win over it.
     ranked = ranked.filter((one) => one !== candidate && !followers.has(one) && voters.includes(one));
@@ -52,7 +67,7 @@ function rank(found: readonly FoundHead[], last: string | null): FoundHead[] {
 }
 
 /** The upstreams whose head is on the candidate's chain, itself included; an unknown one does not count. */
-async function followersOf(
+async function getFollowers(
   candidate: FoundHead,
   voters: readonly FoundHead[],
   context: CallContext,
@@ -67,7 +82,7 @@ async function followersOf(
     else if (known === voter.head.hash) followers.add(voter);
   }
   if (open.length === 0) return followers;
-  const headers = await askHeaders(
+  const headers = await fetchHeaders(
     candidate.node,
     open.map((voter) => voter.head.number),
     context,

@@ -1,8 +1,7 @@
-import type { Clock } from '@packhouse/runtime';
-import type { UpstreamNode } from '../calls/node.js';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
 import type { Use } from '../spending/budget-rule.js';
 
-export interface FetchWish {
+export interface FetchRequest {
   receipts: boolean;
   traces: boolean;
 }
@@ -13,7 +12,7 @@ const SHORT_WAIT_MS = 5_000;
 interface Need {
   /** The highest requested block; null if it does not matter. */
   block: number | null;
-  wish: FetchWish;
+  request: FetchRequest;
   /** Upstreams that are asked only if there is no other. */
   avoid: ReadonlySet<string>;
   /** Upstreams that are not asked again. */
@@ -27,13 +26,13 @@ interface Need {
  * avoided, failed no proof, are on no other branch, have the block and may be asked now. Then by priority, room and
  * latency.
  */
-export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Clock): UpstreamNode | null {
-  let best: { node: UpstreamNode; rank: number[] } | null = null;
+export function chooseNode(nodes: readonly BatchUpstream[], need: Need): BatchUpstream | null {
+  let best: { node: BatchUpstream; rank: number[] } | null = null;
   for (const node of nodes) {
-    if (node.excluded !== null || need.exhausted.has(node.name) || !offers(node, need.wish)) continue;
+    if (node.excluded || need.exhausted.has(node.name) || !offers(node, need.request)) continue;
     const rank = [
       need.avoid.has(node.name) ? 1 : 0,
-      node.offChain || node.distrustedUntil > clock.elapsed() ? 1 : 0,
+      node.isSuspect() ? 1 : 0,
       need.block !== null && node.head !== null && node.head < need.block ? 1 : 0,
       waitRank(node.waitMs(need.use)),
       node.priority,
@@ -46,35 +45,27 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
 }
 
 /** How many requests may be in flight at the upstreams that share a need's work: those as good as the best. */
-export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock): number {
-  const best = chooseNode(nodes, need, clock);
+export function countRoom(nodes: readonly BatchUpstream[], need: Need): number {
+  const best = chooseNode(nodes, need);
   if (best === null || best.waitMs(need.use) > 0) return 1;
   return nodes
     .filter(
       (node) =>
         node === best ||
-        (node.excluded === null &&
+        (!node.excluded &&
           node.priority === best.priority &&
           node.waitMs(need.use) === 0 &&
-          !node.offChain &&
-          node.distrustedUntil <= clock.elapsed() &&
-          offers(node, need.wish)),
+          !node.isSuspect() &&
+          offers(node, need.request)),
     )
     .reduce((sum, node) => sum + node.limit.limit, 0);
 }
 
-/** Whether it is asked like any other: not excluded, off the chain, resting or distrusted. */
-export function isHealthy(node: UpstreamNode, now: number): boolean {
+/** Whether an upstream offers, as far as known, the methods that a request needs. */
+export function offers(node: BatchUpstream, request: FetchRequest): boolean {
   return (
-    node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
-  );
-}
-
-/** Whether an upstream offers, as far as known, the methods that a wish needs. */
-export function offers(node: UpstreamNode, wish: FetchWish): boolean {
-  return (
-    (!wish.receipts || node.capabilities.receipts.mode !== null) &&
-    (!wish.traces || node.capabilities.traces.mode !== null)
+    (!request.receipts || node.capabilities.receipts.mode !== null) &&
+    (!request.traces || node.capabilities.traces.mode !== null)
   );
 }
 

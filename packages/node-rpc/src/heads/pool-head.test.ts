@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { blockHashOf, hashOn, type SmallChain, serveChain, smallChain } from '../../test/small-chain.js';
-import { testContext, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
+import { getBlockHash, hashOn, type SmallChain, serveChain, smallChain } from '../../test/small-chain.js';
+import { testContext, testUpstream, useNodes } from '../../test/test-source.js';
 
 describe('the head of several upstreams', () => {
   const use = useNodes();
@@ -16,7 +15,7 @@ describe('the head of several upstreams', () => {
     return { nodes, context, source: use.source(upstreams, { context }).source };
   }
 
-  const anchor = { number: 900, hash: blockHashOf(900) };
+  const anchor = { number: 900, hash: getBlockHash(900) };
 
   it('is told by one that has what is final, however high another branch is', async () => {
     const fork = smallChain({ head: 1_050, finalized: 1_000, branch: { from: 880, name: 'dead' } });
@@ -24,13 +23,15 @@ describe('the head of several upstreams', () => {
     expect(await source.head(undefined, anchor)).toMatchObject({
       number: 999,
       finalized: 910,
-      finalizedHash: blockHashOf(910),
+      finalizedHash: getBlockHash(910),
       upstream: 'node-2',
     });
     expect(source.status().map(({ healthy }) => healthy)).toEqual([false, true]);
     expect((await source.fetchBlock(950, { receipts: false, traces: false })).upstream).toBe('node-2');
     await source.head(undefined, anchor);
-    expect(context.lines.filter((line) => line.includes('another block where one is final'))).toHaveLength(1);
+    expect(
+      context.lines.filter((line) => line.includes('another block in place of a final one')),
+    ).toHaveLength(1);
 
     // It returns to the chain that all others have.
     fork.branch = null;
@@ -45,7 +46,7 @@ describe('the head of several upstreams', () => {
       code: 'REORG_BELOW_FINALITY',
       data: {
         number: 900,
-        expected: blockHashOf(900),
+        expected: getBlockHash(900),
         got: hashOn({ branch }, 900),
         upstream: 'node-1',
       },
@@ -93,6 +94,35 @@ describe('the head of several upstreams', () => {
     expect(await source.head()).toMatchObject({ number: 1_001, upstream: 'node-3' });
   });
 
+  it('is not that of a lone one far ahead whose chain lacks the heads of the others', async () => {
+    const far = smallChain({ head: 5_000, finalized: 80, branch: { from: 990, name: 'lone' } });
+    const { source } = await pool(
+      far,
+      smallChain({ finalized: 80 }),
+      smallChain({ head: 998, finalized: 80 }),
+    );
+    expect(await source.head()).toMatchObject({ number: 999, upstream: 'node-2' });
+    far.branch = null;
+    expect(await source.head()).toMatchObject({ number: 5_000, upstream: 'node-1' });
+  });
+
+  it('leaves out the one that has another final block, and says a tie', async () => {
+    const fork = smallChain({ head: 1_001, finalized: 910, branch: { from: 905, name: 'fork' } });
+    const { source } = await pool(fork, smallChain({ finalized: 910 }), smallChain({ finalized: 910 }));
+    expect(await source.head()).toMatchObject({ number: 999, finalizedHash: getBlockHash(910) });
+    expect(source.status().map(({ healthy }) => healthy)).toEqual([false, true, true]);
+    expect((await source.fetchBlock(950, { receipts: false, traces: false })).upstream).not.toBe('node-1');
+    fork.branch = null;
+    await source.head();
+    expect(source.status()[0]?.healthy).toBe(true);
+
+    const { source: tied } = await pool(
+      smallChain({ finalized: 910, branch: { from: 905, name: 'fork' } }),
+      smallChain({ finalized: 910 }),
+    );
+    await expect(tied.head()).rejects.toMatchObject({ code: 'NODES_DISAGREE', data: { agreed: -1 } });
+  });
+
   it('does not follow those that stopped on a branch which was left', async () => {
     const stopped = { head: 950, branch: { from: 940, name: 'left' } };
     const { source } = await pool(smallChain(stopped), smallChain(stopped), smallChain({ head: 999 }));
@@ -137,8 +167,8 @@ describe('headers', () => {
     expect(one.requests).toHaveLength(0);
     expect(two.requests.length).toBeLessThanOrEqual(4);
     expect(await source.headers([2_000], { from: 'one' })).toEqual([null]);
-    expect((await source.headers([993], { from: 'gone' }))[0]?.hash).toBe(blockHashOf(993));
+    expect((await source.headers([993], { from: 'gone' }))[0]?.hash).toBe(getBlockHash(993));
     await two.close();
-    expect((await source.headers([993], { from: 'two' }))[0]?.hash).toBe(blockHashOf(993));
+    expect((await source.headers([993], { from: 'two' }))[0]?.hash).toBe(getBlockHash(993));
   });
 });

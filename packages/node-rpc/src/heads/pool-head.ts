@@ -1,18 +1,21 @@
 import type { Network } from '@packhouse/networks';
-import { type Clock, type Context, PackhouseError, type Scope } from '@packhouse/runtime';
-import type { CallContext, UpstreamNode } from '../calls/node.js';
+import {
+  type Clock,
+  type Context,
+  openScope,
+  PackhouseError,
+  type Scope,
+  untilAborted,
+} from '@packhouse/runtime';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
+import type { CallContext } from '../calls/call.js';
 import type { Fault } from '../upstream/fault.js';
-import type { CallMetrics } from '../upstream/metrics.js';
-import type { BlockAnchor } from './ask-head.js';
-import { askHead, askHeaders, type NodeHead } from './ask-head.js';
 import { chooseHead, type FoundHead } from './choose-head.js';
-import { isHealthy } from './choose-node.js';
+import { createFinalBranches, type NodeFinding, type Tie } from './final-branches.js';
+import { type BlockAnchor, type BlockHeader, fetchHeaders, type NodeHead, pollHead } from './poll-head.js';
 
 /** The newest block and the newest final one, as the pool sees them. */
-export interface ChainHead {
-  number: number;
-  hash: string;
-  parentHash: string;
+export interface ChainHead extends BlockHeader {
   /** By the `finalized` tag or by depth; -1 if nothing is final yet. */
   finalized: number;
   /** The hash of that block, if the upstreams returned it for the tag. */
@@ -23,12 +26,12 @@ export interface ChainHead {
 
 /** Time that the other upstreams have to return their head after the first did. */
 const HEAD_GRACE_MS = 250;
-/** A head that came too late for its own look counts at the next looks, for this long. */
+/** A head that came too late for its own poll counts at the next ones, for this long. */
 const FRESH_MS = 2_000;
 /** An upstream on another chain is asked for its chain again after this time. */
 const EXCLUDED_MS = 60_000;
 
-interface Told {
+interface Poll {
   head: NodeHead;
   branch: Branch;
   at: number;
@@ -41,133 +44,159 @@ interface Told {
  *                                │no                   (finalized: the highest that a candidate reports)
  *                                ▼
  *                asked last from now on; REORG_BELOW_FINALITY if no upstream has the anchor
+ *
+ * Those of which most others have another final block are left out; NODES_DISAGREE in a tie.
  */
 export function createPoolHead(parts: {
-  nodes: readonly UpstreamNode[];
+  nodes: readonly BatchUpstream[];
   network: Network;
   context: Context;
-  metrics: CallMetrics;
   nobody: () => Error;
+  onFinding?: ((finding: NodeFinding) => void) | undefined;
 }): (scope: Scope, anchor: BlockAnchor | null) => Promise<ChainHead> {
-  const { context, metrics, network, nodes } = parts;
-  const { clock, logger } = context;
-  const told = new Map<UpstreamNode, Told>();
-  const pending = new Map<UpstreamNode, Promise<void>>();
-  const errors = new Map<UpstreamNode, Error>();
+  const { context, network, nodes } = parts;
+  const { clock } = context;
+  const { depth, tag } = network.finality;
+  const branches = createFinalBranches({
+    network: network.id,
+    nodes,
+    context,
+    onFinding: parts.onFinding,
+    ask: (node, number) => askHash(node, number, context.signal),
+  });
+  const polls = new Map<BatchUpstream, Poll>();
+  const pending = new Map<BatchUpstream, Promise<void>>();
+  const errors = new Map<BatchUpstream, Error>();
   let excludedAskedAt = clock.elapsed();
   let last: string | null = null;
 
-  const ask = async (node: UpstreamNode, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
+  const poll = async (node: BatchUpstream, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
     const context = { scope, urgent: true };
-    const head = await askHead(node, network.finality.tag, context);
+    const head = await pollHead(node, tag, context);
     if ('action' in head) {
       errors.set(node, head.error);
+      branches.heard(node, null);
       return;
     }
+    const byDepth = tag ? null : { number: Math.max(0, head.number - depth), hash: null };
+    branches.heard(node, { head: head.number, final: head.finalized ?? byDepth });
     const branch = await judgeBranch(node, head, anchor, clock, context);
-    noteBranch(node, branch, anchor);
-    told.set(node, { head, branch, at: clock.elapsed() });
+    noteBranch(parts, node, branch, anchor);
+    polls.set(node, { head, branch, at: clock.elapsed() });
   };
 
   /** One request at a time per upstream: one that hangs is not asked again and again. */
-  const askOnce = (node: UpstreamNode, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
+  const pollOnce = (node: BatchUpstream, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
     const open = pending.get(node);
     if (open !== undefined) return open;
-    const asked = ask(node, scope, anchor).finally(() => pending.delete(node));
+    const asked = poll(node, scope, anchor).finally(() => pending.delete(node));
     pending.set(node, asked);
     return asked;
-  };
-
-  const noteBranch = (node: UpstreamNode, branch: Branch, anchor: BlockAnchor | null): void => {
-    const off = branch.is === 'off';
-    if (branch.is === 'unknown' || off === node.offChain) return;
-    node.offChain = off;
-    const facts = { network: network.id, upstream: node.name, block: anchor?.number };
-    if (off) {
-      logger.warn(
-        { ...facts, expected: anchor?.hash, got: branch.got },
-        'node has another block where one is final: asking it last',
-      );
-    } else logger.info(facts, 'node agrees again about what is final');
   };
 
   return async (scope, anchor) => {
     if (clock.elapsed() - excludedAskedAt > EXCLUDED_MS) {
       excludedAskedAt = clock.elapsed();
-      for (const node of nodes) if (node.excluded !== null) node.askChain(scope).catch(() => undefined);
+      for (const node of nodes) if (node.exclusion !== null) node.verifyChain(scope).catch(() => undefined);
     }
-    const able = nodes.filter((node) => node.excluded === null);
+    const able = nodes.filter((node) => node.exclusion === null);
     // Resting upstreams are not asked, unless there is no other.
-    const awake = able.filter((node) => node.waitMs() === 0);
+    const awake = able.filter((node) => node.leftOut !== null || node.waitMs() === 0);
     const asked = awake.length > 0 ? awake : able;
     errors.clear();
     const since = clock.elapsed();
-    const answered = (node: UpstreamNode): Told | undefined => {
-      const one = told.get(node);
+    const answered = (node: BatchUpstream): Poll | undefined => {
+      const one = polls.get(node);
       return one !== undefined && one.at >= since ? one : undefined;
     };
     // If an upstream is on another branch or behind, the others are still awaited.
     const enough = (): boolean => asked.some((node) => answered(node)?.branch.is === 'on');
     const work = asked.map((node) =>
-      askOnce(node, scope, anchor).catch((error: unknown) => {
+      pollOnce(node, scope, anchor).catch((error: unknown) => {
         scope.signal.throwIfAborted();
-        // The look that asked it was aborted, and its request too: the next look asks again.
+        // The poll that asked it was aborted, and its request too: the next one asks again.
         errors.set(node, error instanceof Error ? error : new Error(String(error)));
       }),
     );
     await untilFirstAndGrace(work, enough, clock, scope.signal);
+    await untilAborted(branches.judge(), scope.signal);
+    const tie = branches.tie();
+    if (tie !== null) throw buildTieError(network, tie);
     for (const node of nodes) {
-      metrics.healthy(node.name, isHealthy(node, clock.elapsed()));
-      if (node.head !== null) metrics.head(node.name, node.head);
+      node.metrics.healthy(node.isHealthy());
+      if (node.head !== null) node.metrics.head(node.head);
     }
 
     const fresh = asked.flatMap((node) => {
-      const one = told.get(node);
+      const one = node.excluded ? undefined : polls.get(node);
       return one === undefined || one.at < since - FRESH_MS ? [] : [{ node, ...one }];
     });
     const on = fresh.filter(({ branch }) => branch.is === 'on');
     if (on.length === 0) {
       const off = fresh.find(({ branch }) => branch.is === 'off');
-      if (off !== undefined && anchor !== null) throw belowFinality(network, off.node, off.branch, anchor);
+      if (off !== undefined && anchor !== null) throw buildReorgError(network, off.node, off.branch, anchor);
       const mute = fresh.find(({ branch }) => branch.is === 'unknown');
-      if (mute?.branch.is === 'unknown') throw mute.branch.fault?.error ?? unsaid(network, mute.node, anchor);
+      if (mute?.branch.is === 'unknown')
+        throw mute.branch.fault?.error ?? buildMissingError(network, mute.node, anchor);
     }
     const behind = fresh.filter(({ branch }) => branch.is === 'behind');
     const candidates: FoundHead[] = on.length > 0 ? on : behind;
     const best = await chooseHead(candidates, last, { scope, urgent: true });
     if (best === null) throw [...errors.values()][0] ?? able[0]?.lastFault?.error ?? parts.nobody();
     last = best.head.hash;
-    return { ...finality(network, candidates, best), upstream: best.node.name };
+    return toChainHead(network, candidates, best);
   };
 }
 
-/** A lagging upstream is no reorganisation: the highest block that any of them reports as final is final. */
-function finality(
-  network: Network,
-  candidates: readonly FoundHead[],
-  best: FoundHead,
-): Omit<ChainHead, 'upstream'> {
-  const { hash, number, parentHash } = best.head;
-  let top: { number: number; hash: string } | null = null;
-  for (const { head } of candidates) {
-    if (head.finalized !== null && (top === null || head.finalized.number > top.number)) top = head.finalized;
+async function askHash(node: BatchUpstream, number: number, signal: AbortSignal): Promise<string | null> {
+  const scope = openScope(signal);
+  try {
+    const headers = await fetchHeaders(node, [number], { scope, urgent: true });
+    return 'action' in headers ? null : (headers[0]?.hash ?? null);
+  } finally {
+    scope.close();
   }
-  if (top === null)
-    return {
-      number,
-      hash,
-      parentHash,
-      finalized: Math.max(-1, number - network.finality.depth),
-      finalizedHash: null,
-    };
-  if (top.number >= number) return { number, hash, parentHash, finalized: number, finalizedHash: hash };
-  return { number, hash, parentHash, finalized: top.number, finalizedHash: top.hash };
+}
+
+/** Notes whether an upstream has the anchor, and logs a change. */
+function noteBranch(
+  { context: { logger }, network }: { context: Context; network: Network },
+  node: BatchUpstream,
+  branch: Branch,
+  anchor: BlockAnchor | null,
+): void {
+  const off = branch.is === 'off';
+  if (branch.is === 'unknown' || off === node.offChain) return;
+  node.offChain = off;
+  const facts = { network: network.id, upstream: node.name, block: anchor?.number };
+  if (off) {
+    logger.warn(
+      { ...facts, expected: anchor?.hash, got: branch.got },
+      'upstream has another block in place of a final one: asked last',
+    );
+  } else logger.info(facts, 'upstream agrees about final blocks again');
+}
+
+/** A lagging upstream is no reorganisation: the highest block that any of them reports as final is final. */
+function toChainHead(network: Network, candidates: readonly FoundHead[], best: FoundHead): ChainHead {
+  const { hash, number, parentHash } = best.head;
+  const [top] = candidates.flatMap(({ head }) => head.finalized ?? []).sort((a, b) => b.number - a.number);
+  const byDepth = { number: Math.max(-1, number - network.finality.depth), hash: null };
+  const final = top === undefined ? byDepth : top.number < number ? top : best.head;
+  return {
+    number,
+    hash,
+    parentHash,
+    finalized: final.number,
+    finalizedHash: final.hash,
+    upstream: best.node.name,
+  };
 }
 
 /** The chain has another block in place of a final one. */
-function belowFinality(
+function buildReorgError(
   network: Network,
-  node: UpstreamNode,
+  node: BatchUpstream,
   branch: Branch,
   anchor: BlockAnchor,
 ): PackhouseError {
@@ -180,7 +209,21 @@ function belowFinality(
   });
 }
 
-function unsaid(network: Network, node: UpstreamNode, anchor: BlockAnchor | null): PackhouseError {
+/** No branch has the most upstreams. */
+function buildTieError(network: Network, { agreed, reason }: Tie): PackhouseError {
+  return new PackhouseError({
+    code: 'NODES_DISAGREE',
+    message: `The nodes of ${network.id} have different final blocks, and none of them more nodes than the others: ${reason}.`,
+    hint: 'Add a node, or cordon those that are wrong: `packhouse nodes cordon`. Nothing is staged at the head until then.',
+    data: { network: network.id, agreed },
+  });
+}
+
+function buildMissingError(
+  network: Network,
+  node: BatchUpstream,
+  anchor: BlockAnchor | null,
+): PackhouseError {
   return new PackhouseError({
     code: 'NODE_ANSWER_MISSING',
     message: `Node ${node.label.text} answered null for block ${anchor?.number} of ${network.id}, which is final, though its head is ${node.head}.`,
@@ -207,15 +250,11 @@ async function untilFirstAndGrace(
   });
   await Promise.race([all, first]);
   if (!enough() || work.length === 1) return;
-  const late = new AbortController();
-  const stop = (): void => late.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([all, clock.sleep(HEAD_GRACE_MS, late.signal).catch(() => undefined)]);
-  } finally {
-    late.abort();
-    signal.removeEventListener('abort', stop);
-  }
+  const late = openScope(signal);
+  await Promise.race([all, clock.sleep(HEAD_GRACE_MS, late.signal).catch(() => undefined)]).finally(() => {
+    late.abort(new Error('the heads are known'));
+    late.close();
+  });
 }
 
 /** The known state of the branch that an upstream follows. */
@@ -234,7 +273,7 @@ const TRUST_MS = 30_000;
 
 /** Asks an upstream whether its chain has the anchor, unless that follows from what is known already. */
 async function judgeBranch(
-  node: UpstreamNode,
+  node: BatchUpstream,
   head: NodeHead,
   anchor: BlockAnchor | null,
   clock: Clock,
@@ -250,7 +289,7 @@ async function judgeBranch(
   }
   let got = head.number === anchor.number ? head.hash : null;
   if (got === null) {
-    const headers = await askHeaders(node, [anchor.number], context);
+    const headers = await fetchHeaders(node, [anchor.number], context);
     if ('action' in headers) return { is: 'unknown', fault: headers };
     got = headers[0]?.hash ?? null;
   }

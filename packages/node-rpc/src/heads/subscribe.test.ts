@@ -83,7 +83,7 @@ describe('a subscription to new heads', () => {
   it('is tried again, and polled meanwhile, where the node refuses it', async () => {
     const { node, source, context } = await subscribed();
     node.feed.drop(true);
-    await until(() => context.lines.some((line) => line.includes('polling until there is one')));
+    await until(() => context.lines.some((line) => line.includes('failed: polling')));
     expect(source.subscription()).toEqual({ delivering: false, announced: null });
     expect((await source.head()).number).toBe(100);
     node.feed.drop(false);
@@ -103,7 +103,7 @@ describe('a subscription to new heads', () => {
       (ws) => `${ws.replace('//', '//user:secretpassword@')}/v3/0123456789abcdef`,
     );
     node.feed.drop(true);
-    await until(() => context.lines.some((line) => line.includes('polling until there is one')));
+    await until(() => context.lines.some((line) => line.includes('failed: polling')));
     expect(context.lines.join('')).not.toMatch(/secretpassword|0123456789abcdef/);
   });
 });

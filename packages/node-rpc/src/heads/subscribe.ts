@@ -1,49 +1,32 @@
-import type { Network, Upstream } from '@packhouse/networks';
+import type { Network } from '@packhouse/networks';
 import type { Context } from '@packhouse/runtime';
 import { Agent, WebSocket } from 'undici';
-import type { UpstreamNode } from '../calls/node.js';
+import type { BatchUpstream } from '../calls/batch-upstream.js';
 import { withCredentials } from '../upstream/http.js';
-import type { NodeLabel } from '../upstream/label.js';
-import type { CallMetrics } from '../upstream/metrics.js';
 
-/** The subscriptions of a pool: open as long as there is a listener. */
-interface HeadSubscriptions {
-  onHead(listener: (number: number) => void): () => void;
-  state(): { delivering: boolean; announced: number | null };
-  /** null if the upstream has no WebSocket address. */
-  isDelivering(upstream: string): boolean | null;
-  close(): Promise<void>;
-}
-
-/** Creates the subscriptions of all upstreams with a WebSocket address; none opens before there is a listener. */
-export function createHeadSubscriptions(parts: {
+interface SubscriptionParts {
   network: Network;
-  nodes: readonly UpstreamNode[];
+  nodes: readonly BatchUpstream[];
   context: Context;
-  metrics: CallMetrics;
   /** How often each is checked; default CHECK_MS. */
   checkMs?: number | undefined;
-}): HeadSubscriptions {
-  const { nodes, ...shared } = parts;
+}
+
+/** Creates the subscriptions of all upstreams with a WebSocket address: open as long as there is a listener. */
+export function createHeadSubscriptions(parts: SubscriptionParts) {
+  const { network, nodes } = parts;
   const listeners = new Set<(number: number) => void>();
   const open = new Map<string, HeadSubscription>();
   const ending = new Set<Promise<void>>();
 
   const start = (): void => {
-    for (const upstream of parts.network.upstreams) {
-      const { ws } = upstream;
-      const node = nodes.find((each) => each.name === upstream.name);
+    const onHead = (number: number): void => {
+      for (const listener of [...listeners]) listener(number);
+    };
+    for (const { name, ws, headers } of network.upstreams) {
+      const node = nodes.find((each) => each.name === name);
       if (ws === undefined || node === undefined) continue;
-      const onHead = (number: number): void => {
-        for (const listener of [...listeners]) listener(number);
-      };
-      const subscription = subscribeHeads({
-        ...shared,
-        upstream: { ...upstream, ws },
-        label: node.label,
-        onHead,
-      });
-      open.set(upstream.name, subscription);
+      open.set(name, subscribeHeads(node, withCredentials(ws, headers), parts, onHead));
     }
   };
   const stop = (): void => {
@@ -56,30 +39,29 @@ export function createHeadSubscriptions(parts: {
   };
 
   return {
-    onHead: (listener) => {
+    onHead: (listener: (number: number) => void): (() => void) => {
       if (listeners.size === 0) start();
       listeners.add(listener);
       return () => {
         if (listeners.delete(listener) && listeners.size === 0) stop();
       };
     },
-    state: () => {
+    state: (): { delivering: boolean; announced: number | null } => {
       // Heads of another chain are ignored.
-      const right = nodes
-        .filter((node) => node.excluded === null)
-        .flatMap((node) => open.get(node.name) ?? []);
+      const right = nodes.filter((node) => !node.excluded).flatMap((node) => open.get(node.name) ?? []);
       const delivering = right.filter((one) => one.delivering);
-      const told = delivering.flatMap((one) => (one.announced === null ? [] : [one.announced]));
+      const numbers = delivering.flatMap((one) => (one.announced === null ? [] : [one.announced]));
       return {
         delivering: delivering.length > 0,
-        announced: told.length === 0 ? null : Math.max(...told),
+        announced: numbers.length === 0 ? null : Math.max(...numbers),
       };
     },
-    isDelivering: (name) => {
-      const has = parts.network.upstreams.some((each) => each.name === name && each.ws !== undefined);
+    /** null if the upstream has no WebSocket address. */
+    isDelivering: (name: string): boolean | null => {
+      const has = network.upstreams.some((each) => each.name === name && each.ws !== undefined);
       return has ? (open.get(name)?.delivering ?? false) : null;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       listeners.clear();
       stop();
       await Promise.all(ending);
@@ -88,21 +70,15 @@ export function createHeadSubscriptions(parts: {
 }
 
 /** A subscription to the new heads of one upstream. An announcement is only a hint: listeners ask for the head. */
-interface HeadSubscription {
-  /** Whether it is confirmed, answers, and announces every block that the upstream has. */
-  readonly delivering: boolean;
-  /** The highest block announced since it was opened; null before the first. */
-  readonly announced: number | null;
-  close(): Promise<void>;
-}
+type HeadSubscription = ReturnType<typeof subscribeHeads>;
 
 /** A header is some 2 kB; a longer message is not one. */
 const MAX_MESSAGE_BYTES = 262_144;
 const CONNECT_MS = 10_000;
 /** How often the upstream is asked for its newest block over the same connection, to check that both are alive. */
 const CHECK_MS = 3_000;
-const FIRST_BACK_OFF_MS = 500;
-const LONGEST_BACK_OFF_MS = 30_000;
+const INITIAL_BACK_OFF_MS = 500;
+const MAX_BACK_OFF_MS = 30_000;
 const SUBSCRIBE_ID = 1;
 
 /**
@@ -115,151 +91,153 @@ const SUBSCRIBE_ID = 1;
  *     └── back-off ◀──────┴────────────────────┘unannounced block twice in a row: dead
  * ```
  */
-function subscribeHeads(options: {
-  upstream: Upstream & { ws: string };
-  label: NodeLabel;
-  network: Network;
-  context: Context;
-  metrics: CallMetrics;
-  checkMs?: number | undefined;
-  onHead: (number: number) => void;
-}): HeadSubscription {
-  const { checkMs = CHECK_MS, context, label, metrics, network, onHead, upstream } = options;
+function subscribeHeads(
+  { label, metrics, name }: BatchUpstream,
+  { headers, url }: ReturnType<typeof withCredentials>,
+  { checkMs = CHECK_MS, context, network }: SubscriptionParts,
+  onHead: (number: number) => void,
+) {
   const { logger } = context;
-  const { headers, url } = withCredentials(upstream.ws, upstream.headers);
   const agent = new Agent({
     connect: { timeout: CONNECT_MS },
     webSocket: { maxPayloadSize: MAX_MESSAGE_BYTES },
   });
-  const facts = { network: network.id, upstream: upstream.name };
-  let delivering = false;
-  let announced: number | null = null;
+  const facts = { network: network.id, upstream: name };
   let closed = false;
   let failures = 0;
   let retry: NodeJS.Timeout | undefined;
-  let endOpen: (() => void) | undefined;
-  metrics.subscribed(upstream.name, false);
+  let connection: { close(): void } | undefined;
+  metrics.subscribed(false);
 
   const setDelivering = (now: boolean): void => {
-    if (now === delivering) return;
-    delivering = now;
-    metrics.subscribed(upstream.name, now);
+    if (now === self.delivering) return;
+    self.delivering = now;
+    metrics.subscribed(now);
     if (now) logger.info(facts, 'subscribed to new heads');
   };
 
-  const again = (why: string): void => {
+  const retryLater = (why: string): void => {
     if (closed) return;
-    if (delivering || failures === 0) {
-      logger.warn(
-        { ...facts, reason: label.quote(why) },
-        'no subscription to new heads: polling until there is one',
-      );
+    if (self.delivering || failures === 0) {
+      logger.warn({ ...facts, reason: label.quote(why) }, 'subscription to new heads failed: polling');
     }
     setDelivering(false);
-    const backOff = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10));
+    const backOff = Math.min(MAX_BACK_OFF_MS, INITIAL_BACK_OFF_MS * 2 ** Math.min(failures, 10));
     failures += 1;
     retry = setTimeout(connect, backOff * (0.5 + Math.random() / 2));
   };
 
   const connect = (): void => {
-    let ended = false;
-    let subscription: unknown;
-    let newest: number | null = null;
-    let missed = 0;
-    let checkId = SUBSCRIBE_ID;
-    let answered = true;
     const socket = new WebSocket(url.href, { headers, dispatcher: agent });
-    const timeout = setTimeout(() => end('it could not be connected to in time'), CONNECT_MS);
-    let checks: NodeJS.Timeout | undefined;
-
-    const end = (why: string): void => {
-      if (ended) return;
-      ended = true;
-      clearTimeout(timeout);
-      clearInterval(checks);
-      endOpen = undefined;
-      socket.close();
-      again(why);
-    };
-    endOpen = () => end('it was let go');
-
-    const ask = (id: number, method: string, params: readonly unknown[]): void =>
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-
-    const check = (): void => {
-      if (!answered) {
-        end('it does not answer any more');
-        return;
-      }
-      answered = false;
-      checkId += 1;
-      ask(checkId, 'eth_blockNumber', []);
-    };
-
-    /** A block may be announced a moment after it is available; one missed at two checks means a dead connection. */
-    const checked = (number: number): void => {
-      answered = true;
-      if (newest === null) newest = number;
-      missed = number > newest ? missed + 1 : 0;
-      if (missed >= 2) end('it told nothing of new blocks');
-    };
-
-    const told = (number: number): void => {
-      newest = Math.max(newest ?? 0, number);
-      missed = 0;
-      announced = Math.max(announced ?? 0, number);
-      onHead(number);
-    };
-
-    socket.addEventListener('open', () => {
-      clearTimeout(timeout);
-      ask(SUBSCRIBE_ID, 'eth_subscribe', ['newHeads']);
-      checks = setInterval(check, checkMs);
-    });
-    socket.addEventListener('message', ({ data }: { data: unknown }) => {
-      if (ended) return;
-      const message = readMessage(data);
-      if (message === null) return end('it sent something that is not JSON-RPC');
-      if (message.id === SUBSCRIBE_ID && subscription === undefined) {
-        if (typeof message.result !== 'string') return end(`it refused: ${JSON.stringify(message.error)}`);
-        subscription = message.result;
+    connection = watchConnection(socket, checkMs, {
+      onSubscribed: () => {
         failures = 0;
         setDelivering(true);
-        check();
-      } else if (message.id === checkId) {
-        const number = blockNumber(message.result);
-        if (number === null) return end('it gave no block number');
-        checked(number);
-      } else if (message.method === 'eth_subscription' && message.params?.subscription === subscription) {
-        const number = blockNumber(message.params?.result?.number);
-        if (number === null) return end('it told of a block without a number');
-        told(number);
-      }
+      },
+      onHead: (number) => {
+        self.announced = Math.max(self.announced ?? 0, number);
+        onHead(number);
+      },
+      onEnd: (reason) => {
+        connection = undefined;
+        retryLater(reason);
+      },
     });
-    socket.addEventListener('error', (event: { message?: string; error?: unknown }) => {
-      end(event.message || (event.error instanceof Error ? event.error.message : 'the connection failed'));
-    });
-    socket.addEventListener('close', ({ code }: { code: number }) =>
-      end(`it closed the connection (${code})`),
-    );
   };
 
-  connect();
-  return {
-    get delivering() {
-      return delivering;
-    },
-    get announced() {
-      return announced;
-    },
-    close: async () => {
+  const self = {
+    /** Whether it is confirmed, answers, and announces every block that the upstream has. */
+    delivering: false,
+    /** The highest block announced since it was opened; null before the first. */
+    announced: null as number | null,
+    close: async (): Promise<void> => {
       closed = true;
       clearTimeout(retry);
-      endOpen?.();
+      connection?.close();
       setDelivering(false);
       await agent.destroy().catch(() => undefined);
     },
   };
+  connect();
+  return self;
+}
+
+/** One connection: subscribes, and checks that it is alive. `onEnd` is called once, with a clause about the upstream. */
+function watchConnection(
+  socket: WebSocket,
+  checkMs: number,
+  on: { onSubscribed(): void; onHead(number: number): void; onEnd(reason: string): void },
+): { close(): void } {
+  let ended = false;
+  let subscription: unknown;
+  let newest: number | null = null;
+  let missed = 0;
+  let checkId = SUBSCRIBE_ID;
+  let answered = true;
+  const timeout = setTimeout(() => end('it could not be connected to in time'), CONNECT_MS);
+  let checks: NodeJS.Timeout | undefined;
+
+  const end = (reason: string): void => {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timeout);
+    clearInterval(checks);
+    socket.close();
+    on.onEnd(reason);
+  };
+
+  const ask = (id: number, method: string, params: readonly unknown[]): void =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+
+  const check = (): void => {
+    if (!answered) {
+      end('it does not answer any more');
+      return;
+    }
+    answered = false;
+    checkId += 1;
+    ask(checkId, 'eth_blockNumber', []);
+  };
+
+  /** A block may be announced a moment after it is available; one missed at two checks means a dead connection. */
+  const checked = (number: number): void => {
+    answered = true;
+    if (newest === null) newest = number;
+    missed = number > newest ? missed + 1 : 0;
+    if (missed >= 2) end('it did not announce new blocks');
+  };
+
+  socket.addEventListener('open', () => {
+    clearTimeout(timeout);
+    ask(SUBSCRIBE_ID, 'eth_subscribe', ['newHeads']);
+    checks = setInterval(check, checkMs);
+  });
+  socket.addEventListener('message', ({ data }: { data: unknown }) => {
+    if (ended) return;
+    const message = readMessage(data);
+    if (message === null) return end('it sent something that is not JSON-RPC');
+    if (message.id === SUBSCRIBE_ID && subscription === undefined) {
+      if (typeof message.result !== 'string') return end(`it refused: ${JSON.stringify(message.error)}`);
+      subscription = message.result;
+      on.onSubscribed();
+      check();
+    } else if (message.id === checkId) {
+      const number = blockNumber(message.result);
+      if (number === null) return end('it gave no block number');
+      checked(number);
+    } else if (message.method === 'eth_subscription' && message.params?.subscription === subscription) {
+      const number = blockNumber(message.params?.result?.number);
+      if (number === null) return end('it announced a block without a number');
+      newest = Math.max(newest ?? 0, number);
+      missed = 0;
+      on.onHead(number);
+    }
+  });
+  socket.addEventListener('error', (event: { message?: string; error?: unknown }) => {
+    end(event.message || (event.error instanceof Error ? event.error.message : 'the connection failed'));
+  });
+  socket.addEventListener('close', ({ code }: { code: number }) => end(`it closed the connection (${code})`));
+  return { close: () => end('it was closed') };
 }
 
 interface Message {

@@ -1,14 +1,14 @@
+import { DAY_MS } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Limits, stateAt, takeUnits, type Use, windowOf } from './budget-rule.js';
+import { createState, type Limits, takeUnits, toWindow, type Use } from './budget-rule.js';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
-const DAY_MS = 86_400_000;
 const none: Limits = { perSecond: null, perDay: null, perMonth: null, reserve: 0.1 };
 
 function budget(limits: Partial<Limits>) {
   const all = { ...none, ...limits };
-  let state = stateAt(NOON);
+  let state = createState(NOON);
   return {
     take(calls: number, at: number, use: Use = 'urgent', each = 1) {
       const taken = takeUnits(state, all, [{ use, each, calls }], at);
@@ -32,7 +32,7 @@ describe('a budget of a second', () => {
         ),
         (perSecond, wants) => {
           const { take } = budget({ perSecond });
-          const { units } = windowOf(perSecond);
+          const { units } = toWindow(perSecond);
           const sent: { at: number; units: number }[] = [];
           let now = NOON;
           for (const { calls, each } of wants) {
@@ -42,9 +42,9 @@ describe('a budget of a second', () => {
               const grant = take(left, now, 'urgent', cost);
               if (grant.calls > 0) sent.push({ at: now, units: grant.calls * cost });
               left -= grant.calls;
-              if (grant.kept !== null) {
-                expect(grant.kept.until).toBeGreaterThan(now);
-                now = grant.kept.until;
+              if (grant.throttledBy !== null) {
+                expect(grant.throttledBy.until).toBeGreaterThan(now);
+                now = grant.throttledBy.until;
               }
             }
           }
@@ -64,7 +64,7 @@ describe('a budget of a second', () => {
 
   it('lets a call that costs more than a second begin in an empty one, and has the next ones pay', () => {
     const { take } = budget({ perSecond: 30 });
-    expect(take(2, NOON, 'urgent', 75)).toMatchObject({ calls: 1, kept: { period: 'second' } });
+    expect(take(2, NOON, 'urgent', 75)).toMatchObject({ calls: 1, throttledBy: { period: 'second' } });
     expect(take(1, NOON + 3_000)).toMatchObject({ calls: 0 });
     expect(take(1, NOON + 3_100)).toMatchObject({ calls: 1 });
   });
@@ -84,7 +84,7 @@ describe('a budget of a second', () => {
 
   it('may be less than one', () => {
     const { take } = budget({ perSecond: 0.5 });
-    expect(take(2, NOON)).toEqual({ calls: 1, kept: { period: 'second', until: NOON + 2_060 } });
+    expect(take(2, NOON)).toEqual({ calls: 1, throttledBy: { period: 'second', until: NOON + 2_060 } });
     expect(take(1, NOON + 2_059).calls).toBe(0);
     expect(take(1, NOON + 2_060).calls).toBe(1);
   });
@@ -102,7 +102,7 @@ describe('a budget of a day and a month', () => {
     const { take } = budget({ perDay: 1_000 });
     expect(take(990, NOON, 'backfill')).toEqual({
       calls: 900,
-      kept: { period: 'day', until: NOON + DAY_MS / 2 },
+      throttledBy: { period: 'day', until: NOON + DAY_MS / 2 },
     });
     expect(take(990, NOON).calls).toBe(100);
     expect(take(1, NOON + DAY_MS / 2 - 1).calls).toBe(0);
@@ -111,7 +111,7 @@ describe('a budget of a day and a month', () => {
 
   it('counts weighted units, and takes no part of a call', () => {
     const { take } = budget({ perDay: 100, reserve: 0 });
-    expect(take(5, NOON, 'backfill', 30)).toMatchObject({ calls: 3, kept: { period: 'day' } });
+    expect(take(5, NOON, 'backfill', 30)).toMatchObject({ calls: 3, throttledBy: { period: 'day' } });
     expect(take(5, NOON, 'backfill', 10)).toMatchObject({ calls: 1 });
   });
 
@@ -119,7 +119,7 @@ describe('a budget of a day and a month', () => {
     const { take } = budget({ perDay: 10, perMonth: 10 });
     expect(take(11, NOON)).toEqual({
       calls: 10,
-      kept: { period: 'month', until: Date.UTC(2026, 11) },
+      throttledBy: { period: 'month', until: Date.UTC(2026, 11) },
     });
     expect(take(1, Date.UTC(2026, 11)).calls).toBe(1);
   });
@@ -128,8 +128,8 @@ describe('a budget of a day and a month', () => {
     const { take } = budget({ perSecond: 5, perDay: 10 });
     const next = NOON + DAY_MS / 2;
     expect(take(3, next).calls).toBe(3);
-    expect(take(5, next - 300_000)).toMatchObject({ calls: 0, kept: { period: 'second' } });
+    expect(take(5, next - 300_000)).toMatchObject({ calls: 0, throttledBy: { period: 'second' } });
     expect(take(5, next - 298_000).calls).toBe(5);
-    expect(take(5, next - 296_000)).toMatchObject({ calls: 2, kept: { period: 'day' } });
+    expect(take(5, next - 296_000)).toMatchObject({ calls: 2, throttledBy: { period: 'day' } });
   });
 });

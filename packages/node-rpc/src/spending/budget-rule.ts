@@ -1,3 +1,4 @@
+import { DAY_MS, toDay } from '@packhouse/runtime';
 /**
  * What a call is for: `urgent` for clients and the head, which may use a budget whole; `backfill` leaves the reserve.
  */
@@ -23,7 +24,7 @@ export interface Want {
 /** How much of a want may be sent now; if not all, what keeps the rest back, and until when by the store's clock. */
 export interface Grant {
   calls: number;
-  kept: { period: 'second' | 'day' | 'month'; until: number } | null;
+  throttledBy: { period: 'second' | 'day' | 'month'; until: number } | null;
 }
 
 /** What was taken of a budget; the times are of the store's clock, in milliseconds since 1970. */
@@ -40,7 +41,6 @@ export interface BudgetState {
   ofMonth: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Requests that were spaced here may arrive closer together: the window is this much longer than a second. */
 const SLACK = 1.03;
 /** What is taken within so many milliseconds is noted as one. */
@@ -54,14 +54,14 @@ interface Window {
 }
 
 /** The units that may be taken of any window. */
-export function windowOf(perSecond: number): Window {
+export function toWindow(perSecond: number): Window {
   const ms = Math.max(1_000, 1_000 / perSecond);
   return { ms: ms * SLACK, units: Math.max(1, Math.floor((perSecond * ms) / 1_000)) };
 }
 
 /** A state from which these units were taken in the present day and month. */
-export function stateAt(now: number, ofDay = 0, ofMonth = 0): BudgetState {
-  return { at: now, recent: [], day: Math.floor(now / DAY_MS), ofDay, month: monthOf(now), ofMonth };
+export function createState(now: number, ofDay = 0, ofMonth = 0): BudgetState {
+  return { at: now, recent: [], day: toDay(now), ofDay, month: getMonth(now), ofMonth };
 }
 
 /**
@@ -79,22 +79,22 @@ export function takeUnits(
 ): { state: BudgetState; grants: Grant[] } {
   // Of two who read the time together, the later one to take has the time of the other.
   const now = readAt < before.at && before.at - readAt < SAME_MS ? before.at : readAt;
-  const state = turnedTo(before, limits, now);
+  const state = advanceState(before, limits, now);
   const grants = wants.map((want) => takeOne(state, limits, want, now));
   return { state, grants };
 }
 
 /** What is used of the present day and month, and when these end by the store's clock. */
-export function usedOf(
+export function getUsage(
   before: BudgetState,
   now: number,
 ): { ofDay: number; ofMonth: number; dayEnds: number; monthEnds: number } {
-  const { day, month, ofDay, ofMonth } = turnedTo(before, { perSecond: null }, now);
-  return { ofDay, ofMonth, dayEnds: (day + 1) * DAY_MS, monthEnds: monthEnd(month) };
+  const { day, month, ofDay, ofMonth } = advanceState(before, { perSecond: null }, now);
+  return { ofDay, ofMonth, dayEnds: (day + 1) * DAY_MS, monthEnds: getMonthEnd(month) };
 }
 
 /** The state in which what was noted at one time is noted at a later one. */
-export function delayed(state: BudgetState, noted: number, to: number): BudgetState {
+export function delayState(state: BudgetState, noted: number, to: number): BudgetState {
   const slot = noted - (noted % SLOT_MS);
   const recent = state.recent
     .map(([at, units]): [number, number] => [at === slot ? Math.max(at, to) : at, units])
@@ -103,14 +103,18 @@ export function delayed(state: BudgetState, noted: number, to: number): BudgetSt
 }
 
 /** The state at this time: what has passed is forgotten. */
-function turnedTo(before: BudgetState, { perSecond }: Pick<Limits, 'perSecond'>, now: number): BudgetState {
+function advanceState(
+  before: BudgetState,
+  { perSecond }: Pick<Limits, 'perSecond'>,
+  now: number,
+): BudgetState {
   const state = { ...before, at: now, recent: [...before.recent] };
-  const [day, month] = [Math.floor(now / DAY_MS), monthOf(now)];
+  const [day, month] = [toDay(now), getMonth(now)];
   if (day > state.day) Object.assign(state, { day, ofDay: 0 });
   if (month > state.month) Object.assign(state, { month, ofMonth: 0 });
   if (perSecond === null) state.recent = [];
   else {
-    const { ms, units } = windowOf(perSecond);
+    const { ms, units } = toWindow(perSecond);
     if (now < before.at) state.recent = [[now, units]];
     state.recent = state.recent.filter(([at]) => at > now - ms);
   }
@@ -123,25 +127,26 @@ function takeOne(state: BudgetState, limits: Limits, { use, each, calls }: Want,
     limit === null ? calls : Math.max(0, Math.floor((Math.floor(limit * share) - used) / each));
   const ofMonth = left(limits.perMonth, state.ofMonth);
   const ofDay = left(limits.perDay, state.ofDay);
-  const second = secondLeft(state, limits, { use, each, calls }, share, now);
+  const second = fitSecond(state, limits, { use, each, calls }, share, now);
   const granted = Math.min(calls, ofMonth, ofDay, second.calls);
   state.ofDay += granted * each;
   state.ofMonth += granted * each;
   if (granted > 0 && limits.perSecond !== null) {
-    note(state, mostOf(windowOf(limits.perSecond), share), granted * each, now);
+    note(state, scaleWindow(toWindow(limits.perSecond), share), granted * each, now);
   }
-  if (granted === calls) return { calls: granted, kept: null };
+  if (granted === calls) return { calls: granted, throttledBy: null };
   const rest = { use, each, calls: calls - granted };
-  if (ofMonth === granted) return { calls: granted, kept: { period: 'month', until: monthEnd(state.month) } };
+  if (ofMonth === granted)
+    return { calls: granted, throttledBy: { period: 'month', until: getMonthEnd(state.month) } };
   if (ofDay === granted) {
-    return { calls: granted, kept: { period: 'day', until: (state.day + 1) * DAY_MS } };
+    return { calls: granted, throttledBy: { period: 'day', until: (state.day + 1) * DAY_MS } };
   }
-  const { until } = secondLeft(state, limits, rest, share, now);
-  return { calls: granted, kept: { period: 'second', until } };
+  const { until } = fitSecond(state, limits, rest, share, now);
+  return { calls: granted, throttledBy: { period: 'second', until } };
 }
 
 /** How many calls fit into the window now, and if none, when one does. */
-function secondLeft(
+function fitSecond(
   { recent }: BudgetState,
   { perSecond }: Limits,
   { each, calls }: Want,
@@ -149,10 +154,10 @@ function secondLeft(
   now: number,
 ): { calls: number; until: number } {
   if (perSecond === null) return { calls, until: now };
-  const { ms, units: most } = mostOf(windowOf(perSecond), share);
+  const { ms, units: most } = scaleWindow(toWindow(perSecond), share);
   const fitting = (used: number): number =>
     each > most ? Number(used < most) : Math.max(0, Math.floor((most - used) / each));
-  let used = takenOf(recent);
+  let used = sumUnits(recent);
   const fit = fitting(used);
   if (fit > 0) return { calls: fit, until: now };
   let until = now;
@@ -165,13 +170,13 @@ function secondLeft(
 }
 
 /** The part of a window that a use may take. */
-function mostOf({ ms, units }: Window, share: number): Window {
+function scaleWindow({ ms, units }: Window, share: number): Window {
   return { ms, units: Math.max(1, Math.floor(units * share)) };
 }
 
 /** Notes units; those beyond a window are noted ahead, so that they fill the windows up to then. */
 function note({ recent }: BudgetState, window: Window, units: number, now: number): void {
-  const windows = Math.ceil((takenOf(recent) + units) / window.units);
+  const windows = Math.ceil((sumUnits(recent) + units) / window.units);
   const at = now - (now % SLOT_MS) + (Math.max(1, windows) - 1) * window.ms;
   const before = recent.findLastIndex(([noted]) => noted <= at);
   const same = recent[before];
@@ -179,15 +184,15 @@ function note({ recent }: BudgetState, window: Window, units: number, now: numbe
   else recent.splice(before + 1, 0, [at, Math.min(units, window.units)]);
 }
 
-function takenOf(recent: BudgetState['recent']): number {
+function sumUnits(recent: BudgetState['recent']): number {
   return recent.reduce((sum, [, units]) => sum + units, 0);
 }
 
-function monthOf(ms: number): number {
+function getMonth(ms: number): number {
   const date = new Date(ms);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-function monthEnd(month: number): number {
+function getMonthEnd(month: number): number {
   return Date.UTC(Math.floor(month / 12), (month % 12) + 1);
 }

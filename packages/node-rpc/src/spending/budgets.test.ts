@@ -15,8 +15,13 @@ afterEach(async () => {
 });
 
 const plain: Budget = {
-  ...{ provider: 'test', unit: 'requests', weights: {}, reserve: 0.1 },
-  ...{ perSecond: null, perDay: null, perMonth: null },
+  provider: 'test',
+  unit: 'requests',
+  weights: {},
+  reserve: 0.1,
+  perSecond: null,
+  perDay: null,
+  perMonth: null,
 };
 
 async function budget(changes: Partial<Budget>, asked: { method: string; requests: number }[] = []) {
@@ -49,7 +54,7 @@ async function scripted(): Promise<ScriptedNode> {
   closers.push(() => started.close());
   return started;
 }
-const callsOf = ({ requests }: ScriptedNode): number =>
+const getCalls = ({ requests }: ScriptedNode): number =>
   requests.reduce((sum, { calls }) => sum + calls.length, 0);
 
 it('a call goes to the next node when the budget of the first is used up, and says so when there is none', async () => {
@@ -66,7 +71,7 @@ it('a call goes to the next node when the budget of the first is used up, and sa
     kind: 'failed',
     detail: 'the budget of a node is used up until 2026-12-01T00:00:00.000Z',
   });
-  expect(callsOf(first)).toBe(2);
+  expect(getCalls(first)).toBe(2);
 });
 
 it('no call is sent while what is left cannot be counted', async () => {
@@ -77,7 +82,7 @@ it('no call is sent while what is left cannot be counted', async () => {
   expect(await call(forwarder)).toMatchObject({ detail: 'the budget of a node cannot be counted now' });
   const { forwarder: free } = forwarderTo([one], { spending, upstreams: [{ provider: 'other' }] });
   expect(await call(free)).toMatchObject({ kind: 'result' });
-  expect(callsOf(one)).toBe(1);
+  expect(getCalls(one)).toBe(1);
 });
 
 it('no store is asked where there is no budget', async () => {
@@ -92,13 +97,15 @@ it('blocks come as far as a budget smaller than a window goes, and the rest name
   const one = await scripted();
   const { source } = testSource([testUpstream(one.url)], { spending, context: testContext(systemClock) });
   closers.push(() => source.close());
-  const mine = source.as({ owner: 'team', range: 7, use: 'backfill' });
-  const blocks = await collect(mine.fetchBlocks({ start: 1, end: 40 }, { receipts: false, traces: false }));
+  const mine = source.as({ owner: 'team', backfill: 7, use: 'backfill' });
+  const blocks = await collect(
+    mine.fetchBlocks({ firstBlock: 1, lastBlock: 40 }, { receipts: false, traces: false }),
+  );
   expect(blocks.filter((block) => !('error' in block))).toHaveLength(9);
   for (const block of blocks) {
     if ('error' in block) expect(block.error).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
   }
-  expect(callsOf(one)).toBe(9);
+  expect(getCalls(one)).toBe(9);
   // The reserve is for the head.
   expect(await source.blockHash(50)).toMatch(/^0x11/);
   await expect(source.blockHash(51)).rejects.toMatchObject({ code: 'BUDGET_EXHAUSTED' });
@@ -115,7 +122,7 @@ it('a budget of units begins with what its methods weighed since the month began
   const { forwarder } = forwarderTo([one], { spending });
   expect(await call(forwarder, { method: 'eth_getLogs' })).toMatchObject({ kind: 'result' });
   expect(await call(forwarder, { method: 'eth_getLogs' })).toMatchObject({ kind: 'failed' });
-  expect(callsOf(one)).toBe(1);
+  expect(getCalls(one)).toBe(1);
 });
 
 it('requestsPerSecond of an upstream is one budget of all processes', async () => {

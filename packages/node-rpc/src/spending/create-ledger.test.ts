@@ -2,7 +2,7 @@ import { CallController } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { memoryLeases } from '../../test/memory-leases.js';
 import { testContext } from '../../test/test-source.js';
-import { type Limits, stateAt } from './budget-rule.js';
+import { createState, type Limits } from './budget-rule.js';
 import { createLedger } from './create-ledger.js';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
@@ -31,13 +31,21 @@ function processes(count: number, limits: Partial<Limits>) {
   const context = { ...testContext(), clock } as unknown as ReturnType<typeof testContext>;
   const ledgers = Array.from({ length: count }, () =>
     createLedger({
-      ...{ context, store, key: 'p', name: 'provider p', provider: 'p' },
+      context,
+      store,
+      key: 'p',
+      name: 'provider p',
+      provider: 'p',
       limits: () => all,
-      first: async (now) => stateAt(now),
+      first: async (now) => createState(now),
     }),
   );
   return {
-    ...{ time, store, ledgers, limits: all, lines: context.lines },
+    time,
+    store,
+    ledgers,
+    limits: all,
+    lines: context.lines,
     /** Goes on with time until this is done. */
     async run<T>(work: Promise<T>): Promise<T> {
       let done = false;
@@ -130,7 +138,7 @@ describe('a budget', () => {
       await expect(ledger.take(want, signal)).rejects.toMatchObject({ code: 'BUDGET_UNAVAILABLE' });
       time.now += 1_000;
     }
-    expect(lines.filter((line) => line.includes('a budget cannot be used'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('budget unavailable'))).toHaveLength(1);
     store.away = false;
     expect(await ledger.take(want, signal)).toBe(1);
   });

@@ -4,13 +4,13 @@ import {
   createFairTurns,
   createOnceAWhile,
   describeError,
-  type FairTurns,
+  getOrAdd,
   PackhouseError,
   redact,
 } from '@packhouse/runtime';
 import {
   type BudgetState,
-  delayed,
+  delayState,
   type Grant,
   type Limits,
   takeUnits,
@@ -18,31 +18,32 @@ import {
   type Want,
 } from './budget-rule.js';
 import type { LeaseStore } from './lease-store.js';
+import type { Caller, UpstreamSpending } from './spending.js';
 
 /** One budget as a process takes from it, together with all others. */
-export interface Ledger {
-  /** Why nothing may be sent for this use now, for so many milliseconds; null: something may, sooner or later. */
-  refusal(use: Use): { error: PackhouseError; waitMs: number } | null;
-  /**
-   * Waits until some of these calls may be sent, and returns how many: at least one. Throws BUDGET_EXHAUSTED,
-   * BUDGET_UNAVAILABLE, and the signal's reason.
-   */
-  take(want: Want, signal: CallSignal, caller?: Caller): Promise<number>;
-  /** To be called when the limits changed: what is refused is asked again. */
-  changed(): void;
-}
-
-type Caller = Parameters<FairTurns['enter']>[0];
+export type Ledger = ReturnType<typeof createLedger>;
 
 interface Waiting {
   want: Want;
   settle(calls: number | Error): void;
 }
 
+interface LedgerOptions {
+  key: string;
+  /** As a sentence names it: `provider alchemy`. */
+  name: string;
+  provider: string;
+  limits(): Limits;
+  /** The state of a budget that the store does not know. */
+  first(now: number): Promise<BudgetState>;
+  store: LeaseStore;
+  context: Pick<Context, 'clock' | 'logger'>;
+}
+
 /** Callers that ask together; others wait for their turns. */
 const TOGETHER = 32;
 /** Tries to store a state before the store is taken for broken. */
-const MOST_SWAPS = 200;
+const MAX_SWAPS = 200;
 /** While the store is away it is not asked again for this long. */
 const AWAY_MS = 1_000;
 const COMPLAIN_MS = 60_000;
@@ -54,27 +55,17 @@ const USES = ['urgent', 'backfill'] as const;
  * Opens a budget. What waits here is asked for in one exchange with the store at a time, and is sent at once, so that
  * nothing is taken that is not used. The times are of the store's clock: those of the machines do not matter.
  */
-export function createLedger(options: {
-  key: string;
-  /** As a sentence names it: `provider alchemy`. */
-  name: string;
-  provider: string;
-  limits(): Limits;
-  /** The state of a budget that the store does not know. */
-  first(now: number): Promise<BudgetState>;
-  store: LeaseStore;
-  context: Pick<Context, 'clock' | 'logger'>;
-}): Ledger {
-  const { context, key, limits, name, provider, store } = options;
+export function createLedger(options: LedgerOptions) {
+  const { context, limits } = options;
   const { clock, logger } = context;
   const turns = createFairTurns(TOGETHER);
   const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
   const waiting = new Set<Waiting>();
   const refused = new Map<Use, { error: PackhouseError; until: number }>();
   let asking = false;
-  /** Ends the sleep of who asks; null: does not sleep. */
+  /** Ends the sleep between two exchanges; null: there is none. */
   let wake: (() => void) | null = null;
-  /** Somebody came while the store was asked. */
+  /** A call was queued during the exchange. */
   let fresh = false;
 
   const refuse = (use: Use, error: PackhouseError, forMs: number): void => {
@@ -82,55 +73,33 @@ export function createLedger(options: {
     for (const one of waiting) if (one.want.use === use) one.settle(error);
   };
 
-  /**
-   * What came back late was sent later than it is noted: it is noted again, at a time that is not before that of its
-   * sending, or the next window would begin too early.
-   */
-  const noteLater = async (noted: number): Promise<void> => {
-    for (let tries = 0; tries < MOST_SWAPS; tries++) {
-      const { state, now } = await store.read(key);
-      if (state === null) return;
-      const later = delayed(JSON.parse(state) as BudgetState, noted, now);
-      if (await store.swap(key, state, JSON.stringify(later))) return;
-    }
-  };
-
-  const takeNow = async (wants: readonly Want[]): Promise<{ grants: Grant[]; now: number }> => {
-    for (let tries = 0; tries < MOST_SWAPS; tries++) {
-      const { state, now } = await store.read(key);
-      const before = state === null ? await options.first(now) : (JSON.parse(state) as BudgetState);
-      const taken = takeUnits(before, limits(), wants, now);
-      const nothing = taken.grants.every(({ calls }) => calls === 0);
-      if (nothing || (await store.swap(key, state, JSON.stringify(taken.state)))) {
-        return { grants: taken.grants, now };
-      }
-    }
-    throw new Error(`others changed it ${MOST_SWAPS} times meanwhile`);
-  };
-
   /** Asks once for all that wait. Returns how long what still waits has to wait. */
   const askOnce = async (): Promise<number> => {
-    const groups = groupsOf(waiting);
+    const groups = getGroups(waiting);
     const askedAt = performance.now();
-    const { grants, now } = await takeNow(groups.map(({ want }) => want));
+    const { grants, now } = await takeFromStore(
+      options,
+      groups.map(({ want }) => want),
+    );
     let waitMs = Number.POSITIVE_INFINITY;
     for (const [index, { members }] of groups.entries()) {
-      const { calls, kept } = grants[index] as Grant;
+      const { calls, throttledBy } = grants[index] as Grant;
       let left = calls;
       for (const member of members) {
         const mine = Math.min(left, member.want.calls);
         left -= mine;
         if (mine > 0) member.settle(mine);
       }
-      if (kept?.period === 'second') waitMs = Math.min(waitMs, kept.until - now);
-      else if (kept !== null) {
+      if (throttledBy?.period === 'second') waitMs = Math.min(waitMs, throttledBy.until - now);
+      else if (throttledBy !== null) {
         const [first] = members;
         const use = first?.want.use ?? 'urgent';
-        refuse(use, usedUp({ name, provider, use, ...kept }), kept.until - now);
+        refuse(use, buildExhaustedError(options, use, throttledBy), throttledBy.until - now);
       }
     }
     const sent = grants.some(({ calls }) => calls > 0);
-    if (sent && limits().perSecond !== null && performance.now() - askedAt > LATE_MS) await noteLater(now);
+    if (sent && limits().perSecond !== null && performance.now() - askedAt > LATE_MS)
+      await noteLater(options, now);
     return waitMs;
   };
 
@@ -143,8 +112,8 @@ export function createLedger(options: {
         if (waiting.size > 0 && !fresh) await sleepOrWake(waitMs);
       }
     } catch (cause) {
-      const error = unavailable(name, provider, cause);
-      if (seldom(error.message).say) logger.warn({ err: error }, 'a budget cannot be used');
+      const error = buildUnavailableError(options, cause);
+      if (seldom(error.message).say) logger.warn({ err: error }, 'budget unavailable');
       for (const use of USES) refuse(use, error, AWAY_MS);
     } finally {
       asking = false;
@@ -159,12 +128,12 @@ export function createLedger(options: {
 
   const enqueue = (want: Want, signal: CallSignal): Promise<number> =>
     new Promise((resolve, reject) => {
-      const gone = (): void => one.settle(signal.reason as Error);
+      const onAbort = (): void => one.settle(signal.reason as Error);
       const one: Waiting = {
         want,
         settle(calls) {
           if (!waiting.delete(one)) return;
-          signal.removeEventListener('abort', gone);
+          signal.removeEventListener('abort', onAbort);
           if (typeof calls === 'number') resolve(calls);
           else reject(calls);
         },
@@ -174,13 +143,13 @@ export function createLedger(options: {
         (other) => other.want.use === want.use && other.want.each <= want.each,
       );
       waiting.add(one);
-      signal.addEventListener('abort', gone, { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       fresh = true;
       if (!asking) void ask();
       else if (!behind) wake?.();
     });
 
-  const refusal: Ledger['refusal'] = (use) => {
+  const refusal: UpstreamSpending['refusal'] = (use) => {
     const known = refused.get(use);
     if (known === undefined) return null;
     const waitMs = known.until - clock.elapsed();
@@ -191,7 +160,11 @@ export function createLedger(options: {
 
   return {
     refusal,
-    async take(want, signal, caller = '') {
+    /**
+     * Waits until some of these calls may be sent, and returns how many: at least one. Throws BUDGET_EXHAUSTED,
+     * BUDGET_UNAVAILABLE, and the signal's reason.
+     */
+    async take(want: Want, signal: CallSignal, caller: Caller = ''): Promise<number> {
       const leave = await turns.enter(caller, signal);
       try {
         if (signal.aborted) throw signal.reason;
@@ -202,35 +175,62 @@ export function createLedger(options: {
         leave();
       }
     },
-    changed() {
+    /** To be called when the limits changed: what is refused is asked again. */
+    changed(): void {
       refused.clear();
       wake?.();
     },
   };
 }
 
+/** Takes from the budget in the store what it grants. */
+async function takeFromStore(
+  { first, key, limits, store }: LedgerOptions,
+  wants: readonly Want[],
+): Promise<{ grants: Grant[]; now: number }> {
+  for (let tries = 0; tries < MAX_SWAPS; tries++) {
+    const { state, now } = await store.read(key);
+    const before = state === null ? await first(now) : (JSON.parse(state) as BudgetState);
+    const taken = takeUnits(before, limits(), wants, now);
+    const nothing = taken.grants.every(({ calls }) => calls === 0);
+    if (nothing || (await store.swap(key, state, JSON.stringify(taken.state)))) {
+      return { grants: taken.grants, now };
+    }
+  }
+  throw new Error(`others changed it ${MAX_SWAPS} times meanwhile`);
+}
+
+/**
+ * What came back late is sent later than it is noted: it is noted again, at a time that is not before that of its
+ * sending, or the next window would begin too early.
+ */
+async function noteLater({ key, store }: LedgerOptions, noted: number): Promise<void> {
+  for (let tries = 0; tries < MAX_SWAPS; tries++) {
+    const { state, now } = await store.read(key);
+    if (state === null) return;
+    const later = delayState(JSON.parse(state) as BudgetState, noted, now);
+    if (await store.swap(key, state, JSON.stringify(later))) return;
+  }
+}
+
 /** Those that wait for the same use and cost, urgent ones first, else in the order of asking. */
-function groupsOf(waiting: ReadonlySet<Waiting>): { want: Want; members: Waiting[] }[] {
+function getGroups(waiting: ReadonlySet<Waiting>): { want: Want; members: Waiting[] }[] {
   const groups = new Map<string, { want: Want; members: Waiting[] }>();
   for (const one of waiting) {
     const { use, each, calls } = one.want;
-    const group = groups.get(`${use} ${each}`) ?? { want: { use, each, calls: 0 }, members: [] };
-    groups.set(`${use} ${each}`, group);
+    const group = getOrAdd(groups, `${use} ${each}`, () => ({ want: { use, each, calls: 0 }, members: [] }));
     group.want.calls += calls;
     group.members.push(one);
   }
   return [...groups.values()].sort((a, b) => USES.indexOf(a.want.use) - USES.indexOf(b.want.use));
 }
 
-function usedUp(facts: {
-  name: string;
-  provider: string;
-  use: Use;
-  period: string;
-  until: number;
-}): PackhouseError {
-  const { name, provider, use, period } = facts;
-  const until = new Date(facts.until).toISOString();
+function buildExhaustedError(
+  { name, provider }: LedgerOptions,
+  use: Use,
+  { period, until: untilMs }: NonNullable<Grant['throttledBy']>,
+): PackhouseError {
+  const until = new Date(untilMs).toISOString();
   const what = use === 'backfill' ? 'what backfills may take of the budget' : 'the budget';
   return new PackhouseError({
     code: 'BUDGET_EXHAUSTED',
@@ -240,7 +240,7 @@ function usedUp(facts: {
   });
 }
 
-function unavailable(name: string, provider: string, cause: unknown): PackhouseError {
+function buildUnavailableError({ name, provider }: LedgerOptions, cause: unknown): PackhouseError {
   return new PackhouseError({
     code: 'BUDGET_UNAVAILABLE',
     message: `The budget of ${name} cannot be counted: ${redact(describeError(cause)).replace(/\.$/, '')}; nothing is asked of it meanwhile.`,

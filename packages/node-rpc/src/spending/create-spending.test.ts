@@ -35,7 +35,7 @@ it('counts forwarded calls by method and owner, with the bytes that came', async
   await call(forwarder, { method: 'eth_call', account: { owner: 'team' } });
   await call(forwarder, { method: 'eth_getLogs' });
   await spending.close();
-  const facts = { network: 'testnet', upstream: 'node-1', provider: 'test', range: null };
+  const facts = { network: 'testnet', upstream: 'node-1', provider: 'test', backfill: null };
   expect(written).toMatchObject([
     { ...facts, method: 'eth_call', owner: 'team', requests: 2, units: 2 },
     { ...facts, method: 'eth_getLogs', owner: '-', requests: 1, units: 1 },
@@ -48,13 +48,13 @@ it('counts every call of a batch for the range that it was sent for', async () =
   const scripted = await startScriptedNode(() => null);
   const { source } = testSource([testUpstream(scripted.url)], { spending });
   try {
-    const mine = source.as({ owner: 'team', range: 7 });
+    const mine = source.as({ owner: 'team', backfill: 7 });
     await mine.headers([1, 2, 3]);
     await source.headers([4]);
     await spending.close();
     expect(written).toMatchObject([
-      { method: 'eth_getBlockByNumber', owner: '-', range: null, requests: 1 },
-      { method: 'eth_getBlockByNumber', owner: 'team', range: 7, requests: 3 },
+      { method: 'eth_getBlockByNumber', owner: '-', backfill: null, requests: 1 },
+      { method: 'eth_getBlockByNumber', owner: 'team', backfill: 7, requests: 3 },
     ]);
   } finally {
     await source.close();
@@ -72,7 +72,7 @@ it('writes every two seconds, and keeps what could not be written', async () => 
   upstream.sent('m', 3, { owner: 'o' });
   await vi.advanceTimersByTimeAsync(2_000);
   expect(written).toEqual([]);
-  expect(lines.filter((line) => line.includes('could not be written'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('not written'))).toHaveLength(1);
   state.away = false;
   await vi.advanceTimersByTimeAsync(2_000);
   expect(written).toMatchObject([{ network: 'main', upstream: 'a', requests: 5 }]);

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@packhouse/runtime';
 import { Redis } from 'ioredis';
 
 /** Where the processes of an installation share what was taken of their budgets. */
@@ -12,7 +13,7 @@ export interface LeaseStore {
 
 const PREFIX = 'packhouse:budget:';
 /** Longer than a month, which is the longest that is counted. */
-const KEPT_MS = 35 * 86_400_000;
+const KEPT_MS = 35 * DAY_MS;
 const COMMAND_MS = 2_000;
 
 const READ = `

@@ -1,29 +1,32 @@
-import type { CallSignal, Clock, FairTurns, PackhouseError } from '@packhouse/runtime';
+import type { Upstream } from '@packhouse/networks';
+import {
+  type CallSignal,
+  type Clock,
+  createFairTurns,
+  type FairTurns,
+  type PackhouseError,
+} from '@packhouse/runtime';
 import type { Use } from './budget-rule.js';
-import { createRateWindow } from './rate-window.js';
+
+/** Whose turns a request takes. */
+export type Caller = Parameters<FairTurns['enter']>[0];
 
 /** Whom a request is sent for. */
 export interface Account {
-  /** The owner of a wanted range, or the application of a key. */
+  /** The owner of a backfill, or the application of a key. */
   readonly owner: string;
-  /** Id of the wanted range. */
-  readonly range?: number | undefined;
+  /** Its id. */
+  readonly backfill?: number | undefined;
   /** Default: urgent. */
   readonly use?: Use | undefined;
 }
 
-/** The account of what no order and no key asked for, such as the questions for the head. */
+/** The account of requests for no backfill and no key, such as those for the head. */
 export const NOBODY: Account = { owner: '-' };
-
-interface PaidUpstream {
-  readonly name: string;
-  readonly provider: string;
-  readonly requestsPerSecond?: number;
-}
 
 /** The requests of one process to all its upstreams, within what they may be asked. */
 export interface Spending {
-  of(network: string, upstream: PaidUpstream): UpstreamSpending;
+  of(network: string, upstream: Pick<Upstream, 'name' | 'provider' | 'requestsPerSecond'>): UpstreamSpending;
 }
 
 /** The requests to one upstream. */
@@ -39,7 +42,7 @@ export interface UpstreamSpending {
     calls: number,
     use: Use,
     signal: CallSignal,
-    caller?: Parameters<FairTurns['enter']>[0],
+    caller?: Caller,
   ): number | Promise<number>;
   /** Counts calls that are sent now; a batch of ten counts ten. */
   sent(method: string, calls: number, account: Account): void;
@@ -62,6 +65,58 @@ export function createOwnSpending(clock: Clock): Spending {
         sent: () => undefined,
         received: () => undefined,
       };
+    },
+  };
+}
+
+/** Requests that were spaced here may arrive closer together: the window is this much longer than a second. */
+const SLACK = 1.05;
+
+/**
+ * Makes a limit of `perSecond` calls per second (may be below 1), in any window of time.
+ *
+ * A sliding window rather than a token bucket: a bucket lets its burst and a second's refill through in the same
+ * second, which a provider that counts by the second refuses.
+ */
+export function createRateWindow({ clock, perSecond }: { perSecond: number; clock: Clock }) {
+  const windowMs = Math.max(1_000, 1_000 / perSecond) * SLACK;
+  const largest = Math.max(1, Math.floor((perSecond * windowMs) / SLACK / 1_000));
+  const begun: { at: number; calls: number }[] = [];
+  let sum = 0;
+  /** One waits for room at a time; who comes next is decided when it has it. */
+  const turns = createFairTurns(1);
+
+  const waitForRoom = async (calls: number, signal: CallSignal): Promise<void> => {
+    for (;;) {
+      if (signal.aborted) throw signal.reason;
+      const now = clock.elapsed();
+      for (let first = begun[0]; first !== undefined && first.at <= now - windowMs; first = begun[0]) {
+        sum -= first.calls;
+        begun.shift();
+      }
+      if (sum === 0 || sum + calls <= largest) {
+        begun.push({ at: now, calls });
+        sum += calls;
+        return;
+      }
+      await clock.sleep(Math.max(1, (begun[0]?.at ?? now) + windowMs - now), signal);
+    }
+  };
+
+  return {
+    /** Calls that may share one request. */
+    largest,
+    /**
+     * Resolves when `calls` more may begin; rejects when aborted. Callers take turns, and the calls of one begin in the
+     * order of asking.
+     */
+    take: async (calls: number, signal: CallSignal, caller: Caller = ''): Promise<void> => {
+      const leave = await turns.enter(caller, signal);
+      try {
+        await waitForRoom(calls, signal);
+      } finally {
+        leave();
+      }
     },
   };
 }

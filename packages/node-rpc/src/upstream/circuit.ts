@@ -7,26 +7,17 @@ import type { Clock } from '@packhouse/runtime';
  *                                    ▲                              │
  *                                    └──failure, cool-down doubled──┘
  */
-export interface Circuit {
-  readonly state: 'closed' | 'open' | 'half-open';
-  /** Milliseconds until a request is allowed; 0 now. Infinity while the one probe is in flight: see `settled`. */
-  waitMs(): number;
-  /** Takes the probe's place if the circuit is half-open; call `leave` when done, whatever the outcome. */
-  enter(): { leave: () => void };
-  /** Resolves when the probe in flight has ended. */
-  settled(): Promise<void>;
-  succeeded(): void;
-  failed(): void;
-}
+export type Circuit = ReturnType<typeof createCircuit>;
 
 const FAILURES = 5;
 const COOL_DOWN_MS = 1_000;
-const LONGEST_COOL_DOWN_MS = 30_000;
+const MAX_COOL_DOWN_MS = 30_000;
 
 /** Creates a closed circuit; `onChange` is called when it opens or closes. */
-export function createCircuit(options: { clock: Clock; onChange?: (open: boolean) => void }): Circuit {
+export function createCircuit(options: { clock: Clock; onChange?: (open: boolean) => void }) {
   const { clock } = options;
   let failures = 0;
+  let openings = 0;
   let openUntil: number | null = null;
   let coolDownMs = COOL_DOWN_MS;
   let probe: { done: Promise<void>; end: () => void } | null = null;
@@ -36,17 +27,28 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
     probe = null;
   };
 
+  const open = (): void => {
+    openings += 1;
+    openUntil = clock.elapsed() + coolDownMs;
+  };
+
   return {
-    get state() {
+    /** How often it opened, also again after a probe that failed. */
+    get openings() {
+      return openings;
+    },
+    get state(): 'closed' | 'open' | 'half-open' {
       if (openUntil === null) return 'closed';
       return probe !== null || clock.elapsed() >= openUntil ? 'half-open' : 'open';
     },
-    waitMs: () => {
+    /** Milliseconds until a request is allowed; 0 now. Infinity while the one probe is in flight: see `settled`. */
+    waitMs: (): number => {
       if (openUntil === null) return 0;
       if (probe !== null) return Number.POSITIVE_INFINITY;
       return Math.max(0, openUntil - clock.elapsed());
     },
-    enter: () => {
+    /** Takes the probe's place if the circuit is half-open; call `leave` when done, whatever the outcome. */
+    enter: (): { leave: () => void } => {
       if (openUntil === null || probe !== null) return { leave: () => undefined };
       let end = (): void => undefined;
       const done = new Promise<void>((resolve) => {
@@ -60,8 +62,9 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
         },
       };
     },
-    settled: () => probe?.done ?? Promise.resolve(),
-    succeeded: () => {
+    /** Resolves when the probe in flight has ended. */
+    settled: (): Promise<void> => probe?.done ?? Promise.resolve(),
+    succeeded: (): void => {
       failures = 0;
       if (openUntil === null) return;
       openUntil = null;
@@ -69,15 +72,15 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
       endProbe();
       options.onChange?.(false);
     },
-    failed: () => {
+    failed: (): void => {
       failures += 1;
       if (openUntil === null) {
         if (failures < FAILURES) return;
-        openUntil = clock.elapsed() + coolDownMs;
+        open();
         options.onChange?.(true);
       } else if (probe !== null) {
-        coolDownMs = Math.min(LONGEST_COOL_DOWN_MS, coolDownMs * 2);
-        openUntil = clock.elapsed() + coolDownMs;
+        coolDownMs = Math.min(MAX_COOL_DOWN_MS, coolDownMs * 2);
+        open();
         endProbe();
       }
     },

@@ -8,7 +8,7 @@ describe('createEncodingChoice', () => {
       const choice = createEncodingChoice(hostname);
       for (let index = 0; index < 20; index += 1) {
         expect(choice.next()).toBe('identity');
-        choice.saw('identity', 1_000_000, 1_000);
+        choice.note('identity', 1_000_000, 1_000);
       }
     },
   );
@@ -20,14 +20,14 @@ describe('createEncodingChoice', () => {
     const choice = createEncodingChoice('node.example');
     for (let index = 0; index < 8; index += 1) {
       const asked = choice.next();
-      choice.saw(asked, 1_000_000, asked === 'gzip' ? gzipMs : plainMs);
+      choice.note(asked, 1_000_000, asked === 'gzip' ? gzipMs : plainMs);
     }
     expect(choice.next()).toBe(expected);
   });
 
   it('learns nothing from short answers', () => {
     const choice = createEncodingChoice('node.example');
-    for (let index = 0; index < 20; index += 1) choice.saw('identity', 1_000, 1);
+    for (let index = 0; index < 20; index += 1) choice.note('identity', 1_000, 1);
     expect(choice.next()).toBe('identity');
   });
 });

@@ -2,14 +2,14 @@ import type { Family } from '@packhouse/networks';
 import type { Row } from './meanings.js';
 
 /** A JSON-RPC error; all given conditions must hold. */
-export interface ErrorRow extends Row {
+interface ErrorRow extends Row {
   codes?: readonly number[];
   says?: RegExp;
   methods?: RegExp;
   family?: Family;
   /** Only if several calls shared the request. */
   batched?: true;
-  /** The message names a limit of eth_getLogs (see refusedRange). */
+  /** The message names a limit of eth_getLogs (see parseRefusedRange). */
   range?: true;
 }
 
@@ -79,7 +79,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     methods: /^eth_getLogs$/,
     range: true,
     meaning: 'range-refused',
-    source: 'forward/refused-range.test.ts holds the sentences of nodes and providers',
+    source: 'upstream/refused-range.test.ts has the sentences of nodes and providers',
   },
   {
     batched: true,
@@ -101,9 +101,10 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'QuickNode error codes; eRPC thirdparty/quicknode.go',
   },
   {
-    says: /method .{0,80}(not (found|supported|available|allowed|whitelisted|enabled)|does not exist|unsupported)|unsupported method|(module|namespace) .{0,40}(disabled|not (enabled|available|supported))|not included in your (current )?plan/i,
+    says: /method .{0,80}(not (found|supported|available|allowed|whitelisted|enabled)|does not exist|unsupported)|unsupported method|(module|namespace) .{0,40}(disabled|not (enabled|available|supported))|functionality is not available|not included in your (current )?plan/i,
     meaning: 'method-missing',
-    source: 'geth, Alchemy (-32600), Erigon --http.api; eRPC error_normalizer.go: unsupported',
+    source:
+      'geth, Alchemy (-32600), Erigon --http.api; Besu P2P_DISABLED; eRPC error_normalizer.go: unsupported',
   },
 
   // Data that this node does not have.
@@ -113,15 +114,26 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'EIP-4444; execution-apis; reth PrunedHistoryUnavailable; Nethermind ErrorCodes',
   },
   {
-    says: /pruned history unavailable|not available due to pruning|has been pruned|\bis pruned\b|state .{0,40}pruned/i,
+    says: /pruned history unavailable|not available due to pruning|has (either )?been pruned|\bis pruned\b|state .{0,40}(pruned|pruning)/i,
     meaning: 'pruned',
-    source: 'geth core/history; Erigon state PrunedError; reth',
+    source: 'geth core/history; Erigon state PrunedError; reth; OpenEthereum; Cosmos EVM',
+  },
+  {
+    says: /data before txnum=\d+|purged for block/i,
+    meaning: 'pruned',
+    source: 'Erigon db/state/inverted_index.go: seekInFiles, countEvents',
   },
   {
     says: /missing trie node|trie does not|no state available|world state unavailable|state .{0,60}(not available|unavailable)|(historical|old) .{0,40}(not available|unavailable)|no historical rpc/i,
     meaning: 'pruned',
     source:
       'geth trie/errors.go, eth/state_accessor.go; Nethermind GetStateFailureResult; Besu RpcErrorType; eRPC evm/util.go',
+  },
+  {
+    says: /state already discarded|state (histories )?(not found for block|haven't been fully indexed)|no state found for block|not maintain archive data|lowest height is|failed to load state (at height|tree)|does not exist on height|historical backend error|empty reader set/i,
+    meaning: 'pruned',
+    source:
+      'Frontier; geth triedb/pathdb; Rootstock; Optimism; Fantom; Cosmos EVM; Lotus; BSC; dshackle EthereumLowerBoundStateDetector.kt',
   },
   {
     says: /neither stored nor reproducible|archive requests require/i,
@@ -144,12 +156,29 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'execution-apis; Besu RpcErrorType UNKNOWN_BLOCK; Nethermind ErrorCodes',
   },
   {
-    says: /header (for (hash|number) )?not found|header range not found|unknown block|could not find block|block .{0,80}not found|(block|receipt|transaction)s? not found|cannot find transaction|blocks specified.{0,80}cannot be found/i,
+    says: /header (for (hash|number) )?not found|header range not found|unknown block|could not find block|block .{0,80}not found|(block|body|receipt|transaction)s? not found|transaction .{0,80}not found|(cannot|unable to) find (block|header|receipts?|transaction)|could not be found|blocks specified.{0,80}cannot be found|(doesn't|does not) exist yet/i,
     meaning: 'not-here',
-    source: 'geth eth/api_backend.go; reth EthApiError; Erigon, Besu BLOCK_NOT_FOUND; eRPC evm/util.go',
+    source:
+      'geth eth/api_backend.go; reth EthApiError; Erigon, Besu BLOCK_NOT_FOUND; Nethermind ReceiptFinderExtensions, BlockFinderExtensions; zkSync; eRPC evm/util.go',
   },
   {
-    says: /not synced|syncing|initial sync|beyond (current )?head|greater than latest|after last accepted|cannot query unfinalized|height (is not available|must be less than|passed is invalid)|block height passed|invalid blockhash finalized|expect block number from id|genesis is not traceable|could not find finalizeblock/i,
+    says: /\bnot (currently |part of the )?canonical\b/i,
+    meaning: 'not-here',
+    source: 'EIP-1898: geth, Erigon hash is not currently canonical; Nethermind BlockFinderExtensions',
+  },
+  {
+    codes: [-32000],
+    says: /^invalid input$/i,
+    meaning: 'not-here',
+    source: 'Besu RpcErrorType JSON_RPC_NOT_CANONICAL_ERROR',
+  },
+  {
+    says: /failed to get logs for block|pending (block|receipts|logs) (is|are) not available|(failed to compute|error loading messages for) tipset|bad tipset height|unsupported block number|can't route your request/i,
+    meaning: 'not-here',
+    source: 'geth eth/filters, internal/ethapi; Lotus; Arbitrum Nitro; dRPC code 12; dshackle',
+  },
+  {
+    says: /not synced|syncing|initial sync|beyond (current )?head|greater than latest|after last accepted|cannot query unfinalized|height (is not available|must be less than|passed is invalid)|invalid block height|block height passed|invalid blockhash finalized|expect block number from id|genesis is not traceable|could not find finalizeblock/i,
     meaning: 'not-here',
     source: 'Besu RpcErrorType (-32008); reth (logs); Avalanche; Cosmos EVM; eRPC evm/util.go',
   },
@@ -207,6 +236,13 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     meaning: 'callers-fault',
     shrinks: true,
     source: 'JSON-RPC 2.0; of a batch often the whole batch',
+  },
+  {
+    says: /method handler crashed/i,
+    meaning: 'broken',
+    shrinks: false,
+    weighs: false,
+    source: 'geth rpc/service.go: a panic of the method',
   },
   {
     codes: [-32603],

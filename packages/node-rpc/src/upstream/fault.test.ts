@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testUpstream } from '../../test/test-source.js';
-import { rpcFault, statusFault } from './fault.js';
+import { toRpcFault, toStatusFault } from './fault.js';
 import { createNodeLabel } from './label.js';
-import { retryAfterMs } from './verdict.js';
+import { parseRetryAfter } from './verdict.js';
 
 const asked = {
   label: createNodeLabel(testUpstream('https://node.example/v3/0123456789abcdef')),
@@ -10,11 +10,11 @@ const asked = {
 };
 
 const single = (code: number, message: string) => {
-  const fault = rpcFault({ code, message }, asked, { calls: 1, method: 'trace_block' });
+  const fault = toRpcFault({ code, message }, asked, { calls: 1, method: 'trace_block' });
   return [fault.error.code, fault.action];
 };
 const batch = (code: number, message: string) => {
-  const fault = rpcFault({ code, message }, asked, { calls: 16, method: 'trace_block' });
+  const fault = toRpcFault({ code, message }, asked, { calls: 16, method: 'trace_block' });
   return [fault.error.code, fault.action];
 };
 
@@ -57,7 +57,7 @@ describe('rpcFault', () => {
   });
 
   it('names the node, what it said and what was asked, without its key', () => {
-    const { error } = rpcFault(
+    const { error } = toRpcFault(
       { code: -32000, message: 'no such project 0123456789abcdef\nat line 2' },
       asked,
       { calls: 1, method: 'trace_block' },
@@ -69,7 +69,7 @@ describe('rpcFault', () => {
   });
 
   it.each([['a word'], [null], [{ code: 'x' }], [{ message: 7 }], [[]]])('survives the error %j', (error) => {
-    expect(rpcFault(error, asked, { calls: 1, method: 'trace_block' }).error.code).toBe('NODE_ERROR');
+    expect(toRpcFault(error, asked, { calls: 1, method: 'trace_block' }).error.code).toBe('NODE_ERROR');
   });
 });
 
@@ -80,7 +80,7 @@ const ofStatus = (
   text = '',
   calls = 1,
   more: { retryAfter?: string; location?: string } = {},
-) => statusFault({ status, text, retryAfter: more.retryAfter, location: more.location }, asked, calls, NOW);
+) => toStatusFault({ status, text, retryAfter: more.retryAfter, location: more.location }, asked, calls, NOW);
 
 describe('statusFault', () => {
   it.each([
@@ -114,9 +114,9 @@ describe('statusFault', () => {
   it('honours Retry-After, in seconds or as a date', () => {
     expect(ofStatus(429, '', 1, { retryAfter: '7' }).retryAfterMs).toBe(7_000);
     expect(ofStatus(503, '', 1, { retryAfter: 'Thu, 01 Jan 2026 00:00:30 GMT' }).retryAfterMs).toBe(30_000);
-    expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', NOW)).toBe(0);
-    expect(retryAfterMs('86400', NOW)).toBe(600_000);
-    expect(retryAfterMs('soon', NOW)).toBeUndefined();
-    expect(retryAfterMs(undefined, NOW)).toBeUndefined();
+    expect(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', NOW)).toBe(0);
+    expect(parseRetryAfter('86400', NOW)).toBe(600_000);
+    expect(parseRetryAfter('soon', NOW)).toBeUndefined();
+    expect(parseRetryAfter(undefined, NOW)).toBeUndefined();
   });
 });

@@ -1,7 +1,8 @@
 import { type ErrorCode, PackhouseError } from '@packhouse/runtime';
+import type { HttpAnswer } from './http.js';
 import type { NodeLabel } from './label.js';
 import type { Meaning, Verdict } from './meanings.js';
-import { asksForPause, judgeError, judgeSocket, judgeStatus, retryAfterMs } from './verdict.js';
+import { judgeError, judgeSocket, judgeStatus, mayPause, parseRetryAfter } from './verdict.js';
 
 /**
  * The remedy for a fault: `here` the same upstream again after a pause, `elsewhere` another upstream, `shrink` fewer
@@ -56,16 +57,13 @@ export function makeFault(
   action: FaultAction,
   more: FaultParts = {},
 ): Fault {
+  const { label, what, block } = asked;
   return {
     error: new PackhouseError({
       code,
-      message: `Node ${asked.label.text} ${happened} when asked ${asked.what}.`,
+      message: `Node ${label.text} ${happened} when asked ${what}.`,
       hint: more.hint,
-      data: {
-        upstream: asked.label.name,
-        ...(asked.block === undefined ? {} : { block: asked.block }),
-        ...more.data,
-      },
+      data: { upstream: label.name, ...(block === undefined ? {} : { block }), ...more.data },
       cause: more.cause,
     }),
     happened,
@@ -73,7 +71,7 @@ export function makeFault(
     weighs: more.weighs ?? false,
     refusesParams: more.refusesParams ?? false,
     pauseMs: more.pauseMs ?? 0,
-    ...(more.retryAfterMs === undefined ? {} : { retryAfterMs: more.retryAfterMs }),
+    retryAfterMs: more.retryAfterMs,
   };
 }
 
@@ -94,7 +92,7 @@ const HINTS: Partial<Record<Meaning, string>> = {
 };
 
 /** `none` is for forwarded calls: here the call is our own, and another upstream may know its form. */
-function faultOf(
+function toFault(
   verdict: Verdict,
   asked: Asked,
   otherwise: ErrorCode,
@@ -110,7 +108,7 @@ function faultOf(
     refusesParams: meaning === 'params-refused',
     pauseMs,
     ...more,
-    retryAfterMs: asksForPause(verdict) ? more.retryAfterMs : undefined,
+    retryAfterMs: mayPause(verdict) ? more.retryAfterMs : undefined,
   });
 }
 
@@ -124,51 +122,38 @@ function readRpcError(error: unknown): { code: number; message: string } {
   return { code: Number.isFinite(code) ? code : 0, message };
 }
 
-/** The parts of an HTTP answer that decide its fault. */
-interface HttpHead {
-  status: number;
-  /** The Retry-After header as sent. */
-  retryAfter: string | undefined;
-  location: string | undefined;
-}
-
 /** The fault of a JSON-RPC error; `calls` is how many calls shared the request. */
-export function rpcFault(
+export function toRpcFault(
   error: unknown,
   asked: Asked,
-  {
-    calls,
-    method,
-    status = 200,
-    wait,
-  }: { calls: number; method: string; status?: number; wait?: number | undefined },
+  request: { calls: number; method: string; status?: number; wait?: number | undefined },
 ): Fault {
+  const { calls, method, status = 200, wait } = request;
   const { code, message } = readRpcError(error);
   const verdict = judgeError(status, code, message, { method, family: 'evm', calls });
   const under = status === 200 ? '' : ` under HTTP ${status}`;
   const happened = `answered error ${code} "${asked.label.quote(message)}"${under}`;
-  return faultOf(verdict, asked, 'NODE_ERROR', happened, calls, {
+  return toFault(verdict, asked, 'NODE_ERROR', happened, calls, {
     retryAfterMs: wait,
     data: { rpcCode: code, meaning: verdict.meaning },
   });
 }
 
 /** The fault of an HTTP status other than 200 without a JSON-RPC error; `text` is the start of the body. */
-export function statusFault(
-  http: HttpHead & { text: string },
+export function toStatusFault(
+  http: Pick<HttpAnswer, 'status' | 'retryAfter' | 'location'> & { text: string },
   asked: Asked,
   calls: number,
   now: number,
 ): Fault {
   const { status, text } = http;
   const verdict = judgeStatus(status, text);
-  const wait = { retryAfterMs: retryAfterMs(http.retryAfter, now) };
+  const wait = { retryAfterMs: parseRetryAfter(http.retryAfter, now) };
   const said = text.trim() === '' ? '' : ` ("${asked.label.quote(text)}")`;
   const fault = (happened: string, more: FaultParts = wait): Fault =>
-    faultOf(verdict, asked, 'NODE_HTTP_ERROR', happened, calls, more);
-  if (verdict.meaning === 'slow-down') return fault(`asked for fewer requests with HTTP ${status}${said}`);
-  if (verdict.meaning === 'refused') return fault(`refused the credentials with HTTP ${status}${said}`);
-  if (verdict.meaning === 'plan') return fault(`refused its account with HTTP ${status}${said}`);
+    toFault(verdict, asked, 'NODE_HTTP_ERROR', happened, calls, more);
+  const verb = STATUS_VERBS[verdict.meaning];
+  if (verb !== undefined) return fault(`${verb} with HTTP ${status}${said}`);
   if (verdict.meaning === 'too-large') return fault(`answered HTTP ${status}, too large`);
   if (status < 300 || status > 399) return fault(`answered HTTP ${status}${said}`);
   const to = http.location === undefined ? '' : ` to ${asked.label.quote(http.location)}`;
@@ -177,25 +162,23 @@ export function statusFault(
   });
 }
 
+const STATUS_VERBS: Partial<Record<Meaning, string>> = {
+  'slow-down': 'asked for fewer requests',
+  refused: 'refused the credentials',
+  plan: 'refused its account',
+};
+
+const SOCKET_FAULTS: Partial<Record<Meaning, readonly [ErrorCode, hint: string]>> = {
+  'timed-out': ['NODE_TIMEOUT', 'Check the node, or raise the timeout.'],
+  broken: ['NODE_NOT_JSON_RPC', 'Check that the address is that of a JSON-RPC endpoint.'],
+  unreachable: ['NODE_UNREACHABLE', 'Check that the node runs and that its address is right.'],
+};
+
 /** The fault of a connection's error: NODE_TIMEOUT, NODE_NOT_JSON_RPC (no HTTP at all) or NODE_UNREACHABLE. */
-export function transportFault(cause: unknown, asked: Asked, calls: number): Fault {
+export function toTransportFault(cause: unknown, asked: Asked, calls: number): Fault {
   const { verdict, words } = judgeSocket(cause);
   const text = cause instanceof Error ? cause.message : String(cause);
   const happened = words ?? `could not be reached ("${asked.label.quote(text)}")`;
-  if (verdict.meaning === 'timed-out') {
-    return faultOf(verdict, asked, 'NODE_TIMEOUT', happened, calls, {
-      cause,
-      hint: 'Check the node, or raise the timeout.',
-    });
-  }
-  if (verdict.meaning === 'broken') {
-    return faultOf(verdict, asked, 'NODE_NOT_JSON_RPC', happened, calls, {
-      cause,
-      hint: 'Check that the address is that of a JSON-RPC endpoint.',
-    });
-  }
-  return faultOf(verdict, asked, 'NODE_UNREACHABLE', happened, calls, {
-    cause,
-    hint: 'Check that the node runs and that its address is right.',
-  });
+  const [code, hint] = SOCKET_FAULTS[verdict.meaning] as readonly [ErrorCode, string];
+  return toFault(verdict, asked, code, happened, calls, { cause, hint });
 }

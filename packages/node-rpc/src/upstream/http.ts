@@ -7,6 +7,7 @@ import { createEncodingChoice } from './encoding-choice.js';
 /** An answer whose body was read whole, or one beyond the limit whose rest the caller may read. */
 export interface HttpAnswer {
   status: number;
+  /** The Retry-After header as sent. */
   retryAfter: string | undefined;
   location: string | undefined;
   body:
@@ -22,24 +23,13 @@ export interface BodyRest {
 }
 
 /** The connections to one upstream: kept alive, one request at a time each, redirects not followed. */
-export interface UpstreamHttp {
-  readonly pool: Pool;
-  readonly hostname: string;
-  readonly path: string;
-  /** Headers of every request, credentials included; names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Sends a POST. Throws the connection's error, and the signal's reason when aborted. */
-  post(
-    body: string,
-    options: {
-      signal: AbortSignal;
-      maxBytes: number;
-      /** Called with the size of every piece; a promise stops the reading until it resolves. */
-      came?: (bytes: number) => Promise<void> | undefined;
-    },
-  ): Promise<HttpAnswer>;
-  /** Closes every connection at once. */
-  destroy(): Promise<void>;
+export type UpstreamHttp = ReturnType<typeof createHttp>;
+
+interface PostOptions {
+  signal: AbortSignal;
+  maxBytes: number;
+  /** Called with the size of every piece; a promise stops the reading until it resolves. */
+  came?: (bytes: number) => Promise<void> | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -56,12 +46,12 @@ export interface HttpOptions {
   connectTimeoutMs?: number;
 }
 
-/** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/post-call.ts. */
-export function createHttp(options: HttpOptions): UpstreamHttp {
+/** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/send/post-call.ts. */
+export function createHttp(options: HttpOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
   const pool = new Pool(url.origin, {
-    ...(connections === undefined ? {} : { connections }),
+    connections,
     pipelining: 1,
     connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
     headersTimeout: timeoutMs,
@@ -75,8 +65,10 @@ export function createHttp(options: HttpOptions): UpstreamHttp {
     pool,
     hostname: url.hostname,
     path,
-    headers,
-    post: async (body, { signal, maxBytes, came }) => {
+    /** Headers of every request, credentials included; names in lower case. */
+    headers: headers as Readonly<Record<string, string>>,
+    /** Sends a POST. Throws the connection's error, and the signal's reason when aborted. */
+    post: async (body: string, { signal, maxBytes, came }: PostOptions): Promise<HttpAnswer> => {
       const startedAt = performance.now();
       const asked = encoding.next();
       const response = await pool.request({
@@ -131,11 +123,12 @@ export function createHttp(options: HttpOptions): UpstreamHttp {
         destroy();
         throw error;
       }
-      encoding.saw(gzip ? 'gzip' : 'identity', bytes, performance.now() - startedAt);
+      encoding.note(gzip ? 'gzip' : 'identity', bytes, performance.now() - startedAt);
       const whole = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
       return { ...head, body: { whole: true, bytes: whole } };
     },
-    destroy: () => pool.destroy(),
+    /** Closes every connection at once. */
+    destroy: (): Promise<void> => pool.destroy(),
   };
 }
 

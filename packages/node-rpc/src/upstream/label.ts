@@ -19,24 +19,12 @@ const SECRET_LENGTH = 8;
  * NETWORKS_FILE_INVALID.
  */
 export function createNodeLabel(upstream: Upstream): NodeLabel {
-  if (!URL.canParse(upstream.url) || !/^https?:$/.test(new URL(upstream.url).protocol)) {
-    throw new PackhouseError({
-      code: 'NETWORKS_FILE_INVALID',
-      message: `The address of node ${upstream.name} is "${redact(upstream.url)}", expected one of http or https.`,
-      hint: 'Write it as http://127.0.0.1:8545.',
-    });
+  const addresses = [upstream.url];
+  checkAddress(upstream.name, 'address', upstream.url, 'http', 8545);
+  if (upstream.ws !== undefined) {
+    checkAddress(upstream.name, 'WebSocket address', upstream.ws, 'ws', 8546);
+    addresses.push(upstream.ws);
   }
-  if (
-    upstream.ws !== undefined &&
-    !(URL.canParse(upstream.ws) && /^wss?:$/.test(new URL(upstream.ws).protocol))
-  ) {
-    throw new PackhouseError({
-      code: 'NETWORKS_FILE_INVALID',
-      message: `The WebSocket address of node ${upstream.name} is "${redact(upstream.ws)}", expected one of ws or wss.`,
-      hint: 'Write it as ws://127.0.0.1:8546.',
-    });
-  }
-  const addresses = [upstream.url, ...(upstream.ws === undefined ? [] : [upstream.ws])];
   const secrets = [
     ...addresses.flatMap((address) => {
       const url = new URL(address);
@@ -59,4 +47,20 @@ export function createNodeLabel(upstream: Upstream): NodeLabel {
       return clean.length > QUOTE_LENGTH ? `${clean.slice(0, QUOTE_LENGTH)}…` : clean;
     },
   };
+}
+
+function checkAddress(
+  node: string,
+  what: string,
+  address: string,
+  scheme: 'http' | 'ws',
+  port: number,
+): void {
+  const { protocol } = URL.canParse(address) ? new URL(address) : { protocol: '' };
+  if (protocol === `${scheme}:` || protocol === `${scheme}s:`) return;
+  throw new PackhouseError({
+    code: 'NETWORKS_FILE_INVALID',
+    message: `The ${what} of node ${node} is "${redact(address)}", expected one of ${scheme} or ${scheme}s.`,
+    hint: `Write it as ${scheme}://127.0.0.1:${port}.`,
+  });
 }

@@ -67,9 +67,10 @@ export interface Row extends Partial<Omit<Verdict, 'meaning' | 'source'>> {
 }
 
 /** A status about the node or its operator, not about the call. */
-export interface StatusRow extends Row {
+interface StatusRow extends Row {
   from: number;
-  to: number;
+  /** Default: `from`. */
+  to?: number;
   /** Counts with any body. */
   final?: true;
 }
@@ -83,33 +84,21 @@ export const STATUS_ROWS: readonly StatusRow[] = [
     shrinks: false,
     source: 'RFC 9110, 15.4: redirects are not followed',
   },
-  { from: 401, to: 401, final: true, meaning: 'refused', source: 'RFC 9110, 15.5.2' },
-  {
-    from: 402,
-    to: 402,
-    final: true,
-    meaning: 'plan',
-    source: 'RFC 9110, 15.5.3; eRPC error_normalizer.go: billing',
-  },
-  { from: 403, to: 403, meaning: 'refused', source: 'RFC 9110, 15.5.4' },
-  { from: 407, to: 407, final: true, meaning: 'refused', source: 'RFC 9110, 15.5.8' },
-  { from: 408, to: 408, meaning: 'timed-out', weighs: true, source: 'RFC 9110, 15.5.9' },
-  {
-    from: 413,
-    to: 413,
-    meaning: 'too-large',
-    source: 'RFC 9110, 15.5.14; geth rpc/http.go: request too large',
-  },
-  { from: 429, to: 429, final: true, meaning: 'slow-down', source: 'RFC 6585, 4' },
-  { from: 502, to: 502, meaning: 'broken', source: 'RFC 9110, 15.6.3: a proxy before a node that is gone' },
+  { from: 401, final: true, meaning: 'refused', source: 'RFC 9110, 15.5.2' },
+  { from: 402, final: true, meaning: 'plan', source: 'RFC 9110, 15.5.3; eRPC error_normalizer.go: billing' },
+  { from: 403, meaning: 'refused', source: 'RFC 9110, 15.5.4' },
+  { from: 407, final: true, meaning: 'refused', source: 'RFC 9110, 15.5.8' },
+  { from: 408, meaning: 'timed-out', weighs: true, source: 'RFC 9110, 15.5.9' },
+  { from: 413, meaning: 'too-large', source: 'RFC 9110, 15.5.14; geth rpc/http.go: request too large' },
+  { from: 429, final: true, meaning: 'slow-down', source: 'RFC 6585, 4' },
+  { from: 502, meaning: 'broken', source: 'RFC 9110, 15.6.3: a proxy before a node that is gone' },
   {
     from: 503,
-    to: 503,
     meaning: 'broken',
     pauseMs: 1_000,
     source: 'RFC 9110, 15.6.4: overloaded or down, for as long as Retry-After says',
   },
-  { from: 504, to: 504, meaning: 'timed-out', weighs: true, source: 'RFC 9110, 15.6.5' },
+  { from: 504, meaning: 'timed-out', weighs: true, source: 'RFC 9110, 15.6.5' },
   {
     from: 500,
     to: 599,

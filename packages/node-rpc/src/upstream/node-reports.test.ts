@@ -2,9 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RpcError } from '../../test/scripted-node.js';
 import { serveChain, smallChain } from '../../test/small-chain.js';
 import { call, forwarders, timesAsked, until } from '../../test/test-forwarder.js';
-import { testContext, testUpstream } from '../../test/test-source.js';
-import { useNodes } from '../../test/use-nodes.js';
-import { createNodeReports, type NodeReports, type UpstreamReport } from './node-reports.js';
+import { testContext, testUpstream, useNodes } from '../../test/test-source.js';
+import { createNodeReports, type NodeReports } from './node-reports.js';
 
 type Added = Parameters<NodeReports['add']>[0];
 
@@ -53,7 +52,7 @@ describe('a source of blocks', () => {
     expect(added.size).toBe(0);
   });
 
-  it('reports heads, calls by method, errors by meaning and lies, without credentials', async () => {
+  it('reports heads, calls by method, errors by meaning and invalid responses, without credentials', async () => {
     const node = await use.node((asked) => {
       if (asked.params[0] === 'finalized') throw new RpcError(-32602, 'unknown tag');
       return serveChain(smallChain())(asked);
@@ -62,15 +61,20 @@ describe('a source of blocks', () => {
     const url = `${node.url}/v3/0123456789abcdef`;
     const { source } = use.source([testUpstream(url, { provider: 'cheap' })], { reports });
     await source.head();
-    source.reportLie('main');
+    source.reportInvalidResponse('main');
     const { provider, report } = added.get('main') as Added;
     const told = report();
     expect({ provider, ...told }).toMatchObject({
       provider: 'cheap',
-      ...{ state: 'distrusted', head: 999, lies: 1, inFlight: 0, keptBack: null },
+      state: 'distrusted',
+      head: 999,
+      invalidResponses: 1,
+      inFlight: 0,
+      leftOut: null,
+      throttledBy: null,
       methods: [{ method: 'eth_getBlockByNumber', ms: expect.any(Number) }],
       errors: [{ calls: 1 }],
-      lacks: ['the finalized tag'],
+      missingCapabilities: ['the finalized tag'],
     });
     expect(JSON.stringify(told)).not.toContain('0123456789abcdef');
   });
@@ -136,7 +140,7 @@ it('reports every fifth second, and tells within one which upstreams are cordone
   };
   const reports = await createNodeReports({ context, role: 'gateway', table });
   onTestFinished(() => reports.close());
-  const report = { state: 'ok' } as UpstreamReport;
+  const report = { state: 'ok' } as ReturnType<Added['report']>;
   const of = (upstream: string) => ({ network: 'main', upstream, provider: 'p', report: () => report });
   const [a, b] = [vi.fn(), vi.fn()];
   reports.add({ ...of('a'), cordon: a });

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Context, createOnceAWhile, openScope } from '@packhouse/runtime';
-import type { RecentFigures } from './recent-calls.js';
+import type { Upstream } from './upstream.js';
 
 /** What this process knows of an upstream; see `NodeReport` of the database's contract. */
-export interface UpstreamReport extends RecentFigures {
-  state: 'ok' | 'resting' | 'another-chain' | 'another-branch' | 'distrusted' | 'cordoned';
+type UpstreamReport = ReturnType<typeof describeUpstream>;
+
+/** What depends on how an upstream is asked. */
+interface Abilities {
   client: string | null;
-  head: number | null;
   inFlight: number;
   maxInFlight: number;
-  lies: number;
-  keptBack: string | null;
-  lastError: string | null;
-  can: string[];
-  lacks: string[];
+  capabilities: string[];
+  missingCapabilities: string[];
 }
 
 interface ReportedUpstream {
@@ -22,11 +20,11 @@ interface ReportedUpstream {
   upstream: string;
   provider: string;
   report(): UpstreamReport;
-  /** Told when operators take it out, and when they put it back; at once if it is out. */
+  /** Called when an operator takes it out or puts it back; at once if it is out. */
   cordon(is: boolean): void;
 }
 
-/** What this process tells of its upstreams, and is told of them. */
+/** Reports the upstreams of this process, and takes cordons over. */
 export interface NodeReports {
   /** Adds an upstream; returns a function that takes it away. */
   add(upstream: ReportedUpstream): () => void;
@@ -43,8 +41,8 @@ interface NodeTable {
 }
 
 /** A cordon has its effect within this time, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
-/** Reports are written at every fifth look. */
+const POLL_EVERY_MS = 1_000;
+/** Reports are written at every fifth sync. */
 const REPORT_EVERY = 5;
 const COMPLAIN_MS = 60_000;
 
@@ -66,40 +64,39 @@ export async function createNodeReports({
   const upstreams = new Set<ReportedUpstream>();
   const scope = openScope(context.signal);
   const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
-  const keyOf = ({ network, upstream }: { network: string; upstream: string }): string =>
+  const toKey = ({ network, upstream }: { network: string; upstream: string }): string =>
     JSON.stringify([network, upstream]);
-  const read = async (): Promise<Set<string>> => new Set((await table.cordons()).map(keyOf));
+  const read = async (): Promise<Set<string>> => new Set((await table.cordons()).map(toKey));
   let cordoned = await read();
 
-  const look = async (writes: boolean): Promise<void> => {
+  const sync = async (writes: boolean): Promise<void> => {
     const before = cordoned;
     cordoned = await read();
     for (const upstream of upstreams) {
-      const is = cordoned.has(keyOf(upstream));
-      if (is === before.has(keyOf(upstream))) continue;
+      const is = cordoned.has(toKey(upstream));
+      if (is === before.has(toKey(upstream))) continue;
       const { network, upstream: name } = upstream;
-      logger.info(
-        { network, upstream: name },
-        is ? 'node is cordoned: it is not asked' : 'node is asked again',
-      );
+      logger.info({ network, upstream: name }, is ? 'upstream cordoned' : 'upstream uncordoned');
       upstream.cordon(is);
     }
     if (!writes) return;
     // While a changed networks file is taken up, an upstream may be here twice: the newer one counts.
-    const newest = new Map([...upstreams].map((each) => [keyOf(each), each]));
-    const rows = [...newest.values()].map((each) => ({
-      ...{ network: each.network, upstream: each.upstream, provider: each.provider },
-      report: each.report(),
+    const newest = new Map([...upstreams].map((each) => [toKey(each), each]));
+    const rows = [...newest.values()].map(({ network, upstream, provider, report }) => ({
+      network,
+      upstream,
+      provider,
+      report: report(),
     }));
     await table.report(self, rows);
   };
-  const looking = (async () => {
+  const syncing = (async () => {
     for (let at = 0; !scope.signal.aborted; at++) {
-      await clock.sleep(LOOK_EVERY_MS, scope.signal).catch(() => undefined);
+      await clock.sleep(POLL_EVERY_MS, scope.signal).catch(() => undefined);
       if (scope.signal.aborted) return;
-      await look(at % REPORT_EVERY === 0).catch((error: unknown) => {
-        if (scope.signal.aborted || !seldom('look').say) return;
-        logger.warn({ err: error }, 'what is known of nodes could not be written; it is tried again');
+      await sync(at % REPORT_EVERY === 0).catch((error: unknown) => {
+        if (scope.signal.aborted || !seldom('sync').say) return;
+        logger.warn({ err: error }, 'node reports not written: retrying');
       });
     }
   })();
@@ -107,14 +104,61 @@ export async function createNodeReports({
   return {
     add(upstream) {
       upstreams.add(upstream);
-      if (cordoned.has(keyOf(upstream))) upstream.cordon(true);
+      if (cordoned.has(toKey(upstream))) upstream.cordon(true);
       return () => upstreams.delete(upstream);
     },
     async close() {
       scope.abort(new Error('the process ends'));
-      await looking;
+      await syncing;
       scope.close();
       await table.leave(self.process).catch(() => undefined);
     },
   };
+}
+
+/** Reports these upstreams; `describe` adds what depends on how they are asked. Returns a function that ends it. */
+export function reportUpstreams<U extends Upstream>(
+  reports: NodeReports | undefined,
+  network: string,
+  upstreams: readonly U[],
+  describe: (upstream: U) => Abilities,
+): () => void {
+  const ends = upstreams.map((upstream) =>
+    reports?.add({
+      network,
+      upstream: upstream.name,
+      provider: upstream.provider,
+      cordon: (is) => upstream.cordon(is),
+      report: () => describeUpstream(upstream, describe(upstream)),
+    }),
+  );
+  return () => {
+    for (const end of ends) end?.();
+  };
+}
+
+function describeUpstream(upstream: Upstream, own: Abilities) {
+  const { head, history, invalidResponses, lastError, recent, spending } = upstream;
+  return {
+    ...own,
+    ...recent.summarize(),
+    missingCapabilities: [...own.missingCapabilities, ...history.describe()],
+    state: toState(upstream),
+    head,
+    invalidResponses,
+    leftOut: upstream.leftOut,
+    throttledBy: spending.refusal('backfill')?.error.message ?? null,
+    lastError,
+  };
+}
+
+function toState(
+  upstream: Upstream,
+): 'ok' | 'resting' | 'another-chain' | 'left-out' | 'another-branch' | 'distrusted' | 'cordoned' {
+  if (upstream.cordoned) return 'cordoned';
+  if (upstream.exclusion !== null) return 'another-chain';
+  if (upstream.leftOut !== null) return 'left-out';
+  if (upstream.offChain) return 'another-branch';
+  if (upstream.isSuspect()) return 'distrusted';
+  return upstream.circuit.state === 'closed' && upstream.pause.waitMs() === 0 ? 'ok' : 'resting';
 }

@@ -1,20 +1,7 @@
-import type { Clock } from '@packhouse/runtime';
+import { type Clock, getOrAdd } from '@packhouse/runtime';
 
 /** The calls of the last five minutes to one upstream. */
-export interface RecentCalls {
-  /** Counts calls of a method with one outcome. */
-  called(method: string, outcome: string, calls: number): void;
-  /** Notes the time of one HTTP answer. */
-  answered(method: string, ms: number): void;
-  /** By method, the most asked first; and what went wrong by meaning. */
-  look(): RecentFigures;
-}
-
-export interface RecentFigures {
-  /** `ms`: mean time of an answer; null: there was none. */
-  methods: { method: string; calls: number; ms: number | null }[];
-  errors: { meaning: string; calls: number }[];
-}
+export type RecentCalls = ReturnType<typeof createRecentCalls>;
 
 interface Slot {
   minute: number;
@@ -24,13 +11,12 @@ interface Slot {
 
 const MINUTE_MS = 60_000;
 const MINUTES = 5;
-/** Methods that are told, and names that are kept of a minute: clients may invent them. */
-const MOST_TOLD = 20;
-const MOST_METHODS = 200;
-const GOOD: ReadonlySet<string> = new Set(['ok', 'result']);
+/** Methods that are reported, and names that are kept of a minute: clients may invent them. */
+const MAX_REPORTED = 20;
+const MAX_METHODS = 200;
 
 /** Creates the counts, of whole minutes. */
-export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>): RecentCalls {
+export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>) {
   let slots: Slot[] = [];
 
   const now = (): Slot => {
@@ -41,32 +27,35 @@ export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>): RecentCa
     slots = [...slots.filter((each) => each.minute > minute - MINUTES), slot];
     return slot;
   };
-  const countOf = ({ methods }: Slot, method: string): { calls: number; answers: number; ms: number } => {
-    const name = methods.has(method) || methods.size < MOST_METHODS ? method : 'other';
-    const count = methods.get(name) ?? { calls: 0, answers: 0, ms: 0 };
-    methods.set(name, count);
-    return count;
+  const getCount = ({ methods }: Slot, method: string): { calls: number; answers: number; ms: number } => {
+    const name = methods.has(method) || methods.size < MAX_METHODS ? method : 'other';
+    return getOrAdd(methods, name, () => ({ calls: 0, answers: 0, ms: 0 }));
   };
 
   return {
-    called(method, outcome, calls) {
+    /** Counts calls of a method with one outcome. */
+    called(method: string, outcome: string, calls: number): void {
       const slot = now();
-      countOf(slot, method).calls += calls;
-      if (!GOOD.has(outcome)) slot.errors.set(outcome, (slot.errors.get(outcome) ?? 0) + calls);
+      getCount(slot, method).calls += calls;
+      if (outcome !== 'ok') slot.errors.set(outcome, (slot.errors.get(outcome) ?? 0) + calls);
     },
-    answered(method, ms) {
-      const count = countOf(now(), method);
+    /** Notes the time of one HTTP answer. */
+    answered(method: string, ms: number): void {
+      const count = getCount(now(), method);
       count.answers += 1;
       count.ms += ms;
     },
-    look() {
+    /** By method, the most asked first, `ms`: mean time of an answer, null: there was none; and what went wrong by meaning. */
+    summarize() {
       now();
       const methods: Slot['methods'] = new Map();
       const errors: Slot['errors'] = new Map();
       for (const slot of slots) {
         for (const [method, { calls, answers, ms }] of slot.methods) {
-          const sum = methods.get(method) ?? { calls: 0, answers: 0, ms: 0 };
-          methods.set(method, { calls: sum.calls + calls, answers: sum.answers + answers, ms: sum.ms + ms });
+          const sum = getOrAdd(methods, method, () => ({ calls: 0, answers: 0, ms: 0 }));
+          sum.calls += calls;
+          sum.answers += answers;
+          sum.ms += ms;
         }
         for (const [meaning, calls] of slot.errors) errors.set(meaning, (errors.get(meaning) ?? 0) + calls);
       }
@@ -74,11 +63,12 @@ export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>): RecentCa
       return {
         methods: [...methods]
           .map(([method, { calls, answers, ms }]) => ({
-            ...{ method, calls },
+            method,
+            calls,
             ms: answers === 0 ? null : Math.round((10 * ms) / answers) / 10,
           }))
           .sort(most)
-          .slice(0, MOST_TOLD),
+          .slice(0, MAX_REPORTED),
         errors: [...errors].map(([meaning, calls]) => ({ meaning, calls })).sort(most),
       };
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refusedRange } from './refused-range.js';
+import { parseRefusedRange } from './refused-range.js';
 
 const width = (blocks: number | null = null) => ({ logs: false, blocks, until: null });
 const logs = (until: number | null = null) => ({ logs: true, blocks: null, until });
@@ -34,7 +34,12 @@ describe('a refusal of a range', () => {
     [-32005, 'Requested range exceeds maximum RPC range limit', width()],
     [-32000, 'too wide blocks range, the limit is 0', width()],
     [-32005, 'limit exceeded', width()],
-  ])('%i %s', (code, message, expected) => expect(refusedRange(code, message)).toEqual(expected));
+    [
+      -32005,
+      'query exceeds max block range 1000: blocks 1 to 5000 are 5000. Try with this block range [0x1, 0x3e8].',
+      { logs: false, blocks: 1_000, until: 1_000 },
+    ],
+  ])('%i %s', (code, message, expected) => expect(parseRefusedRange(code, message)).toEqual(expected));
 });
 
 describe('a refusal of what was found', () => {
@@ -53,7 +58,7 @@ describe('a refusal of what was found', () => {
     [-32020, 'backend response too large', logs()],
     [-32008, 'Response is too big', logs()],
     [-32000, 'response size exceeded the limit of 10485760 bytes', logs()],
-  ])('%i %s', (code, message, expected) => expect(refusedRange(code, message)).toEqual(expected));
+  ])('%i %s', (code, message, expected) => expect(parseRefusedRange(code, message)).toEqual(expected));
 });
 
 describe('no refusal of a range', () => {
@@ -65,5 +70,5 @@ describe('no refusal of a range', () => {
     [-32601, 'the method eth_getLogs does not exist/is not available'],
     [3, 'execution reverted'],
     [-32000, 'header not found'],
-  ])('%i %s', (code, message) => expect(refusedRange(code, message)).toBeNull());
+  ])('%i %s', (code, message) => expect(parseRefusedRange(code, message)).toBeNull());
 });

@@ -30,7 +30,7 @@ const DECIMAL_RANGE = /(?:retry|try) with (?:the |this )?(?:block )?range:? \[?(
  * Reads a node's error; null if it is no refusal of a range. The codes say little (-32005, -32602, -32000, -32600,
  * -32614, 35 are all in use), so the message decides; the test has those of today's nodes and providers.
  */
-export function refusedRange(code: number, message: string): RefusedRange | null {
+export function parseRefusedRange(code: number, message: string): RefusedRange | null {
   const text = message.toLowerCase();
   const results = RESULTS.test(text);
   if (!results && !WIDTH.test(text) && !(code === -32005 && /limit exceeded/.test(text))) return null;
@@ -38,12 +38,12 @@ export function refusedRange(code: number, message: string): RefusedRange | null
   const until = HEX_RANGE.exec(text)?.[1] ?? DECIMAL_RANGE.exec(text)?.[2];
   return {
     logs: results,
-    blocks: results ? null : namedBlocks(text),
+    blocks: results ? null : parseNamedBlocks(text),
     until: until === undefined ? null : Number(until),
   };
 }
 
-function namedBlocks(text: string): number | null {
+function parseNamedBlocks(text: string): number | null {
   for (const [, digits, thousands] of text.matchAll(NAMED)) {
     const blocks = Number((digits as string).replaceAll(/[,_]/g, '')) * (thousands === undefined ? 1 : 1_000);
     if (blocks > 0 && Number.isSafeInteger(blocks)) return blocks;

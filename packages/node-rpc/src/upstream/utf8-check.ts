@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 const NOTHING = Buffer.alloc(0);
 
-/** Checks that bytes which come in pieces are UTF-8 text; what broken bytes stand for, nobody can say. */
+/** Checks that bytes which arrive in pieces are UTF-8 text. */
 export class Utf8Check {
   /** The beginning of a character that the last piece cut off. */
   #cut: Buffer = NOTHING;
@@ -11,10 +11,10 @@ export class Utf8Check {
   push(piece: Buffer): boolean {
     let from = 0;
     if (this.#cut.length > 0) {
-      from = Math.min(piece.length, lengthOf(this.#cut[0] as number) - this.#cut.length);
+      from = Math.min(piece.length, getLength(this.#cut[0] as number) - this.#cut.length);
       const more = piece.subarray(0, from);
       const character = Buffer.concat([this.#cut, more]);
-      if (character.length < lengthOf(character[0] as number)) {
+      if (character.length < getLength(character[0] as number)) {
         this.#cut = character;
         return more.every((byte) => byte >= 0x80 && byte < 0xc0);
       }
@@ -31,7 +31,7 @@ export class Utf8Check {
       const byte = piece[at] as number;
       if (byte < 0x80) break;
       if (byte < 0xc0) continue;
-      if (at + lengthOf(byte) <= piece.length) break;
+      if (at + getLength(byte) <= piece.length) break;
       // A copy: the piece need not stay in memory for it.
       this.#cut = Buffer.from(piece.subarray(at));
       return at;
@@ -41,7 +41,7 @@ export class Utf8Check {
 }
 
 /** Bytes of a character by its first byte, which is not ASCII. */
-function lengthOf(byte: number): number {
+function getLength(byte: number): number {
   if (byte >= 0xf0) return 4;
   return byte >= 0xe0 ? 3 : 2;
 }

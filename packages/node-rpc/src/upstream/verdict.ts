@@ -1,15 +1,7 @@
 import type { Family } from '@packhouse/networks';
-import { ERROR_ROWS, type ErrorRow } from './error-rows.js';
-import {
-  MEANINGS,
-  type Meaning,
-  type Row,
-  SOCKET_ROWS,
-  STATUS_ROWS,
-  type StatusRow,
-  type Verdict,
-} from './meanings.js';
-import { refusedRange } from './refused-range.js';
+import { ERROR_ROWS } from './error-rows.js';
+import { MEANINGS, type Meaning, type Row, SOCKET_ROWS, STATUS_ROWS, type Verdict } from './meanings.js';
+import { parseRefusedRange } from './refused-range.js';
 
 interface Subject {
   method: string;
@@ -17,6 +9,10 @@ interface Subject {
   /** How many calls shared the request. */
   calls: number;
 }
+
+const ERRORS = ERROR_ROWS.map(withVerdict);
+const STATUSES = STATUS_ROWS.map(withVerdict);
+const SOCKETS = SOCKET_ROWS.map(withVerdict);
 
 /** An error without a row. */
 const OTHER_STATUS = resolve({ meaning: 'broken', weighs: 'alone', source: 'JSON-RPC answers with 200' });
@@ -30,75 +26,70 @@ const CLOUDFLARE = resolve({ meaning: 'slow-down', source: 'Cloudflare 1015: you
 
 /** Meanings of an error that count with a status that blames the node; others are ignored then. */
 const SAYS_MORE: ReadonlySet<Meaning> = new Set<Meaning>([
-  ...(['slow-down', 'plan', 'refused', 'not-here', 'pruned', 'method-missing'] as const),
-  ...(['too-large', 'range-refused', 'no-batch', 'timed-out'] as const),
+  'slow-down',
+  'plan',
+  'refused',
+  'not-here',
+  'pruned',
+  'method-missing',
+  'too-large',
+  'range-refused',
+  'no-batch',
+  'timed-out',
 ]);
 
 /** Judges a JSON-RPC error with its HTTP status. */
 export function judgeError(status: number, code: number, message: string, subject: Subject): Verdict {
-  const error = verdictOf(errorRow(code, message, subject)) ?? OTHER_ERROR;
-  const row = status === 200 ? undefined : statusRow(status);
-  if (row === undefined || (row.final === undefined && SAYS_MORE.has(error.meaning))) return error;
-  return verdictOf(row) as Verdict;
+  const error = findError(code, message, subject)?.verdict ?? OTHER_ERROR;
+  const row = status === 200 ? undefined : findStatus(status);
+  return row === undefined || (row.final === undefined && SAYS_MORE.has(error.meaning)) ? error : row.verdict;
 }
 
 /** Judges an answer that is no success and holds no JSON-RPC error; `text` is the start of its body. */
 export function judgeStatus(status: number, text = ''): Verdict {
   if (/error code: 1015/i.test(text)) return CLOUDFLARE;
-  return verdictOf(statusRow(status)) ?? OTHER_STATUS;
+  return findStatus(status)?.verdict ?? OTHER_STATUS;
 }
 
 /** Judges an error of the connection. */
-export function judgeSocket(error: unknown): {
-  verdict: Verdict;
-  words: string | undefined;
-  unsent: boolean;
-} {
-  const code = codeOf(error);
+export function judgeSocket(error: unknown) {
+  const code = getCode(error);
   const name = code.startsWith('HPE_') ? 'HPE_' : code;
-  const row = SOCKET_ROWS.find(({ words }) => name in words);
-  return { verdict: verdictOf(row) ?? OTHER_SOCKET, words: row?.words[name], unsent: row?.unsent ?? false };
+  const row = SOCKETS.find(({ words }) => name in words);
+  return { verdict: row?.verdict ?? OTHER_SOCKET, words: row?.words[name], unsent: row?.unsent ?? false };
 }
 
 /** Whether a Retry-After of the answer is about the node. */
-export function asksForPause({ pauseMs, weighs }: Verdict): boolean {
+export function mayPause({ pauseMs, weighs }: Verdict): boolean {
   return pauseMs > 0 || weighs !== false;
 }
 
-function errorRow(code: number, message: string, subject: Subject): ErrorRow | undefined {
-  return ERROR_ROWS.find(
+function findError(code: number, message: string, subject: Subject) {
+  return ERRORS.find(
     (row) =>
       (row.codes === undefined || row.codes.includes(code)) &&
       (row.family === undefined || row.family === subject.family) &&
       (row.methods === undefined || row.methods.test(subject.method)) &&
       (row.batched === undefined || subject.calls > 1) &&
       (row.says === undefined || row.says.test(message)) &&
-      (row.range === undefined || refusedRange(code, message) !== null),
+      (row.range === undefined || parseRefusedRange(code, message) !== null),
   );
 }
 
-function statusRow(status: number): StatusRow | undefined {
-  return STATUS_ROWS.find(({ from, to }) => status >= from && status <= to);
+function findStatus(status: number) {
+  return STATUSES.find(({ from, to = from }) => status >= from && status <= to);
 }
 
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+function getCode(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return getCode(error.errors[0]);
   if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') {
     return error.code;
   }
-  return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
+  return error instanceof Error && error.cause !== undefined ? getCode(error.cause) : '';
 }
 
-const resolved = new Map<Row, Verdict>();
-
-function verdictOf(row: Row | undefined): Verdict | undefined {
-  if (row === undefined) return undefined;
-  let verdict = resolved.get(row);
-  if (verdict === undefined) {
-    verdict = resolve(row);
-    resolved.set(row, verdict);
-  }
-  return verdict;
+function withVerdict<R extends Row>(row: R): R & { verdict: Verdict } {
+  return { ...row, verdict: resolve(row) };
 }
 
 function resolve(row: Row): Verdict {
@@ -108,12 +99,12 @@ function resolve(row: Row): Verdict {
 }
 
 /** A node is never paused for longer, whatever it asks for: some ask for a day. */
-const LONGEST_PAUSE_MS = 600_000;
+const MAX_PAUSE_MS = 600_000;
 
 /** Milliseconds of a Retry-After header (RFC 9110, 10.2.3: seconds or a date): 0 to 600,000. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header);
   const ms = seconds ? Number(header) * 1_000 : Date.parse(header) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(LONGEST_PAUSE_MS, Math.max(0, ms));
+  return Number.isNaN(ms) ? undefined : Math.min(MAX_PAUSE_MS, Math.max(0, ms));
 }

@@ -19,7 +19,7 @@ export function coded(code: string): unknown {
   return expect.toSatisfy((error) => isPackhouseError(error) && error.code === code);
 }
 
-async function keysOf(store: ObjectStore, prefix: string, after?: string): Promise<string[]> {
+async function getKeys(store: ObjectStore, prefix: string, after?: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(prefix, after === undefined ? {} : { after })) keys.push(key);
   return keys;
@@ -154,7 +154,7 @@ export function objectStoreConformance(
         coded('OBJECT_MISMATCH'),
       );
       expect(await store.head('wrong')).toBeNull();
-      expect(await keysOf(store, 'wrong')).toEqual([]);
+      expect(await getKeys(store, 'wrong')).toEqual([]);
     });
 
     it('replaces an object whole, with its facts', async () => {
@@ -192,7 +192,7 @@ export function objectStoreConformance(
       await store.delete('deleted/object');
       await store.delete('deleted/object');
       expect(await store.head('deleted/object')).toBeNull();
-      expect(await keysOf(store, 'deleted/')).toEqual([]);
+      expect(await getKeys(store, 'deleted/')).toEqual([]);
     });
 
     it('lists keys by their bytes, whatever the folders', async () => {
@@ -200,24 +200,24 @@ export function objectStoreConformance(
       await putAll(store, keys);
       const sorted = (prefix: string) => keys.filter((key) => key.startsWith(prefix)).sort();
       for (const prefix of ['l/', 'l', 'l/a', 'l/a/', 'l/a/1', 'l/a-b/']) {
-        const listed = (await keysOf(store, prefix)).filter((key) => /^l2?\//.test(key));
+        const listed = (await getKeys(store, prefix)).filter((key) => /^l2?\//.test(key));
         expect(listed).toEqual(sorted(prefix));
       }
       for (const after of ['', ...keys, 'l/a/', 'l/a/15', 'l/a/b', 'l/zz']) {
-        expect(await keysOf(store, 'l/', after)).toEqual(sorted('l/').filter((key) => key > after));
+        expect(await getKeys(store, 'l/', after)).toEqual(sorted('l/').filter((key) => key > after));
       }
       for await (const { key, size } of store.list('l/')) expect(size).toBe(key.length);
     });
 
     it('lists nothing under a prefix that nothing has', async () => {
-      expect(await keysOf(store, 'no/such/prefix')).toEqual([]);
-      expect(await keysOf(store, 'no/such/')).toEqual([]);
+      expect(await getKeys(store, 'no/such/prefix')).toEqual([]);
+      expect(await getKeys(store, 'no/such/')).toEqual([]);
     });
 
     it('lists more keys than fit into one page', async () => {
       const keys = Array.from({ length: 1_050 }, (_, i) => `many/${i * 100}-${i * 100 + 99}.json.gz`);
       await putAll(store, keys);
-      expect(await keysOf(store, 'many/')).toEqual([...keys].sort());
+      expect(await getKeys(store, 'many/')).toEqual([...keys].sort());
       let first = '';
       for await (const { key } of store.list('many/')) {
         first = key;
@@ -300,7 +300,7 @@ export function objectStoreConformance(
 
     it('refuses a prefix that no key can have', async () => {
       for (const prefix of ['../', '/', 'a//', '.meta/']) {
-        await expect(keysOf(store, prefix)).rejects.toThrow(coded('NAME_INVALID'));
+        await expect(getKeys(store, prefix)).rejects.toThrow(coded('NAME_INVALID'));
       }
     });
 

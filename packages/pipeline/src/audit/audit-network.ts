@@ -8,14 +8,17 @@ import {
   type Proof,
   type ProofPolicy,
   type Prover,
+  rangesInclude,
+  unionRanges,
 } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
-import { rangesInclude, unionRanges } from '../ranges.js';
+import { getOrAdd } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
 import { checkBlock, type ProverFor } from './check-block.js';
 import { checkFilter } from './check-filter.js';
 import { checkNeighbours } from './check-links.js';
+import { bundleFinding } from './finding.js';
 import { openBundle } from './open-bundle.js';
 import { type BundleRecord, bundleRecords, openAhead, selectBundles } from './read-bundles.js';
 import { createSideReader, type SideReader } from './side-reader.js';
@@ -38,8 +41,6 @@ interface AuditNetworkRequest {
   chosen(bundle: BlockRange & { kind: Kind }): boolean;
 }
 
-type Records = AsyncGenerator<BundleRecord, void, undefined>;
-
 /** The records that a kind is checked against. */
 const NEEDS: Readonly<Record<Kind, readonly Kind[]>> = {
   blocks: [],
@@ -61,7 +62,7 @@ export async function auditNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   const { report, objectStore } = parts;
-  const readers = new Map<Kind, Records>();
+  const readers = new Map<Kind, ReturnType<typeof bundleRecords>>();
   const next = new Map<Kind, BundleRecord>();
   const side = await publishedSide(parts, request.network, signal);
   const check = {
@@ -73,12 +74,12 @@ export async function auditNetwork(
     },
   };
   const advance = async (kind: Kind): Promise<void> => {
-    const { done, value } = await (readers.get(kind) as Records).next();
-    if (done === true) next.delete(kind);
-    else next.set(kind, value);
+    const read = await readers.get(kind)?.next();
+    if (read === undefined || read.done === true) next.delete(kind);
+    else next.set(kind, read.value);
   };
   try {
-    for (const kind of request.kinds) readers.set(kind, recordsOf(parts, request, kind, signal));
+    for (const kind of request.kinds) readers.set(kind, toRecords(parts, request, kind, signal));
     await Promise.all(request.kinds.map(advance));
     while (next.size > 0) {
       signal.throwIfAborted();
@@ -100,33 +101,23 @@ export async function auditNetwork(
   }
 }
 
-function recordsOf(
+function toRecords(
   parts: AuditNetworkParts,
   { network, range, chosen }: AuditNetworkRequest,
   kind: Kind,
   signal: AbortSignal,
-): Records {
+): ReturnType<typeof bundleRecords> {
   const { database, report } = parts;
   const rows = selectBundles(database, {
     network,
     kind,
     range,
     chosen: (bundle) => chosen({ ...bundle, kind }),
-    onBadRow: ({ start, end }, error) =>
-      report.found({
-        network,
-        kind,
-        start,
-        end,
-        key: null,
-        version: null,
-        cause: 'indexRow',
-        block: null,
-        expected: null,
-        got: null,
-        message: `${network} ${kind} ${start}-${end}: its index row cannot be read: ${error.message}`,
-        harmless: false,
-      }),
+    onBadRow: (bundle, error) => {
+      const what = `its index row cannot be read: ${error.message}`;
+      const row = { ...bundle, network, kind, objectKey: null, version: null };
+      report.found(bundleFinding(row, { cause: 'indexRow', what }));
+    },
   });
   let last: BundleRow | null = null;
   const open = async (row: BundleRow): ReturnType<typeof openBundle> => {
@@ -144,7 +135,7 @@ function recordsOf(
 
 /** Adds the records that this block's records are checked against. */
 async function addNeeded(side: SideReader, records: Map<Kind, BundleRecord>, number: number): Promise<void> {
-  const until = Math.max(...[...records.values()].map(({ row }) => row.end));
+  const until = Math.max(...[...records.values()].map(({ row }) => row.lastBlock));
   for (const kind of [...records.keys()]) {
     for (const needed of NEEDS[kind]) {
       if (records.has(needed)) continue;
@@ -172,7 +163,7 @@ async function publishedSide(
 }
 
 /** The setting that gives what a row says of its senders. */
-function sendersOf(proofs: readonly Proof[]): ProofPolicy['senders'] {
+function getSenders(proofs: readonly Proof[]): ProofPolicy['senders'] {
   if (proofs.includes('senders')) return 'all';
   return proofs.includes('sampledSenders') ? 'sample' : 'off';
 }
@@ -188,17 +179,12 @@ function createProvers(policy: ProofPolicy | undefined): ProverFor {
       header: claimed('headerHash', 'header'),
       transactions: claimed('transactionsRoot', 'transactions'),
       receipts: claimed('receiptsRoot', 'receipts'),
-      senders: policy?.senders === 'off' ? 'off' : sendersOf(row.proofs),
+      senders: policy?.senders === 'off' ? 'off' : getSenders(row.proofs),
       // The canonical form of a text that was published without extra fields has none either.
       extraFields: 'keep',
       // Nor has that of one that was published without fields that follow from others.
       derived: 'leave',
     };
-    const key = JSON.stringify(made);
-    const known = provers.get(key);
-    if (known !== undefined) return known;
-    const prover = createProver(made);
-    provers.set(key, prover);
-    return prover;
+    return getOrAdd(provers, JSON.stringify(made), () => createProver(made));
   };
 }

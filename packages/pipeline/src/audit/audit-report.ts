@@ -1,5 +1,6 @@
 import type { Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
+import { getOrAdd } from '@packhouse/runtime';
 import { bundleFinding, type Fault, type Finding, type FindingCause } from './finding.js';
 
 /** How far an audit is. */
@@ -19,7 +20,7 @@ export interface Unchecked {
   network: string;
   kind: Kind;
   blocks: number;
-  why: string;
+  reason: string;
 }
 
 /** Collects the findings of an audit; each cause once per bundle, since one damage often shows in every block. */
@@ -34,7 +35,7 @@ export interface AuditReport {
   read(bytes: number): void;
   /** A bundle was checked from its first byte to its last block. */
   checked(row: BundleRow): void;
-  unchecked(row: BundleRow, why: string): void;
+  unchecked(row: BundleRow, reason: string): void;
   /** By cause. */
   causes(): Partial<Record<FindingCause, number>>;
   uncheckedBlocks(): Unchecked[];
@@ -59,9 +60,9 @@ export function createReport(events: {
     counts,
     found,
     fault(row, fault) {
-      const known = damaged.get(row.objectKey) ?? new Set();
+      const known = getOrAdd(damaged, row.objectKey, () => new Set());
       if (known.has(fault.cause)) return;
-      damaged.set(row.objectKey, known.add(fault.cause));
+      known.add(fault.cause);
       found(bundleFinding(row, fault));
     },
     isDamaged: (row) => damaged.has(row.objectKey),
@@ -70,14 +71,11 @@ export function createReport(events: {
     },
     checked(row) {
       counts.bundles++;
-      counts.blocks += row.end - row.start + 1;
+      counts.blocks += row.lastBlock - row.firstBlock + 1;
       events.onChecked?.(row, damaged.has(row.objectKey));
     },
-    unchecked({ network, kind }, why) {
-      const key = `${network} ${kind} ${why}`;
-      const entry = open.get(key) ?? { network, kind, blocks: 0, why };
-      entry.blocks++;
-      open.set(key, entry);
+    unchecked({ network, kind }, reason) {
+      getOrAdd(open, `${network} ${kind} ${reason}`, () => ({ network, kind, blocks: 0, reason })).blocks++;
     },
     causes: () => Object.fromEntries(causes),
     uncheckedBlocks: () => [...open.values()],

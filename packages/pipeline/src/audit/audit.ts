@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import type { BlockRange, Kind, ProofPolicy } from '@packhouse/chain';
+import { hash } from 'node:crypto';
+import { type BlockRange, intersectRanges, type Kind, type ProofPolicy, unionRanges } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, PackhouseError } from '@packhouse/runtime';
-import { intersectRanges, unionRanges } from '../ranges.js';
 import { auditNetwork } from './audit-network.js';
 import { type AuditCounts, createReport, type Unchecked } from './audit-report.js';
 import type { Finding, FindingCause } from './finding.js';
@@ -14,7 +13,7 @@ export interface AuditParts {
   database: Database;
   objectStore: ObjectStore;
   /** A network's proof policy, if its networks file is available. */
-  policyOf?(network: string): ProofPolicy | undefined;
+  getPolicy?(network: string): ProofPolicy | undefined;
 }
 
 export interface AuditRequest {
@@ -66,24 +65,19 @@ export async function audit(
   const { kinds, range, sample, seed } = request;
   for (const network of request.networks) {
     await auditNetwork(
-      { database, objectStore, report, policy: parts.policyOf?.(network), pace: events.pace },
+      { database, objectStore, report, policy: parts.getPolicy?.(network), pace: events.pace },
       {
         network,
         kinds,
         range,
         chosen: (bundle) =>
-          inSample({ seed, share: sample, network, kind: bundle.kind, start: bundle.start }) ||
+          toShare(`${seed}\n${network}\n${bundle.kind}\n${bundle.firstBlock}`) < sample ||
           request.always?.({ ...bundle, network }) === true,
       },
       signal,
     );
     if (request.objects) {
-      const whole = range.start === 0 && range.end === Number.MAX_SAFE_INTEGER;
-      await checkObjects(
-        { context, database, objectStore, report },
-        { network, kinds, range, whole },
-        signal,
-      );
+      await checkObjects({ ...parts, report }, { network, kinds, range, whole: isWhole(range) }, signal);
     }
   }
   const seconds = Math.max(0.001, (context.clock.elapsed() - startedAt) / 1_000);
@@ -96,18 +90,13 @@ export async function audit(
   };
 }
 
-/** Whether a bundle belongs to a sample: the same bundles for the same seed, whatever else is published. */
-function inSample(options: {
-  seed: string;
-  share: number;
-  network: string;
-  kind: Kind;
-  start: number;
-}): boolean {
-  const { seed, share, network, kind, start } = options;
-  if (share >= 1) return true;
-  const digest = createHash('sha256').update(`${seed}\n${network}\n${kind}\n${start}`).digest();
-  return digest.readUIntBE(0, 6) / 2 ** 48 < share;
+/** Where a text is from 0 up to 1: a sample has the same bundles for the same seed, whatever else is published. */
+export function toShare(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6) / 2 ** 48;
+}
+
+export function isWhole({ firstBlock, lastBlock }: BlockRange): boolean {
+  return firstBlock === 0 && lastBlock === Number.MAX_SAFE_INTEGER;
 }
 
 async function refuseEmpty(database: Database, { networks, kinds, range }: AuditRequest): Promise<void> {
@@ -117,12 +106,10 @@ async function refuseEmpty(database: Database, { networks, kinds, range }: Audit
       if (intersectRanges(unionRanges(published), [range]).length > 0) return;
     }
   }
-  const where =
-    range.end === Number.MAX_SAFE_INTEGER
-      ? range.start === 0
-        ? ''
-        : ` from block ${range.start} on`
-      : ` in blocks ${range.start} to ${range.end}`;
+  const { firstBlock, lastBlock } = range;
+  const open = lastBlock === Number.MAX_SAFE_INTEGER;
+  const part = open ? ` from block ${firstBlock} on` : ` in blocks ${firstBlock} to ${lastBlock}`;
+  const where = isWhole(range) ? '' : part;
   throw new PackhouseError({
     code: 'AUDIT_EMPTY',
     message: `Nothing is published of ${networks.join(', ')} (${kinds.join(', ')})${where}, so there is nothing to audit.`,

@@ -1,4 +1,4 @@
-import { canonicalRecord, type Kind, type ProvedBlock, type Prover } from '@packhouse/chain';
+import { canonicalRecord, type Kind, type ProvedBlock, type Prover, toQuantity } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
@@ -57,7 +57,7 @@ export async function checkBlock(
   const blocks = parse(report, records.get('blocks'));
   const receipts = parse(report, records.get('receipts'));
   const transactions = records.get('transactions');
-  const measure = blocks === null ? null : await measureOf(parts, blocks, receipts, transactions);
+  const measure = blocks === null ? null : await getMeasure(parts, blocks, receipts, transactions);
   if (measure !== null) checkLinks(report, parts.links, measure.header, records);
   if (receipts !== null && !receipts.side && !measure?.withReceipts)
     checkReceiptsAlone(report, receipts, measure);
@@ -95,7 +95,7 @@ function parse(report: AuditReport, record: BundleRecord | undefined): Parsed | 
 }
 
 /** Proves the block (with its receipts if both are there and claim it) and compares the forms. */
-async function measureOf(
+async function getMeasure(
   parts: BlockCheckParts,
   blocks: Parsed,
   receipts: Parsed | null,
@@ -104,7 +104,7 @@ async function measureOf(
   const { report } = parts;
   const { number, row } = blocks;
   const value = blocks.value as Record<string, unknown>;
-  if (value?.number !== `0x${number.toString(16)}`) {
+  if (value?.number !== toQuantity(number)) {
     report.fault(row, wrongNumber(number, describeNumber(value?.number)));
     return null;
   }
@@ -246,7 +246,7 @@ function checkForm(report: AuditReport, parsed: Parsed | null): boolean {
   }
   const header = row.proofs.includes('headerHash') ? 'recompute' : 'trust';
   try {
-    return compareForm(report, parsed, canonicalRecord(row.kind, value, { header }));
+    return compareForm(report, parsed, canonicalRecord(row.kind, value, { header, published: true }));
   } catch (error) {
     report.fault(row, recordFault(number, error));
     return false;

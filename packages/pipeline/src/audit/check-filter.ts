@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { filterFits, filterKey, skipFilterBytes } from '@packhouse/bundle';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { FilterFile } from '@packhouse/manifest';
@@ -14,9 +14,11 @@ interface CheckFilterParts {
 }
 
 /** The filter of a bundle by its row; null: it has none. */
-export async function filterOf(database: Database, row: BundleRow): Promise<FilterFile | null> {
-  const { network, kind, start, sha256 } = row;
-  const [found] = await database.network(network).bundleFilters.of(kind, { start, end: start }, 1);
+export async function getFilter(database: Database, row: BundleRow): Promise<FilterFile | null> {
+  const { network, kind, firstBlock, sha256 } = row;
+  const [found] = await database
+    .network(network)
+    .bundleFilters.of(kind, { firstBlock, lastBlock: firstBlock }, 1);
   return found?.sha256 === sha256 ? found.filter : null;
 }
 
@@ -30,7 +32,7 @@ export async function checkFilter(
   bytes: Buffer | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const filter = await filterOf(database, row);
+  const filter = await getFilter(database, row);
   if (filter === null) return;
   const key = filterKey(row.objectKey);
   let object: Buffer;
@@ -41,16 +43,16 @@ export async function checkFilter(
     report.fault(row, { cause: 'filter', what: `its filter ${key} is not in ${objectStore.description}.` });
     return;
   }
-  const fault = await faultOf(filter, object, { row, key, bytes });
+  const fault = await getFault(filter, object, { row, key, bytes });
   if (fault !== null) report.fault(row, fault);
 }
 
-async function faultOf(
+async function getFault(
   { sha256: expected }: FilterFile,
   object: Buffer,
   { row: { kind, fragments }, key, bytes }: { row: BundleRow; key: string; bytes: Buffer | null },
 ): Promise<Fault | null> {
-  const got = createHash('sha256').update(object).digest('hex');
+  const got = hash('sha256', object);
   if (got !== expected) {
     return {
       cause: 'filter',

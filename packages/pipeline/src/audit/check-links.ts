@@ -46,11 +46,11 @@ export function checkLinks(
       const what = `its index row gives ${got} as ${column}, but block ${number} has ${expected}.`;
       report.fault(bundle, { cause: 'blockHash', what, block: number, expected, got });
     };
-    if (bundle.start === number) {
+    if (bundle.firstBlock === number) {
       compare('first_hash', bundle.firstHash, hash);
       compare('first_parent_hash', bundle.firstParentHash, parentHash);
     }
-    if (bundle.end === number) compare('last_hash', bundle.lastHash, hash);
+    if (bundle.lastBlock === number) compare('last_hash', bundle.lastHash, hash);
   }
 }
 
@@ -60,15 +60,16 @@ export async function checkNeighbours(
   row: BundleRow,
   known: BundleRow | null,
 ): Promise<void> {
-  const { network, kind, start, end } = row;
+  const { network, kind, firstBlock, lastBlock } = row;
   const find = (number: number): Promise<BundleRow | null> =>
     database
       .network(network)
       .bundles.covering(kind, number)
       .catch(() => null);
-  const before = known?.end === start - 1 ? known : start === 0 ? null : await find(start - 1);
+  const before =
+    known?.lastBlock === firstBlock - 1 ? known : firstBlock === 0 ? null : await find(firstBlock - 1);
   if (before !== null) linkRows(report, before, row);
-  const after = await find(end + 1);
+  const after = await find(lastBlock + 1);
   if (after !== null) linkRows(report, row, after);
 }
 
@@ -76,8 +77,8 @@ function linkRows(report: AuditReport, before: BundleRow, row: BundleRow): void 
   if (row.firstParentHash === before.lastHash) return;
   report.fault(row, {
     cause: 'parentLink',
-    what: `block ${row.start} names ${row.firstParentHash} as its parent, but the bundle before it, ${before.objectKey}, ends with ${before.lastHash}.`,
-    block: row.start,
+    what: `block ${row.firstBlock} names ${row.firstParentHash} as its parent, but the bundle before it, ${before.objectKey}, ends with ${before.lastHash}.`,
+    block: row.firstBlock,
     expected: before.lastHash,
     got: row.firstParentHash,
   });

@@ -26,7 +26,7 @@ export async function checkTraces(
   if (record.text === null) return streamed(parts, block, record);
   const text = record.text.toString('latin1');
   try {
-    const canonical = prover.proveTraces(block, JSON.parse(text) as unknown);
+    const canonical = prover.proveTraces(block, JSON.parse(text) as unknown, { published: true });
     if (canonical !== text) report.fault(record.row, notCanonical(number, canonical, text));
   } catch (error) {
     blame(parts, record, error);
@@ -36,14 +36,14 @@ export async function checkTraces(
 /** Reports the record that an error of the prover is about. */
 function blame({ report, blameBlock }: TraceCheckParts, { number, row }: BundleRecord, error: unknown): void {
   if (isDoubtful(error, 'blocks')) blameBlock(error);
-  if (!isDoubtful(error, 'blocks') || isDoubtful(error, 'traces')) report.fault(row, faultOf(number, error));
+  if (!isDoubtful(error, 'blocks') || isDoubtful(error, 'traces')) report.fault(row, toFault(number, error));
 }
 
 /** Traces that are too large for memory, one at a time. */
 async function streamed(parts: TraceCheckParts, block: TracedBlock, record: BundleRecord): Promise<void> {
   const { report, prover, streamTraces } = parts;
   const { number, row } = record;
-  const proof = prover.traceProver(block);
+  const proof = prover.traceProver(block, { published: true });
   for await (const bytes of streamTraces(record)) {
     const text = bytes.toString('latin1');
     let canonical: string;
@@ -70,10 +70,10 @@ function factsFor(proved: ProvedBlock, { row }: BundleRecord): TracedBlock {
     ...(withReceipts && success !== undefined ? { success } : {}),
     ...(withReceipts && contractAddress !== undefined ? { contractAddress } : {}),
   }));
-  const { number, hash, signerOf } = proved;
-  return { number, hash, transactions, signerOf };
+  const { number, hash, getSigner } = proved;
+  return { number, hash, transactions, getSigner };
 }
 
-function faultOf(number: number, error: unknown): Fault {
+function toFault(number: number, error: unknown): Fault {
   return error instanceof SyntaxError ? notJson(number, error) : recordFault(number, error);
 }

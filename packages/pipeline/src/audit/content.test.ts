@@ -2,7 +2,14 @@ import type { FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { auditAndRepair, auditWorld, recordsOf, republish, rowAt, supersededOf } from '../testing/audited.js';
+import {
+  auditAndRepair,
+  auditWorld,
+  getRecords,
+  getSuperseded,
+  republish,
+  rowAt,
+} from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import type { FindingCause } from './finding.js';
@@ -34,8 +41,8 @@ async function hurt(
   columns: Partial<BundleRow> = {},
 ): Promise<BundleRow> {
   const row = await rowAt(world, kind, HURT);
-  const records = await recordsOf(world.objectStore, row);
-  const at = HURT - row.start;
+  const records = await getRecords(world.objectStore, row);
+  const at = HURT - row.firstBlock;
   const changed = change(JSON.parse(records[at] as string) as never);
   records[at] = typeof changed === 'string' ? changed : JSON.stringify(changed);
   const published = await republish(world, row, records, columns);
@@ -123,10 +130,17 @@ describe('an index row and an object that agree, but whose content is wrong', ()
     const row = await hurt(kind, change);
     const { findings } = await auditWorld(world);
     expect(findings).toMatchObject([
-      { kind, start: row.start, end: row.end, version: row.version, cause, block: HURT },
+      {
+        kind,
+        from: row.firstBlock,
+        to: row.lastBlock,
+        version: row.version,
+        cause,
+        block: HURT,
+      },
     ]);
     expect(findings[0]?.message).toMatch(
-      new RegExp(`^main ${kind} ${row.start}-${row.end}: .*\\b${HURT}\\b.*\\.$`),
+      new RegExp(`^main ${kind} ${row.firstBlock}-${row.lastBlock}: .*\\b${HURT}\\b.*\\.$`),
     );
   });
 
@@ -140,7 +154,7 @@ describe('an index row and an object that agree, but whose content is wrong', ()
       repairs: [{ state: 'repaired', version: row.version + 1 }],
     });
     expect(await world.published('receipts')).toEqual(original);
-    const superseded = await supersededOf(world, row);
+    const superseded = await getSuperseded(world, row);
     expect(superseded.at(-1)).toMatchObject({
       version: row.version,
       reason: expect.stringContaining('receipts'),
@@ -148,18 +162,32 @@ describe('an index row and an object that agree, but whose content is wrong', ()
   });
 });
 
+test('failures in the words of a node, as an earlier release wrote them, are no finding', async () => {
+  let changed = 0;
+  await hurt('traces', (traces: Item[]) =>
+    traces.map((trace) => {
+      if (trace.type !== 'call' || trace.error !== undefined || trace.subtraces !== 0) return trace;
+      if ((trace.traceAddress as unknown[]).length === 0) return trace;
+      changed++;
+      return { ...trace, result: null, error: 'out of gas' };
+    }),
+  );
+  expect(changed).toBeGreaterThan(0);
+  expect((await auditWorld(world)).findings).toEqual([]);
+});
+
 describe('a bundle of other blocks under the key', () => {
   test.each(['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const)('%s', async (kind) => {
     const row = await rowAt(world, kind, HURT);
     const other = await rowAt(world, kind, FIRST);
-    const records = (await recordsOf(world.objectStore, other)).slice(0, row.end - row.start + 1);
-    while (records.length < row.end - row.start + 1) records.push(records[0] as string);
+    const records = (await getRecords(world.objectStore, other)).slice(0, row.lastBlock - row.firstBlock + 1);
+    while (records.length < row.lastBlock - row.firstBlock + 1) records.push(records[0] as string);
     ({ undo } = await republish(world, row, records));
     const { findings } = await auditWorld(world);
     const mine = findings.filter((finding) => finding.kind === kind);
     expect(mine.length).toBeGreaterThan(0);
     expect(findings).toEqual(mine);
-    expect(findings[0]).toMatchObject({ start: row.start, block: row.start });
+    expect(findings[0]).toMatchObject({ from: row.firstBlock, block: row.firstBlock });
     expect(findings[0]?.message).toMatch(/of block 1000|foreign/);
   });
 });
@@ -167,7 +195,7 @@ describe('a bundle of other blocks under the key', () => {
 describe('an object that was published damaged', () => {
   test('with bytes behind the end of the gzip member', async () => {
     const row = await rowAt(world, 'logs', HURT);
-    const records = await recordsOf(world.objectStore, row);
+    const records = await getRecords(world.objectStore, row);
     ({ undo } = await republish(world, row, records, {
       bytes: (body) => Buffer.concat([body, Buffer.from('garbage')]),
     }));
@@ -178,7 +206,7 @@ describe('an object that was published damaged', () => {
 
   test('with a trailer that is not of its text', async () => {
     const row = await rowAt(world, 'logs', HURT);
-    const records = await recordsOf(world.objectStore, row);
+    const records = await getRecords(world.objectStore, row);
     ({ undo } = await republish(world, row, records, {
       bytes: (body) => {
         body[body.length - 6] = (body[body.length - 6] as number) ^ 1;
@@ -190,7 +218,7 @@ describe('an object that was published damaged', () => {
 
   test('with a fragment table that is not of its bytes', async () => {
     const row = await rowAt(world, 'traces', HURT);
-    const records = await recordsOf(world.objectStore, row);
+    const records = await getRecords(world.objectStore, row);
     const table = ([first, ...rest]: FragmentInfo[]): FragmentInfo[] => [
       { ...(first as FragmentInfo), crc32: 7 },
       ...rest,
@@ -201,7 +229,7 @@ describe('an object that was published damaged', () => {
 
   test('with a record too many', async () => {
     const row = await rowAt(world, 'logs', HURT);
-    const [first, ...rest] = await recordsOf(world.objectStore, row);
+    const [first, ...rest] = await getRecords(world.objectStore, row);
     ({ undo } = await republish(world, row, [`${first},${first}`, ...rest]));
     const { findings } = await auditWorld(world);
     expect(findings).toMatchObject([{ kind: 'logs', cause: 'recordCount' }]);
@@ -214,9 +242,11 @@ describe('hashes that do not fit', () => {
 
   test('an index row whose first hash is not that of its content', async () => {
     const row = await rowAt(world, 'receipts', HURT);
-    ({ undo } = await republish(world, row, await recordsOf(world.objectStore, row), { firstHash: wrong }));
+    ({ undo } = await republish(world, row, await getRecords(world.objectStore, row), { firstHash: wrong }));
     const { findings } = await auditWorld(world);
-    expect(findings).toMatchObject([{ kind: 'receipts', cause: 'blockHash', block: row.start, got: wrong }]);
+    expect(findings).toMatchObject([
+      { kind: 'receipts', cause: 'blockHash', block: row.firstBlock, got: wrong },
+    ]);
     const { outcome } = await auditAndRepair(world);
     expect(outcome).toMatchObject({ standing: 1, repairs: [{ state: 'refused' }] });
     expect(outcome.repairs[0]?.message).toMatch(
@@ -227,33 +257,33 @@ describe('hashes that do not fit', () => {
 
   test('a parent link that is broken between two bundles', async () => {
     const row = await rowAt(world, 'logs', HURT);
-    const records = await recordsOf(world.objectStore, row);
+    const records = await getRecords(world.objectStore, row);
     ({ undo } = await republish(world, row, records, { firstParentHash: wrong }));
     const { findings } = await auditWorld(world);
     expect(findings.map(({ cause }) => cause).sort()).toEqual(['blockHash', 'parentLink']);
-    expect(findings.every(({ kind, start }) => kind === 'logs' && start === row.start)).toBe(true);
+    expect(findings.every(({ kind, from }) => kind === 'logs' && from === row.firstBlock)).toBe(true);
   });
 
   test('of two bundles that do not follow each other the one is named that the nodes do not have', async () => {
     const row = await rowAt(world, 'logs', FIRST);
-    const next = await rowAt(world, 'logs', row.end + 1);
-    ({ undo } = await republish(world, row, await recordsOf(world.objectStore, row), { lastHash: wrong }));
+    const next = await rowAt(world, 'logs', row.lastBlock + 1);
+    ({ undo } = await republish(world, row, await getRecords(world.objectStore, row), { lastHash: wrong }));
     const { findings } = await auditWorld(world);
     expect(findings).toHaveLength(2);
     expect(findings).toContainEqual(
-      expect.objectContaining({ cause: 'blockHash', start: row.start, got: wrong }),
+      expect.objectContaining({ cause: 'blockHash', from: row.firstBlock, got: wrong }),
     );
     expect(findings).toContainEqual(
-      expect.objectContaining({ cause: 'parentLink', start: next.start, expected: wrong }),
+      expect.objectContaining({ cause: 'parentLink', from: next.firstBlock, expected: wrong }),
     );
     const { outcome } = await auditAndRepair(world);
     expect(outcome.repairs.map(({ state }) => state)).toEqual(['refused', 'refused']);
-    const blamed = outcome.repairs.find(({ bundle }) => bundle.start === next.start)?.message;
+    const blamed = outcome.repairs.find(({ bundle }) => bundle.firstBlock === next.firstBlock)?.message;
     expect(blamed).toMatch(
       new RegExp(
-        `does not follow .*the nodes give 0x.* as block ${row.end}, the index row of ${row.start}-${row.end} ${wrong}\\. Nothing was changed\\.$`,
+        `does not follow .*the nodes give 0x.* as block ${row.lastBlock}, the index row of ${row.firstBlock}-${row.lastBlock} ${wrong}\\. Nothing was changed\\.$`,
       ),
     );
-    expect(await rowAt(world, 'logs', next.start)).toEqual(next);
+    expect(await rowAt(world, 'logs', next.firstBlock)).toEqual(next);
   });
 });

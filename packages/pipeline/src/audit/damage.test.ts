@@ -11,13 +11,13 @@ const context: Context = {
   signal: new AbortController().signal,
 };
 
-function bundle(start: number): DamagedBundle {
-  const key = `main/logs/${start}-${start}.json.gz`;
+function bundle(firstBlock: number): DamagedBundle {
+  const key = `main/logs/${firstBlock}-${firstBlock}.json.gz`;
   return {
     network: 'main',
     kind: 'logs',
-    start,
-    end: start,
+    firstBlock,
+    lastBlock: firstBlock,
     key,
     version: 1,
     causes: ['sha256'],
@@ -31,7 +31,7 @@ test('what several processes found at the same time is in the alarm, and leaves 
   const databases = [open(), open(), open()];
   const [first] = databases as [(typeof databases)[number]];
   await first.networks.register({ id: 'main', chainId: 1 });
-  const starts = async (): Promise<number[]> => (await listDamage(first)).map(({ start }) => start).sort();
+  const starts = async (): Promise<number[]> => (await listDamage(first)).map(({ from }) => from).sort();
 
   await Promise.all(
     databases.flatMap((database, i) =>
@@ -42,7 +42,7 @@ test('what several processes found at the same time is in the alarm, and leaves 
   );
   expect(await starts()).toEqual([1, 2, 3, 4, 5, 6]);
   const settled = { damaged: [], others: 0, everything: false };
-  await settleAlarm(first, 'main', { ...settled, seen: ({ start }) => start < 6 });
+  await settleAlarm(first, 'main', { ...settled, seen: ({ from }) => from < 6 });
   expect(await starts()).toEqual([6]);
   await settleAlarm(first, 'main', { ...settled, seen: () => true });
   expect(await first.alarms.list()).toEqual([]);

@@ -1,5 +1,5 @@
 import { type BlockRange, isKind, type Kind } from '@packhouse/chain';
-import type { AlarmRow, Database } from '@packhouse/database';
+import { type AlarmRow, type Database, withLock } from '@packhouse/database';
 import type { Finding, FindingCause } from './finding.js';
 
 /** A published bundle with a finding. */
@@ -24,18 +24,18 @@ interface Damage {
   others(network: string): number;
 }
 
-/** Makes an empty list. */
 export function createDamage(): Damage {
   const bundles = new Map<string, DamagedBundle>();
   const others = new Map<string, number>();
   return {
-    add({ network, kind, start, end, key, version, cause, message, harmless }) {
+    add({ network, kind, from: firstBlock, to: lastBlock, key, version, cause, message, harmless }) {
       if (harmless) return;
-      const named = kind !== null && start !== null && end !== null && key !== null && version !== null;
+      const named =
+        kind !== null && firstBlock !== null && lastBlock !== null && key !== null && version !== null;
       const known = key === null ? undefined : bundles.get(key);
       if (known !== undefined) known.causes.push(cause);
       else if (!named || bundles.size >= MOST) others.set(network, (others.get(network) ?? 0) + 1);
-      else bundles.set(key, { network, kind, start, end, key, version, causes: [cause], message });
+      else bundles.set(key, { network, kind, firstBlock, lastBlock, key, version, causes: [cause], message });
     },
     of: (network) => [...bundles.values()].filter((bundle) => bundle.network === network),
     others: (network) => others.get(network) ?? 0,
@@ -53,10 +53,10 @@ const SHOWN = 5;
 /** A bundle as the alarm lists it. */
 interface AlarmedBundle {
   kind: Kind;
-  start: number;
-  end: number;
-  /** Its object; absent in alarms of older programs. */
-  key?: string;
+  from: number;
+  to: number;
+  /** Its object. */
+  key: string;
   causes: string[];
 }
 
@@ -66,13 +66,13 @@ export async function alarmedBundles(
   network: string,
 ): Promise<{ open: boolean; bundles: AlarmedBundle[]; more: number }> {
   const alarm = (await database.network(network).alarms.list()).find(({ name }) => name === BUNDLE_DAMAGED);
-  return { open: alarm !== undefined, ...contentOf(alarm) };
+  return { open: alarm !== undefined, ...getContent(alarm) };
 }
 
 /** The damaged bundles that the open alarms of all networks list. */
 export async function listDamage(database: Pick<Database, 'alarms'>): Promise<AlarmedBundle[]> {
   const alarms = await database.alarms.list();
-  return alarms.filter(({ name }) => name === BUNDLE_DAMAGED).flatMap((alarm) => contentOf(alarm).bundles);
+  return alarms.filter(({ name }) => name === BUNDLE_DAMAGED).flatMap((alarm) => getContent(alarm).bundles);
 }
 
 /**
@@ -84,15 +84,12 @@ export async function raiseDamage(
   network: string,
   damaged: readonly DamagedBundle[],
 ): Promise<boolean> {
-  const lock = await database.tryLock(`damage:${network}`);
-  if (lock === null) return false;
-  try {
+  const raised = await withLock(database, `damage:${network}`, undefined, async () => {
     await settleAlarm(database, network, { damaged, others: 0, seen: () => false, everything: false });
     const { bundles } = await alarmedBundles(database, network);
     return damaged.every((bundle) => bundles.some(({ key }) => key === bundle.key));
-  } finally {
-    await lock.release();
-  }
+  });
+  return raised ?? false;
 }
 
 /**
@@ -110,20 +107,28 @@ export async function settleAlarm(
   },
 ): Promise<void> {
   const { open, bundles: known, more } = await alarmedBundles(database, network);
-  const found = audit.damaged.map(({ kind, start, end, key, causes }) => ({ kind, start, end, key, causes }));
-  const same = (a: AlarmedBundle, b: AlarmedBundle): boolean => a.kind === b.kind && a.start === b.start;
+  const found = audit.damaged.map(
+    ({ kind, firstBlock: from, lastBlock: to, key, causes }): AlarmedBundle => ({
+      kind,
+      from,
+      to,
+      key,
+      causes,
+    }),
+  );
+  const same = (a: AlarmedBundle, b: AlarmedBundle): boolean => a.kind === b.kind && a.from === b.from;
   const kept = known.filter((bundle) => !audit.seen(bundle) && !found.some((one) => same(one, bundle)));
-  const all: AlarmedBundle[] = [...found, ...kept];
-  const left = (audit.everything ? 0 : more) + audit.others + Math.max(0, all.length - NAMED);
-  if (all.length + left === 0) {
+  const all = [...found, ...kept];
+  const bundles = all.slice(0, NAMED);
+  const left = (audit.everything ? 0 : more) + audit.others + all.length - bundles.length;
+  const count = bundles.length + left;
+  if (count === 0) {
     if (open) await database.network(network).alarms.clear(BUNDLE_DAMAGED, 'itself');
     return;
   }
-  const bundles = all.slice(0, NAMED);
-  const count = all.length + left - Math.max(0, all.length - NAMED);
   const names = bundles
     .slice(0, SHOWN)
-    .map(({ kind, start, end, causes }) => `${kind} ${start}-${end} (${causes.join(', ')})`);
+    .map(({ kind, from, to, causes }) => `${kind} ${from}-${to} (${causes.join(', ')})`);
   const rest = count - names.length;
   await database.network(network).alarms.raise({
     name: BUNDLE_DAMAGED,
@@ -134,7 +139,7 @@ export async function settleAlarm(
   });
 }
 
-function contentOf(alarm: AlarmRow | undefined): { bundles: AlarmedBundle[]; more: number } {
+function getContent(alarm: AlarmRow | undefined): { bundles: AlarmedBundle[]; more: number } {
   const { bundles, more } = (alarm?.data ?? {}) as { bundles?: unknown; more?: unknown };
   return {
     bundles: Array.isArray(bundles) ? (bundles as AlarmedBundle[]).filter(({ kind }) => isKind(kind)) : [],

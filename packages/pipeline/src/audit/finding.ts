@@ -38,8 +38,8 @@ export interface Finding {
   network: string;
   /** null for an object that is not named as a bundle. */
   kind: Kind | null;
-  start: number | null;
-  end: number | null;
+  from: number | null;
+  to: number | null;
   /** The object. */
   key: string | null;
   version: number | null;
@@ -60,31 +60,24 @@ export interface Fault {
   cause: FindingCause;
   /** The rest of a sentence that begins with the bundle's name. */
   what: string;
-  block?: number;
-  expected?: string;
-  got?: string;
+  block?: number | null;
+  expected?: string | null;
+  got?: string | null;
 }
 
-/** The finding about a fault of a bundle. */
-export function bundleFinding(row: BundleRow, fault: Fault): Finding {
-  const { network, kind, start, end } = row;
-  return {
-    network,
-    kind,
-    start,
-    end,
-    key: row.objectKey,
-    version: row.version,
-    cause: fault.cause,
-    block: fault.block ?? null,
-    expected: fault.expected ?? null,
-    got: fault.got ?? null,
-    message: `${network} ${kind} ${start}-${end}: ${fault.what}`,
-    harmless: false,
-  };
+/** The finding about a fault of a bundle; `null` is not known. */
+export function bundleFinding(
+  row: Pick<BundleRow, 'network' | 'kind' | 'firstBlock' | 'lastBlock'> & {
+    objectKey: string | null;
+    version: number | null;
+  },
+  { cause, what, block = null, expected = null, got = null }: Fault,
+): Finding {
+  const { network, kind, firstBlock: from, lastBlock: to, objectKey: key, version } = row;
+  const message = `${network} ${kind} ${from}-${to}: ${what}`;
+  return { network, kind, from, to, key, version, cause, block, expected, got, message, harmless: false };
 }
 
-/** The row's object is missing. */
 export function missingObject(row: BundleRow, store: ObjectStore): Fault {
   return {
     cause: 'missing',
@@ -94,7 +87,6 @@ export function missingObject(row: BundleRow, store: ObjectStore): Fault {
   };
 }
 
-/** The object's length is not that of its row. */
 export function wrongSize(row: BundleRow, bytes: number): Fault {
   return {
     cause: 'size',
@@ -113,13 +105,9 @@ export function recordFault(block: number, error: unknown): Fault {
   const what = `in block ${block}, ${message.replace(/^Block \d+: /, '')}`;
   if (!isPackhouseError(error)) return { cause: 'record', what, block };
   const { proof, expected, got } = error.data;
-  return {
-    cause: error.code === 'PROOF_FAILED' ? (proof as FindingCause) : 'record',
-    what,
-    block,
-    ...(typeof expected === 'string' ? { expected } : {}),
-    ...(typeof got === 'string' ? { got } : {}),
-  };
+  const toText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  const cause = error.code === 'PROOF_FAILED' ? (proof as FindingCause) : 'record';
+  return { cause, what, block, expected: toText(expected), got: toText(got) };
 }
 
 /** Whether a record of this kind may be the false one, by an error of the prover. */
@@ -129,7 +117,6 @@ export function isDoubtful(error: unknown, kind: Kind): boolean {
   );
 }
 
-/** The record differs from its canonical form. */
 export function notCanonical(block: number, expected: string, got: string): Fault {
   let at = 0;
   while (at < got.length && got[at] === expected[at]) at++;
@@ -144,7 +131,6 @@ export function notCanonical(block: number, expected: string, got: string): Faul
   };
 }
 
-/** The record is of another block. */
 export function wrongNumber(block: number, got: string): Fault {
   return {
     cause: 'blockNumber',
@@ -155,7 +141,6 @@ export function wrongNumber(block: number, got: string): Fault {
   };
 }
 
-/** The record cannot be parsed. */
 export function notJson(block: number, error: Error): Fault {
   return { cause: 'json', what: `the record of block ${block} is not JSON: ${error.message}.`, block };
 }

@@ -1,6 +1,6 @@
 import { giantTraceBlock } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { auditWorld, putRaw, recordsOf, republish, rowAt } from '../testing/audited.js';
+import { auditWorld, getRecords, putRaw, republish, rowAt } from '../testing/audited.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { isGiant } from './open-bundle.js';
 
@@ -38,7 +38,7 @@ test('traces that are too large to be held are read as a stream, proved one by o
   expect((await auditWorld(world)).findings).toHaveLength(1);
   await putRaw(world.objectStore, row.objectKey, bytes);
 
-  const [record] = (await recordsOf(world.objectStore, row)) as [string];
+  const [record] = (await getRecords(world.objectStore, row)) as [string];
   // Its last trace is left out: the root has the number of traces.
   const short = `${record.slice(0, record.lastIndexOf(',{"action"'))}]`;
   const { undo } = await republish(world, row, [short]);

@@ -22,7 +22,7 @@ function later(ms: number): World {
   return { ...world, context: { ...world.context, clock } };
 }
 
-const orphan = { network: 'main', kind: 'logs', start: 990, key: 'main/logs/990-999.json.gz' } as const;
+const orphan = { network: 'main', kind: 'logs', firstBlock: 990, key: 'main/logs/990-999.json.gz' } as const;
 const body = Buffer.from('left by somebody who was killed');
 
 test('an object that no row names is told with its size once it is not young any more, and is no damage', async () => {
@@ -33,8 +33,15 @@ test('an object that no row names is told with its size once it is not young any
   expect((await auditWorld(world)).findings).toEqual([]);
   const { findings, summary } = await auditWorld(later(900_000));
   expect(Object.fromEntries(findings.map((finding) => [finding.key, finding]))).toMatchObject({
-    [orphan.key]: { cause: 'orphan', size: body.length, kind: 'logs', start: 990, end: 999, harmless: true },
-    'main/logs/990-999.filter': { cause: 'orphan', kind: 'logs', start: 990, end: 999, harmless: true },
+    [orphan.key]: {
+      cause: 'orphan',
+      size: body.length,
+      kind: 'logs',
+      from: 990,
+      to: 999,
+      harmless: true,
+    },
+    'main/logs/990-999.filter': { cause: 'orphan', kind: 'logs', from: 990, to: 999, harmless: true },
     'main/logs/notes.txt': { cause: 'name', kind: null, harmless: true },
     'main/other/1-2.json.gz': { cause: 'name', harmless: true },
   });
@@ -45,10 +52,11 @@ test('an object that no row names is told with its size once it is not young any
 });
 
 test('orphans outside the range or of another kind are left out', async () => {
-  const range = { start: FIRST, end: FIRST + 5 };
+  const range = { firstBlock: FIRST, lastBlock: FIRST + 5 };
   expect((await auditWorld(later(900_000), { range })).findings).toEqual([]);
   expect(
-    (await auditWorld(later(900_000), { kinds: ['blocks'], range: { start: 0, end: FIRST } })).findings,
+    (await auditWorld(later(900_000), { kinds: ['blocks'], range: { firstBlock: 0, lastBlock: FIRST } }))
+      .findings,
   ).toEqual([]);
 });
 
@@ -85,7 +93,7 @@ test('an orphan is deleted only when it is older than an hour, and only while no
 test('an object that was published since it was seen is not deleted', async () => {
   const row = await rowAt(world, 'logs', FIRST);
   const at = later(4_000_000);
-  const named = [{ network: 'main', kind: 'logs', start: row.start, key: row.objectKey } as const];
+  const named = [{ network: 'main', kind: 'logs', firstBlock: row.firstBlock, key: row.objectKey } as const];
   expect(await deleteOrphans({ ...world, context: at.context }, named, world.context.signal)).toEqual([]);
   expect(await world.objectStore.head(row.objectKey)).not.toBeNull();
 });
@@ -96,7 +104,7 @@ test('a sample is the same for the same seed, and everything is in some sample',
     await auditWorld(
       world,
       { seed, sample, objects: false },
-      { onChecked: ({ kind, start }) => names.push(`${kind} ${start}`) },
+      { onChecked: ({ kind, firstBlock }) => names.push(`${kind} ${firstBlock}`) },
     );
     return names.sort();
   };
@@ -134,13 +142,13 @@ test('an audit reads nothing it was not asked for', async () => {
   const row = await rowAt(world, 'blocks', FIRST + 9);
   await auditWorld(
     { ...world, objectStore },
-    { kinds: ['blocks'], range: { start: FIRST + 9, end: FIRST + 9 }, objects: false },
+    { kinds: ['blocks'], range: { firstBlock: FIRST + 9, lastBlock: FIRST + 9 }, objects: false },
   );
   expect(read).toEqual([row.objectKey]);
 });
 
 test('nothing published in the range is said in one sentence', async () => {
-  const empty = auditWorld(world, { range: { start: 5, end: 9 } });
+  const empty = auditWorld(world, { range: { firstBlock: 5, lastBlock: 9 } });
   await expect(empty).rejects.toMatchObject({
     code: 'AUDIT_EMPTY',
     message: expect.stringContaining('blocks 5 to 9'),

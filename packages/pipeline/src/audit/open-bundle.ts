@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createGunzip } from 'node:zlib';
 import {
   type FragmentRecords,
   memberFrame,
+  objectKey,
   parseObjectKey,
   readBundle,
   readFragments,
@@ -54,7 +55,7 @@ export async function openBundle(
     return null;
   }
   report.read(bytes.length);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = hash('sha256', bytes);
   if (sha256 === row.sha256) {
     return { row, bytes, fragments: readFragments({ fragments: row.fragments, bytes }) };
   }
@@ -150,12 +151,11 @@ async function inflates(bytes: Buffer): Promise<boolean> {
 }
 
 function checkName(row: BundleRow): Fault | null {
-  const { network, kind, start, end } = row;
-  const expected = `a key of ${network}/${kind} ${start}-${end}`;
+  const { network, kind, firstBlock, lastBlock } = row;
+  const expected = `a key of ${network}/${kind} ${firstBlock}-${lastBlock}`;
   try {
-    const name = parseObjectKey(row.objectKey);
-    const right = name.network === network && name.kind === kind && name.start === start && name.end === end;
-    if (right) return null;
+    const { version } = parseObjectKey(row.objectKey);
+    if (objectKey({ network, kind, firstBlock, lastBlock, version }) === row.objectKey) return null;
   } catch {
     // Reported below.
   }
@@ -184,10 +184,7 @@ async function placeOfDamage(row: BundleRow, bytes: Buffer): Promise<string> {
     for await (const _ of readFragments({ fragments: row.fragments, bytes }));
     return 'its bytes inflate to what they should, but are others.';
   } catch (error) {
-    return lowerFirst((error as Error).message);
+    const { message } = error as Error;
+    return message.charAt(0).toLowerCase() + message.slice(1);
   }
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -2,9 +2,9 @@ import { bundleOfFilter, parseObjectKey } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { ListedObject, ObjectStore } from '@packhouse/object-store';
-import { type Context, PackhouseError } from '@packhouse/runtime';
+import { type Context, getOrAdd, PackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
-import type { Finding } from './finding.js';
+import { bundleFinding, type Finding } from './finding.js';
 
 interface OrphanParts {
   context: Context;
@@ -23,8 +23,8 @@ interface NamedObject extends ListedObject, BlockRange {
 
 /**
  * Compares the store's objects of a network with the index. Reports objects that no row names, current or superseded,
- * filters of bundles that no row names, and objects that are named as neither. Both are harmless: a packer that is killed between the object and its row
- * leaves one.
+ * filters of bundles that no row names, and objects that are named as neither. All are harmless: a packer that is killed
+ * between the object and its row leaves one.
  */
 export async function checkObjects(
   parts: OrphanParts & { report: AuditReport },
@@ -43,14 +43,15 @@ export async function checkObjects(
   for await (const object of objectStore.list(`${network}/`, { signal })) {
     const young =
       object.modifiedAt !== undefined && context.clock.now() - object.modifiedAt.getTime() < YOUNG_MS;
-    const name = nameOf(object.key);
+    const name = toName(object.key);
     if (name === null) {
       if (request.whole && !young) report.found(misnamed(network, object));
       continue;
     }
     const page = pages.get(name.kind);
-    if (page === undefined || young || name.start > range.end || name.end < range.start) continue;
-    page.push({ ...object, kind: name.kind, start: name.start, end: name.end });
+    if (page === undefined || young || name.firstBlock > range.lastBlock || name.lastBlock < range.firstBlock)
+      continue;
+    page.push({ ...name, ...object });
     if (page.length >= PAGE) await flush(name.kind);
   }
   for (const kind of kinds) await flush(kind);
@@ -64,12 +65,12 @@ async function unnamed(
   page: readonly NamedObject[],
 ): Promise<NamedObject[]> {
   if (page.length === 0) return [];
-  const starts = [...new Set(page.map(({ start }) => start))];
+  const starts = [...new Set(page.map(({ firstBlock }) => firstBlock))];
   const known = await database.network(network).audit.knownKeys(kind, starts);
   return page.filter(({ key }) => !known.has(bundleOfFilter(key) ?? key));
 }
 
-function nameOf(key: string): ReturnType<typeof parseObjectKey> | null {
+function toName(key: string): ReturnType<typeof parseObjectKey> | null {
   try {
     return parseObjectKey(bundleOfFilter(key) ?? key);
   } catch {
@@ -77,54 +78,29 @@ function nameOf(key: string): ReturnType<typeof parseObjectKey> | null {
   }
 }
 
-function orphan(network: string, { kind, start, end, key, size }: NamedObject): Finding {
-  return {
-    ...NOTHING,
-    network,
-    kind,
-    start,
-    end,
-    key,
-    cause: 'orphan',
-    message: `${network} ${kind} ${start}-${end}: no index row names the object ${key} of ${size} bytes (harmless; a packer that was killed leaves such).`,
-    size,
-  };
+function orphan(network: string, object: NamedObject): Finding {
+  const what = `no index row names the object ${object.key} of ${object.size} bytes (harmless; a packer that was killed leaves such).`;
+  const row = { ...object, network, objectKey: object.key, version: null };
+  return { ...bundleFinding(row, { cause: 'orphan', what }), harmless: true, size: object.size };
 }
 
 function misnamed(network: string, { key, size }: ListedObject): Finding {
-  return {
-    ...NOTHING,
-    network,
-    key,
-    cause: 'name',
-    message: `${network}: the object ${key} of ${size} bytes has no name of a bundle, expected ${network}/<kind>/<start>-<end>.json.gz (harmless; nothing reads it).`,
-    size,
-  };
+  const message = `${network}: the object ${key} of ${size} bytes has no name of a bundle, expected ${network}/<kind>/<start>-<end>.json.gz (harmless; nothing reads it).`;
+  const none = { kind: null, from: null, to: null, version: null, block: null, expected: null, got: null };
+  return { ...none, network, key, cause: 'name', message, size, harmless: true };
 }
-
-const NOTHING = {
-  kind: null,
-  start: null,
-  end: null,
-  key: null,
-  version: null,
-  block: null,
-  expected: null,
-  got: null,
-  harmless: true,
-} as const;
 
 /** Younger objects are never deleted, in milliseconds. */
 const SETTLED_MS = 3_600_000;
 /** How long to wait for packers of the kind, and how often their lock is tried, in milliseconds. */
 const WAIT_MS = 60_000;
-const ASK_EVERY_MS = 250;
+const TRY_EVERY_MS = 250;
 
 /** An object that no index row named when it was looked for. */
 export interface Orphan {
   network: string;
   kind: Kind;
-  start: number;
+  firstBlock: number;
   key: string;
 }
 
@@ -140,20 +116,17 @@ export async function deleteOrphans(
 ): Promise<string[]> {
   const deleted: string[] = [];
   const kinds = new Map<string, Orphan[]>();
-  for (const orphan of orphans) {
-    const name = `${orphan.network}:${orphan.kind}`;
-    kinds.set(name, [...(kinds.get(name) ?? []), orphan]);
-  }
+  for (const orphan of orphans) getOrAdd(kinds, `${orphan.network}:${orphan.kind}`, () => []).push(orphan);
   for (const [name, group] of kinds) {
     const locks = await takeBoth(context, database, name, signal);
     try {
-      for (const { network, kind, start, key } of group) {
+      for (const { network, kind, firstBlock, key } of group) {
         signal.throwIfAborted();
         for (const { lost } of locks) lost.throwIfAborted();
         const object = await objectStore.head(key, { signal });
         const written = object?.modifiedAt?.getTime();
         if (written === undefined || context.clock.now() - written < SETTLED_MS) continue;
-        const known = await database.network(network).audit.knownKeys(kind, [start]);
+        const known = await database.network(network).audit.knownKeys(kind, [firstBlock]);
         if (known.has(bundleOfFilter(key) ?? key)) continue;
         await objectStore.delete(key);
         deleted.push(key);
@@ -181,7 +154,7 @@ async function takeBoth(
       let lock = await database.tryLock(name);
       while (lock === null) {
         if (context.clock.elapsed() > until) throw busy(kind);
-        await context.clock.sleep(ASK_EVERY_MS, signal);
+        await context.clock.sleep(TRY_EVERY_MS, signal);
         lock = await database.tryLock(name);
       }
       locks.push(lock);

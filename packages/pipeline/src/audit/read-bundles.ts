@@ -1,7 +1,6 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import { type BlockRange, intersectRanges, type Kind, unionRanges } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import { isPackhouseError } from '@packhouse/runtime';
-import { intersectRanges, unionRanges } from '../ranges.js';
 import type { AuditReport } from './audit-report.js';
 import { memberFault, type OpenedBundle } from './open-bundle.js';
 
@@ -26,7 +25,7 @@ export async function* selectBundles(
   for await (const bundle of bundleRanges(database, request)) {
     if (!request.chosen(bundle)) continue;
     try {
-      const row = await database.network(network).bundles.covering(kind, bundle.start);
+      const row = await database.network(network).bundles.covering(kind, bundle.firstBlock);
       if (row !== null) yield row;
     } catch (error) {
       if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
@@ -43,12 +42,12 @@ async function* bundleRanges(
   const { published } = await database.network(network).coverage(kind, range);
   let seen = -1;
   for (const span of intersectRanges(unionRanges(published), [range])) {
-    for (let start = span.start; start <= span.end; start += WINDOW_BLOCKS) {
-      const window = { start, end: Math.min(span.end, start + WINDOW_BLOCKS - 1) };
+    for (let firstBlock = span.firstBlock; firstBlock <= span.lastBlock; firstBlock += WINDOW_BLOCKS) {
+      const window = { firstBlock, lastBlock: Math.min(span.lastBlock, firstBlock + WINDOW_BLOCKS - 1) };
       for (const bundle of await database.network(network).bundles.ranges(kind, window)) {
         // A bundle that reaches into the next window is in both.
-        if (bundle.start <= seen) continue;
-        seen = bundle.start;
+        if (bundle.firstBlock <= seen) continue;
+        seen = bundle.firstBlock;
         yield bundle;
       }
     }
@@ -118,10 +117,10 @@ export async function* bundleRecords(
 ): AsyncGenerator<BundleRecord, void, undefined> {
   for await (const { row, bytes, fragments } of bundles) {
     try {
-      if (fragments === null) yield { number: row.start, row, text: null };
+      if (fragments === null) yield { number: row.firstBlock, row, text: null };
       else {
         for await (const { fragment, records } of fragments) {
-          for (const [i, text] of records.entries()) yield { number: fragment.startBlock + i, row, text };
+          for (const [i, text] of records.entries()) yield { number: fragment.firstBlock + i, row, text };
         }
       }
     } catch (error) {

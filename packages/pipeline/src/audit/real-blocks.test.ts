@@ -8,19 +8,19 @@ import { makeWorld } from '../testing/world.js';
 const directory = chainDataDirectory();
 
 /** Publishes these blocks and audits them. */
-async function auditOf(
+async function getAudit(
   blocks: RecordedBlock[],
   kinds: readonly Kind[] = KINDS,
 ): Promise<ReturnType<typeof auditWorld>> {
   const world = await makeWorld(inject('postgresUrl'), [{ blocks }], { kinds });
   try {
     for (const { number } of blocks.filter(({ number }, i) => blocks[i - 1]?.number !== number - 1)) {
-      let end = number;
-      while (blocks.some((block) => block.number === end + 1)) end++;
-      await world.database.network('main').wanted.add({
+      let to = number;
+      while (blocks.some((block) => block.number === to + 1)) to++;
+      await world.database.network('main').backfills.add({
         kinds: [...kinds],
-        start: number,
-        end,
+        from: number,
+        to,
         priority: 1,
       });
     }
@@ -39,18 +39,20 @@ describe.skipIf(directory === null)('an audit of real blocks (needs the chain da
 
   test('twelve mainnet blocks are clean in all kinds', async () => {
     const blocks = await load('mainnet-17686110-17686121.jsonl.gz');
-    const { findings, summary } = await auditOf(blocks);
+    const { findings, summary } = await getAudit(blocks);
     expect(findings).toEqual([]);
     expect(summary).toMatchObject({
       blocks: 60,
       // The recording leaves them out.
-      unchecked: [{ kind: 'blocks', blocks: 12, why: expect.stringMatching(/^the withdrawals are missing/) }],
+      unchecked: [
+        { kind: 'blocks', blocks: 12, reason: expect.stringMatching(/^the withdrawals are missing/) },
+      ],
     });
   });
 
   test('two thousand of the first blocks, many to a bundle, are clean', async () => {
     const blocks = (await load('mainnet-0-8191.jsonl.gz')).slice(0, 2_000);
-    const { findings, summary } = await auditOf(blocks, ['blocks', 'transactions', 'receipts', 'logs']);
+    const { findings, summary } = await getAudit(blocks, ['blocks', 'transactions', 'receipts', 'logs']);
     expect(findings).toEqual([]);
     expect(summary).toMatchObject({ blocks: 8_000, unchecked: [] });
   });
@@ -60,7 +62,7 @@ describe.skipIf(directory === null)('an audit of real blocks (needs the chain da
     const kinds = ['blocks', 'transactions', 'receipts', 'logs'] as const;
     const blocks = all.filter(({ receipts }) => receipts !== undefined);
     expect(blocks.length).toBeGreaterThan(5);
-    const { findings, summary } = await auditOf(blocks, [...kinds]);
+    const { findings, summary } = await getAudit(blocks, [...kinds]);
     expect(findings).toEqual([]);
     expect(summary).toMatchObject({ blocks: 4 * blocks.length, unchecked: [] });
   });

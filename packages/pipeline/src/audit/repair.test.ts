@@ -4,7 +4,7 @@ import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { auditAndRepair, auditWorld, putRaw, supersededOf } from '../testing/audited.js';
+import { auditAndRepair, auditWorld, getSuperseded, putRaw } from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 
@@ -88,13 +88,13 @@ describe.each(Object.keys(stores))('damage in %s', (name) => {
           expect(findings).toHaveLength(1);
           expect(findings[0]).toMatchObject({
             kind: row.kind,
-            start: row.start,
-            end: row.end,
+            from: row.firstBlock,
+            to: row.lastBlock,
             key: row.objectKey,
             cause: 'sha256',
             expected: row.sha256,
           });
-          expect(findings[0]?.message).toContain(`main ${row.kind} ${row.start}-${row.end}: `);
+          expect(findings[0]?.message).toContain(`main ${row.kind} ${row.firstBlock}-${row.lastBlock}: `);
 
           const { outcome } = await auditAndRepair({ ...world, objectStore: store });
           expect(outcome.repairs).toMatchObject([{ state: 'repaired', version: row.version + 1 }]);
@@ -102,7 +102,7 @@ describe.each(Object.keys(stores))('damage in %s', (name) => {
           expect((await auditWorld({ ...world, objectStore: store })).findings).toEqual([]);
           expect(await world.published(row.kind, store)).toEqual(original.get(row.kind));
           expect((await store.read(row.objectKey)).equals(bytes)).toBe(true);
-          const [kept] = (await supersededOf(world, row)).slice(-1);
+          const [kept] = (await getSuperseded(world, row)).slice(-1);
           expect(kept).toMatchObject({ objectKey: row.objectKey, version: row.version });
         },
       ),

@@ -1,16 +1,23 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { objectKey, spliceMember } from '@packhouse/bundle';
-import { type Kind, PROOFS, type Proof, type Prover } from '@packhouse/chain';
-import type { BundleRow, Database, NewBundle, StagedBlock, StageRequest } from '@packhouse/database';
+import type { Kind, Prover } from '@packhouse/chain';
+import {
+  type BundleRow,
+  type Database,
+  type NewBundle,
+  type StagedBlock,
+  type StageRequest,
+  withLock,
+} from '@packhouse/database';
 import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
-import { type Context, isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
+import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { extractRuns } from '../ingest/extract.js';
-import { notProvedIn, relevantProofs } from '../publish/publish.js';
+import { notProvedIn, provedByAll, relevantProofs } from '../publish/publish.js';
 import { putFilter, putFilterLater } from '../publish/put-filter.js';
 import { putBundle } from '../publish/put-verified.js';
 import { type SignerSource, withSigner } from '../publish/sign.js';
-import { filterOf } from './check-filter.js';
+import { getFilter } from './check-filter.js';
 import type { DamagedBundle } from './damage.js';
 
 interface RepairParts {
@@ -45,23 +52,13 @@ export type OpenRepair = (
  */
 export async function repairNetwork(
   parts: Pick<RepairParts, 'context' | 'database' | 'objectStore'>,
-  {
-    network,
-    damaged,
-    openRepair,
-  }: {
-    network: string;
-    damaged: readonly DamagedBundle[];
-    openRepair: OpenRepair;
-  },
+  request: { network: string; damaged: readonly DamagedBundle[]; openRepair: OpenRepair },
   signal: AbortSignal,
 ): Promise<Repair[]> {
+  const { damaged } = request;
   const repairs: Repair[] = [];
-  const opened = await openRepair(network).catch((error: unknown) => error as Error);
-  if (opened instanceof Error) {
-    for (const bundle of damaged) repairs.push(failed(parts.context, bundle, opened));
-    return repairs;
-  }
+  const opened = await request.openRepair(request.network).catch((error: unknown) => error as Error);
+  if (opened instanceof Error) return damaged.map((bundle) => failed(parts.context, bundle, opened));
   try {
     for (const bundle of damaged) {
       signal.throwIfAborted();
@@ -79,19 +76,19 @@ export async function repairNetwork(
 }
 
 async function repairOne(parts: RepairParts, bundle: DamagedBundle, signal: AbortSignal): Promise<Repair> {
-  const { network, kind, start, end, causes } = bundle;
+  const { network, kind, firstBlock, lastBlock, causes } = bundle;
   if (causes.every((cause) => cause === 'filter')) return rewriteFilter(parts, bundle, signal);
   if (causes.every((cause) => cause === 'parentLink')) await blameLink(parts, bundle, signal);
   const row = await repairBundle(parts, bundle, signal);
   parts.context.logger.warn(
-    { network, kind, start, end, version: row.version },
+    { network, kind, from: firstBlock, to: lastBlock, version: row.version },
     'a damaged bundle was rebuilt from the upstreams',
   );
   return {
     bundle,
     state: 'repaired',
     version: row.version,
-    message: `${network} ${kind} ${start}-${end} is repaired: version ${row.version} is published as ${row.objectKey}, ${bundle.key} is kept.`,
+    message: `${network} ${kind} ${firstBlock}-${lastBlock} is repaired: version ${row.version} is published as ${row.objectKey}, ${bundle.key} is kept.`,
   };
 }
 
@@ -101,13 +98,13 @@ async function rewriteFilter(
   bundle: DamagedBundle,
   signal: AbortSignal,
 ): Promise<Repair> {
-  const { network, kind, start, end } = bundle;
-  const row = await parts.database.network(network).bundles.covering(kind, start);
-  if (row === null || row.start !== start) throw gone(bundle);
+  const { network, kind, firstBlock, lastBlock } = bundle;
+  const row = await parts.database.network(network).bundles.covering(kind, firstBlock);
+  if (row === null || row.firstBlock !== firstBlock) throw bundleGone(bundle);
   const bytes = await parts.objectStore.read(row.objectKey, { signal });
-  const expected = await filterOf(parts.database, row);
+  const expected = await getFilter(parts.database, row);
   const written = await putFilterLater(parts, row, { bytes, expected }, signal);
-  const name = `The filter of ${network} ${kind} ${start}-${end}`;
+  const name = `The filter of ${network} ${kind} ${firstBlock}-${lastBlock}`;
   return {
     bundle,
     state: written ? 'repaired' : 'failed',
@@ -119,33 +116,47 @@ async function rewriteFilter(
 /** For two sound bundles that do not follow each other: asks the upstreams which of them is of another chain. */
 async function blameLink(
   { database, source }: RepairParts,
-  { network, kind, start, end }: DamagedBundle,
+  { network, kind, firstBlock, lastBlock }: DamagedBundle,
   signal: AbortSignal,
 ): Promise<void> {
   const { bundles } = database.network(network);
-  const [before, row] = await Promise.all([bundles.covering(kind, start - 1), bundles.covering(kind, start)]);
+  const [before, row] = await Promise.all([
+    bundles.covering(kind, firstBlock - 1),
+    bundles.covering(kind, firstBlock),
+  ]);
   if (before === null || row === null || row.firstParentHash === before.lastHash) return;
-  const [theirs, ours] = [await source.blockHash(start - 1, signal), await source.blockHash(start, signal)];
+  const [theirs, ours] = [
+    await source.blockHash(firstBlock - 1, signal),
+    await source.blockHash(firstBlock, signal),
+  ];
   const wrong =
     ours !== row.firstHash
-      ? { range: `${start}-${end}`, block: start, expected: row.firstHash, got: ours }
-      : { range: `${before.start}-${before.end}`, block: start - 1, expected: before.lastHash, got: theirs };
+      ? { range: `${firstBlock}-${lastBlock}`, block: firstBlock, expected: row.firstHash, got: ours }
+      : {
+          range: `${before.firstBlock}-${before.lastBlock}`,
+          block: firstBlock - 1,
+          expected: before.lastHash,
+          got: theirs,
+        };
   throw new PackhouseError({
     code: 'REPAIR_REFUSED',
-    message: `${network} ${kind} ${start}-${end} does not follow the bundle before it, and is not repaired: the nodes give ${wrong.got ?? 'nothing'} as block ${wrong.block}, the index row of ${wrong.range} ${wrong.expected}. Nothing was changed.`,
+    message: `${network} ${kind} ${firstBlock}-${lastBlock} does not follow the bundle before it, and is not repaired: the nodes give ${wrong.got ?? 'nothing'} as block ${wrong.block}, the index row of ${wrong.range} ${wrong.expected}. Nothing was changed.`,
     hint: 'The nodes are on another chain than the one that was published: find out which of the two is right.',
     data: { network, kind, ...wrong },
   });
 }
 
 function failed(context: Context, bundle: DamagedBundle, error: Error): Repair {
-  const { network, kind, start, end, version } = bundle;
+  const { network, kind, firstBlock, lastBlock, version } = bundle;
   const state = isPackhouseError(error, 'REPAIR_REFUSED') ? 'refused' : 'failed';
-  context.logger.error({ network, kind, start, end, err: error }, 'a damaged bundle was not repaired');
+  context.logger.error(
+    { network, kind, from: firstBlock, to: lastBlock, err: error },
+    'a damaged bundle was not repaired',
+  );
   const named = isPackhouseError(error, 'REPAIR_REFUSED') || isPackhouseError(error, 'REPAIR_FAILED');
   const sentence = named
     ? error.message
-    : `${network} ${kind} ${start}-${end} is not repaired: ${error.message} Nothing was changed.`;
+    : `${network} ${kind} ${firstBlock}-${lastBlock} is not repaired: ${error.message} Nothing was changed.`;
   return { bundle, state, version, message: sentence };
 }
 
@@ -172,15 +183,11 @@ async function repairBundle(
   signal: AbortSignal,
 ): Promise<BundleRow> {
   const { database, objectStore, signers } = parts;
-  const { network, kind, start } = damaged;
+  const { network, kind, firstBlock } = damaged;
   const { bundles } = database.network(network);
-  const lock = await database.tryLock(`repair:${network}:${kind}`);
-  if (lock === null) throw busy(damaged);
-  const scope = openScope(signal, lock.lost);
-  const stop = scope.signal;
-  try {
-    const row = await bundles.covering(kind, start);
-    if (row === null || row.start !== start) throw gone(damaged);
+  const rebuilt = await withLock(database, `repair:${network}:${kind}`, signal, async (stop) => {
+    const row = await bundles.covering(kind, firstBlock);
+    if (row === null || row.firstBlock !== firstBlock) throw bundleGone(damaged);
     // Another process repaired it meanwhile.
     if (row.version !== damaged.version) return row;
     const run = await fetchRun(parts, row, stop);
@@ -193,65 +200,64 @@ async function repairBundle(
       bundles.supersede(filter === null ? bundle : { ...bundle, filter }, {
         replaces: row.sha256,
         reason: damaged.message,
-        ...(signer === undefined ? {} : { sealing: { signer, clients } }),
+        sealing: signer && { signer, clients },
       }),
     );
-  } finally {
-    scope.close();
-    await lock.release();
-  }
+  });
+  if (rebuilt === undefined) throw busy(damaged);
+  return rebuilt;
 }
 
 /** The blocks of the bundle, with the proofs that they had at its publication. */
 async function fetchRun(parts: RepairParts, row: BundleRow, signal: AbortSignal): Promise<StageRequest> {
-  const { network, kind, start, end } = row;
+  const { network, kind, firstBlock, lastBlock } = row;
   // Receipts are fetched if they were proved then, so that the new version has no fewer proofs.
   const kinds: Kind[] =
     row.proofs.includes('receiptsRoot') && kind !== 'receipts' ? [kind, 'receipts'] : [kind];
   const { context, source, prover } = parts;
   const { runs, failures } = await extractRuns(
     { context, source, prover, network },
-    { start, end, kinds },
+    { firstBlock, lastBlock, kinds },
     signal,
+    true,
   );
   const [failure] = failures;
   const [run] = runs;
-  if (failure === undefined && run !== undefined && run.blocks.length === end - start + 1) return run;
+  if (failure === undefined && run !== undefined && run.blocks.length === lastBlock - firstBlock + 1)
+    return run;
   throw new PackhouseError({
     code: 'REPAIR_FAILED',
-    message: `${network} ${kind} ${start}-${end} cannot be rebuilt: ${
+    message: `${network} ${kind} ${firstBlock}-${lastBlock} cannot be rebuilt: ${
       failure === undefined
         ? 'the blocks that the nodes give do not follow one another'
         : `the nodes cannot give block ${failure.number}: ${failure.error.message.replace(/\.$/, '')}`
     }. Nothing was changed.`,
     hint: 'Add an upstream that keeps these blocks, and run the audit again.',
-    data: { network, kind, start, end, ...(failure === undefined ? {} : { block: failure.number }) },
+    data: { network, kind, firstBlock, lastBlock, block: failure?.number },
     cause: failure?.error,
   });
 }
 
 function refuseOtherChain(row: BundleRow, blocks: readonly StagedBlock[]): void {
   const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
-  const differs =
-    first.hash !== row.firstHash
-      ? { block: first.number, what: 'hash', got: first.hash, expected: row.firstHash }
-      : first.parentHash !== row.firstParentHash
-        ? { block: first.number, what: 'parent hash', got: first.parentHash, expected: row.firstParentHash }
-        : last.hash !== row.lastHash
-          ? { block: last.number, what: 'hash', got: last.hash, expected: row.lastHash }
-          : null;
-  if (differs === null) return;
-  const { network, kind, start, end } = row;
+  const { firstHash, firstParentHash, lastHash } = row;
+  const differs = [
+    { block: first.number, what: 'hash', got: first.hash, expected: firstHash },
+    { block: first.number, what: 'parent hash', got: first.parentHash, expected: firstParentHash },
+    { block: last.number, what: 'hash', got: last.hash, expected: lastHash },
+  ].find(({ got, expected }) => got !== expected);
+  if (differs === undefined) return;
+  const { network, kind, firstBlock, lastBlock } = row;
   throw new PackhouseError({
     code: 'REPAIR_REFUSED',
-    message: `${network} ${kind} ${start}-${end} is not repaired: the nodes give ${differs.got} as the ${differs.what} of block ${differs.block}, its index row ${differs.expected}. Nothing was changed.`,
+    message: `${network} ${kind} ${firstBlock}-${lastBlock} is not repaired: the nodes give ${differs.got} as the ${differs.what} of block ${differs.block}, its index row ${differs.expected}. Nothing was changed.`,
     hint: 'The nodes are on another chain than the one that was published: find out which of the two is right.',
-    data: { network, kind, start, end, ...differs },
+    data: { network, kind, firstBlock, lastBlock, ...differs },
   });
 }
 
 function rebuild(row: BundleRow, run: StageRequest): { bundle: NewBundle; body: Buffer } {
-  const { network, kind, start, end } = row;
+  const { network, kind, firstBlock, lastBlock } = row;
   const fragments = run.kinds.find((staged) => staged.kind === kind)?.fragments ?? [];
   const member = spliceMember(
     fragments,
@@ -261,10 +267,11 @@ function rebuild(row: BundleRow, run: StageRequest): { bundle: NewBundle; body: 
   const { publishedAt: _, version, notProved: __, ...same } = row;
   const bundle = {
     ...same,
-    objectKey: objectKey({ network, kind, start, end, version: version + 1 }),
+    objectKey: objectKey({ network, kind, firstBlock, lastBlock, version: version + 1 }),
     byteLength: member.byteLength,
     rawLength: member.rawLength,
-    sha256: createHash('sha256').update(body).digest('hex'),
+    sha256: hash('sha256', body),
+    // Links within the run are checked as it is extracted, those to the neighbours by the hashes of the index row.
     proofs: relevantProofs(kind, provedByAll(run.blocks)),
     ...notProvedIn(kind, run.blocks),
     fragments: fragments.map(({ body: ___, ...info }) => info),
@@ -272,14 +279,7 @@ function rebuild(row: BundleRow, run: StageRequest): { bundle: NewBundle; body: 
   return { bundle, body };
 }
 
-function provedByAll(blocks: readonly StagedBlock[]): Proof[] {
-  // Links within the run are checked as it is extracted, those to the neighbours by the hashes of the index row.
-  return PROOFS.filter(
-    (proof) => proof === 'parentLink' || blocks.every(({ proofs }) => proofs.includes(proof)),
-  );
-}
-
-function busy({ network, kind }: { network: string; kind: Kind }): PackhouseError {
+function busy({ network, kind }: DamagedBundle): PackhouseError {
   return new PackhouseError({
     code: 'REPAIR_FAILED',
     message: `Bundles of ${network} ${kind} are being repaired by another process.`,
@@ -288,10 +288,10 @@ function busy({ network, kind }: { network: string; kind: Kind }): PackhouseErro
   });
 }
 
-function gone({ network, kind, start }: { network: string; kind: Kind; start: number }): PackhouseError {
+function bundleGone({ network, kind, firstBlock }: DamagedBundle): PackhouseError {
   return new PackhouseError({
     code: 'REPAIR_FAILED',
-    message: `There is no bundle of ${network} ${kind} any more that starts at block ${start}.`,
-    data: { network, kind, start },
+    message: `There is no bundle of ${network} ${kind} any more that starts at block ${firstBlock}.`,
+    data: { network, kind, from: firstBlock },
   });
 }

@@ -45,15 +45,15 @@ test('damage raises an alarm by name; it stays until the bundle is seen sound, a
   const [alarm] = await world.database.network('main').alarms.list();
   expect(alarm).toMatchObject({
     name: 'BUNDLE_DAMAGED',
-    message: `1 published bundle of main is damaged: receipts ${row.start}-${row.end} (sha256). Run \`packhouse audit --network main --repair\`.`,
-    data: { bundles: [{ kind: 'receipts', start: row.start, causes: ['sha256'] }], more: 0 },
+    message: `1 published bundle of main is damaged: receipts ${row.firstBlock}-${row.lastBlock} (sha256). Run \`packhouse audit --network main --repair\`.`,
+    data: { bundles: [{ kind: 'receipts', from: row.firstBlock, causes: ['sha256'] }], more: 0 },
   });
 
   await putRaw(world.objectStore, row.objectKey, sound);
   const other = {
     networks: ['main'],
     kinds: ['logs'] as const,
-    range: { start: 0, end: 1e6 },
+    range: { firstBlock: 0, lastBlock: 1e6 },
     sample: 1,
     seed: '',
     objects: false,
@@ -80,7 +80,7 @@ test('a repair ends the alarm; nodes that cannot serve leave everything, and the
   );
   expect(await rowAt(world, 'logs', FIRST)).toEqual(row);
   expect((await alarmedBundles(world.database, 'main')).bundles).toMatchObject([
-    { kind: 'logs', start: row.start },
+    { kind: 'logs', from: row.firstBlock },
   ]);
 
   node?.faults.clear();

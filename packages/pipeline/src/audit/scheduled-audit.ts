@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { hash } from 'node:crypto';
+import { type BlockRange, countBlocks, KINDS, type Kind, unionRanges } from '@packhouse/chain';
 import type { AuditRun, Database } from '@packhouse/database';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
-import { countBlocks, unionRanges } from '../ranges.js';
-import type { AuditParts } from './audit.js';
+import { type AuditParts, toShare } from './audit.js';
 import { alarmedBundles } from './damage.js';
 import { runAudit } from './run-audit.js';
 
@@ -30,18 +29,18 @@ export async function scheduledAudit(
   const { network, share, bytesPerSecond, seed } = request;
   const known = await alarmedBundles(database, network);
   const one = await oneBundle(database, network, seed);
-  const always = new Set([...known.bundles, ...(one === null ? [] : [one])].map(nameOf));
+  const always = new Set([...known.bundles, ...(one === null ? [] : [one])].map(toName));
   try {
     const { summary } = await runAudit(
       parts,
       {
         networks: [network],
         kinds: KINDS,
-        range: { start: 0, end: Number.MAX_SAFE_INTEGER },
+        range: { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER },
         sample: share,
         seed,
         objects: false,
-        always: (bundle) => always.has(nameOf(bundle)),
+        always: (bundle) => always.has(toName({ kind: bundle.kind, from: bundle.firstBlock })),
       },
       { pace: createPace(context, bytesPerSecond, signal) },
       signal,
@@ -56,8 +55,8 @@ export async function scheduledAudit(
   }
 }
 
-function nameOf({ kind, start }: { kind: Kind; start: number }): string {
-  return `${kind} ${start}`;
+function toName({ kind, from }: { kind: Kind; from: number }): string {
+  return `${kind} ${from}`;
 }
 
 /** A bundle at a pseudo-random place: a small network's sample would mostly be empty. */
@@ -65,16 +64,18 @@ async function oneBundle(
   database: Database,
   network: string,
   seed: string,
-): Promise<{ kind: Kind; start: number } | null> {
-  const digest = createHash('sha256').update(`${seed}\n${network}`).digest();
+): Promise<{ kind: Kind; from: number } | null> {
+  const place = `${seed}\n${network}`;
+  const first = hash('sha256', place, 'buffer').readUInt8(6);
   for (let turn = 0; turn < KINDS.length; turn++) {
-    const kind = KINDS[(digest.readUInt8(6) + turn) % KINDS.length] as Kind;
+    const kind = KINDS[(first + turn) % KINDS.length] as Kind;
     const published = unionRanges((await database.network(network).coverage(kind)).published);
     const blocks = countBlocks(published);
     if (blocks === 0) continue;
-    const number = blockAt(published, Math.floor((digest.readUIntBE(0, 6) / 2 ** 48) * blocks));
-    const [bundle] = await database.network(network).bundles.ranges(kind, { start: number, end: number });
-    if (bundle !== undefined) return { kind, start: bundle.start };
+    const number = blockAt(published, Math.floor(toShare(place) * blocks));
+    const here = { firstBlock: number, lastBlock: number };
+    const [bundle] = await database.network(network).bundles.ranges(kind, here);
+    if (bundle !== undefined) return { kind, from: bundle.firstBlock };
   }
   return null;
 }
@@ -82,11 +83,11 @@ async function oneBundle(
 /** The block with this index among the blocks of the ranges. */
 function blockAt(ranges: readonly BlockRange[], index: number): number {
   let left = index;
-  for (const { start, end } of ranges) {
-    if (left <= end - start) return start + left;
-    left -= end - start + 1;
+  for (const { firstBlock, lastBlock } of ranges) {
+    if (left <= lastBlock - firstBlock) return firstBlock + left;
+    left -= lastBlock - firstBlock + 1;
   }
-  return ranges.at(-1)?.end ?? 0;
+  return ranges.at(-1)?.lastBlock ?? 0;
 }
 
 /** Waits before each read until the bytes read so far fit the budget. */

@@ -36,14 +36,14 @@ export function createSideReader(
   const slices = new Map<Kind, Slice>();
 
   const load = async (row: BundleRow, number: number, until: number): Promise<Slice | null> => {
-    const last = Math.min(row.end, Math.max(number, until));
+    const last = Math.min(row.lastBlock, Math.max(number, until));
     const wanted = sliceOfMember(row.fragments, number, last).fragments;
     let bytes = 0;
     const some = wanted.filter(({ byteLength }, i) => {
       bytes += byteLength;
       return i === 0 || bytes <= SLICE_BYTES;
     });
-    const end = (some.at(-1) as FragmentInfo).endBlock;
+    const end = (some.at(-1) as FragmentInfo).lastBlock;
     const { range, fragments } = sliceOfMember(row.fragments, number, end);
     try {
       const read = await objectStore.read(row.objectKey, { range, signal });
@@ -64,7 +64,7 @@ export function createSideReader(
   return {
     async at(kind, number, until) {
       let slice: Slice | null | undefined = slices.get(kind);
-      if (slice === undefined || number < slice.row.start || number > slice.row.end) {
+      if (slice === undefined || number < slice.row.firstBlock || number > slice.row.lastBlock) {
         slices.delete(kind);
         const row = await database.network(network).bundles.covering(kind, number).catch(noBadRow);
         if (row === null || report.isDamaged(row) || isGiant(row)) return null;
@@ -72,8 +72,8 @@ export function createSideReader(
       }
       const { row } = slice;
       if (report.isDamaged(row)) return null;
-      const holds = ({ startBlock, endBlock }: FragmentInfo): boolean =>
-        startBlock <= number && number <= endBlock;
+      const holds = ({ firstBlock, lastBlock }: FragmentInfo): boolean =>
+        firstBlock <= number && number <= lastBlock;
       if (!slice.fragments.some(holds)) {
         slice = await load(row, number, until);
         if (slice === null) return null;
@@ -94,7 +94,7 @@ export function createSideReader(
         }
       }
       const { fragment, records } = slice.open;
-      return { number, row, text: records[number - fragment.startBlock] as Buffer, side: true };
+      return { number, row, text: records[number - fragment.firstBlock] as Buffer, side: true };
     },
   };
 }

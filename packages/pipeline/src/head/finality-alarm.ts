@@ -12,10 +12,8 @@ interface FinalityParts {
 }
 
 /** The open alarm of this network, if there is one. */
-export async function openFinalityAlarm({
-  database,
-}: Pick<FinalityParts, 'database'>): Promise<AlarmRow | null> {
-  const open = await database.alarms.list();
+export async function openFinalityAlarm(parts: { database: NetworkDatabase }): Promise<AlarmRow | null> {
+  const open = await parts.database.alarms.list();
   return open.find((alarm) => alarm.name === FINALITY_ALARM) ?? null;
 }
 

@@ -2,7 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import type { RecordedBlock } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
 import { follow } from '../ingest/follow.js';
-import { branchOf, chainFrom } from '../testing/chains.js';
+import { chainFrom, toBranch } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 
 const FIRST = 1_000;
@@ -21,12 +21,14 @@ async function look(): ReturnType<typeof follow> {
 
 /** Staged hashes by number. */
 async function staged(): Promise<Map<number, string>> {
-  const blocks = await world.database.network('main').staging.blocks({ start: 0, end: FIRST + 10_000 });
+  const blocks = await world.database
+    .network('main')
+    .staging.blocks({ firstBlock: 0, lastBlock: FIRST + 10_000 });
   return new Map(blocks.map((block) => [block.number, block.hash]));
 }
 
 /** The hashes of a chain from a number up. */
-function hashesOf(chain: readonly RecordedBlock[], from: number): Map<number, string> {
+function getHashes(chain: readonly RecordedBlock[], from: number): Map<number, string> {
   return new Map(
     chain.flatMap(({ number, block }) => (number < from ? [] : [[number, block.hash] as const])),
   );
@@ -34,22 +36,22 @@ function hashesOf(chain: readonly RecordedBlock[], from: number): Map<number, st
 
 test('from one branch to another and back again, all is staged as the chain has it each time', async () => {
   const a = chainFrom(FIRST, 30);
-  const b = branchOf(a, 20, 32);
+  const b = toBranch(a, 20, 32);
   world = await makeWorld(inject('postgresUrl'), [{ blocks: a, finalized: FIRST + 9 }]);
   await world.want(FIRST + 10, null);
   await look();
-  expect(await staged()).toEqual(hashesOf(a, FIRST + 10));
+  expect(await staged()).toEqual(getHashes(a, FIRST + 10));
 
   world.nodes[0]?.setBlocks(b);
   await look();
-  expect(await staged()).toEqual(hashesOf(b, FIRST + 10));
+  expect(await staged()).toEqual(getHashes(b, FIRST + 10));
   const gone = a[25] as RecordedBlock;
   expect(await world.database.network('main').staging.abandonedAt(gone.number)).toBeNull();
 
   world.nodes[0]?.setBlocks(a);
   await look();
   // The chain is two blocks shorter than what was staged: that alone is no reorganisation, the other hashes are.
-  expect(await staged()).toEqual(hashesOf(a, FIRST + 10));
+  expect(await staged()).toEqual(getHashes(a, FIRST + 10));
   expect((await world.database.network('main').staging.abandonedAt(FIRST + 31))?.hash).toBe(
     b[31]?.block.hash,
   );
@@ -57,7 +59,7 @@ test('from one branch to another and back again, all is staged as the chain has 
 
 test('a branch that is a hundred blocks deep is left in a few round trips and one transaction', async () => {
   const a = chainFrom(FIRST, 140);
-  const b = branchOf(a, 20, 142);
+  const b = toBranch(a, 20, 142);
   world = await makeWorld(inject('postgresUrl'), [{ blocks: a, finalized: FIRST + 9 }]);
   await world.want(FIRST + 10, null);
   await look();
@@ -89,12 +91,12 @@ test('a branch that is a hundred blocks deep is left in a few round trips and on
   expect(sizes).toEqual([120]);
   expect((world.nodes[0]?.stats().requests ?? 0) - before).toBeLessThan(20);
   await look();
-  expect(await staged()).toEqual(hashesOf(b, FIRST + 10));
+  expect(await staged()).toEqual(getHashes(b, FIRST + 10));
 });
 
 test('answers of several nodes behind one address never abandon anything', async () => {
   const a = chainFrom(FIRST, 30);
-  const b = branchOf(a, 15, 30);
+  const b = toBranch(a, 15, 30);
   let flap = false;
   let asked = 0;
   world = await makeWorld(inject('postgresUrl'), [
@@ -145,7 +147,7 @@ test('a node that calls less final than before is behind, and takes nothing back
 
 test('several upstreams, one of them on a branch that died: nothing of that branch is staged', async () => {
   const a = chainFrom(FIRST, 40);
-  const dead = branchOf(a, 8, 60);
+  const dead = toBranch(a, 8, 60);
   world = await makeWorld(inject('postgresUrl'), [
     { blocks: a, head: FIRST + 20, finalized: { depth: 10 } },
     { blocks: a, head: FIRST + 20, finalized: { depth: 10 } },
@@ -159,8 +161,8 @@ test('several upstreams, one of them on a branch that died: nothing of that bran
   expect((await look()).head?.number).toBe(FIRST + 39);
   await world.settle();
   const rows = await world.database.network('main').bundles.list('blocks', 0, 100);
-  const hashes = hashesOf(a, FIRST);
-  expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.end)));
+  const hashes = getHashes(a, FIRST);
+  expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.lastBlock)));
   for (const [number, hash] of await staged()) expect(hash).toBe(hashes.get(number));
   expect(await world.database.alarms.list()).toEqual([]);
 });
@@ -174,8 +176,10 @@ async function publishedWorld() {
   await world.want(FIRST, null);
   await look();
   await world.settle();
-  expect((await world.database.network('main').bundles.list('traces', 0, 100)).at(-1)?.end).toBe(FIRST + 19);
-  return { chain, other: branchOf(chain, 10, 60) };
+  expect((await world.database.network('main').bundles.list('traces', 0, 100)).at(-1)?.lastBlock).toBe(
+    FIRST + 19,
+  );
+  return { chain, other: toBranch(chain, 10, 60) };
 }
 
 /** All that must not change while the alarm is open. */
@@ -217,7 +221,7 @@ test('a reorganisation below finality raises the alarm once, touches nothing, an
   await world.settle();
   expect(await holdings()).toEqual(before);
 
-  world.nodes[0]?.setBlocks([...chain, ...branchOf(chain, 30, 40).slice(30)]);
+  world.nodes[0]?.setBlocks([...chain, ...toBranch(chain, 30, 40).slice(30)]);
   const report = await look();
   expect(report).toMatchObject({ halted: null, staged: 10, head: { number: FIRST + 39 } });
   expect(await world.database.alarms.list({ cleared: true })).toMatchObject([{ clearedBy: 'itself' }]);
@@ -236,7 +240,7 @@ test('an operator who clears the alarm says: go on with what the chain has now; 
   expect((await look()).halted).toBeNull();
   expect((await look()).halted).toBeNull();
   expect((await holdings()).bundles).toEqual(before.bundles);
-  const hashes = hashesOf(other, FIRST);
+  const hashes = getHashes(other, FIRST);
   const now = await staged();
   expect(now.get(FIRST + 40)).toBe(hashes.get(FIRST + 40));
   for (const [number, hash] of now) if (number > FIRST + 19) expect(hash).toBe(hashes.get(number));
@@ -263,7 +267,7 @@ test('a final block that does not fit its published neighbour raises the alarm i
   await world.settle();
   const before = await holdings();
   // The chain changed between two looks; now more of it is wanted.
-  world.nodes[0]?.setBlocks(branchOf(chain, 15, 40));
+  world.nodes[0]?.setBlocks(toBranch(chain, 15, 40));
   world.nodes[0]?.setFinalized(FIRST + 39);
   await world.want(FIRST + 20, FIRST + 39);
   await world.noteHead();

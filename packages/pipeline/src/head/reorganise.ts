@@ -3,7 +3,8 @@ import type { NetworkDatabase, StagedBlock } from '@packhouse/database';
 import type { BlockAnchor, BlockHeader, BlockSource, ChainHead } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 
-export interface ReorganiseParts {
+/** What looks at the chain and changes what is staged of it. */
+export interface ChainParts {
   context: Context;
   database: NetworkDatabase;
   source: BlockSource;
@@ -29,15 +30,15 @@ type Comparison =
  * all headers between in one request. They count only if their parent links lead from the head to that block, so that
  * nothing is abandoned if one answer comes from a node ahead and the next from one behind. A chain that is only shorter
  * than the staged blocks lags. One that does not follow `below`, the final block under the floor, is no reorganisation:
- * the next look decides.
+ * the next poll decides.
  */
 export async function compareStaged(
-  parts: ReorganiseParts,
+  parts: ChainParts,
   { head, floor, below }: { head: ChainHead; floor: number; below: BlockAnchor | null },
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const range = { start: Math.max(0, floor), end: head.number };
-  if (range.end < range.start) return { is: 'same' };
+  const range = { firstBlock: Math.max(0, floor), lastBlock: head.number };
+  if (range.lastBlock < range.firstBlock) return { is: 'same' };
   const runs = linkedRuns(await parts.database.staging.blocks(range));
   const tops = runs.map((run) => run.at(-1) as StagedBlock).filter((top) => !follows(top, head));
   const [lowest] = tops;
@@ -64,16 +65,19 @@ export async function compareStaged(
 const DEPTHS = [1, 2, 3, 5, 8, 16, 32, 64, 128] as const;
 
 /** Drops what is staged from a block up, in one transaction, and records it as abandoned. */
-export async function dropAbandoned(parts: ReorganiseParts, from: number): Promise<number> {
+export async function dropAbandoned(parts: ChainParts, from: number): Promise<number> {
   const { context, database, network } = parts;
   const { abandoned } = await database.staging.abandon(from);
   context.logger.warn({ network, from, abandoned }, 'reorganisation: staged blocks dropped');
-  context.metrics
-    .counter('packhouse_reorganisations_total', 'Reorganisations met by the follower', ['network'])
-    .inc({ network });
-  context.metrics
-    .counter('packhouse_abandoned_blocks_total', 'Staged blocks that reorganisations removed', ['network'])
-    .inc({ network }, abandoned);
+  context.metrics.count('packhouse_reorganisations_total', 'Reorganisations met by the follower', {
+    network,
+  });
+  context.metrics.count(
+    'packhouse_abandoned_blocks_total',
+    'Staged blocks that reorganisations removed',
+    { network },
+    abandoned,
+  );
   context.metrics
     .histogram(
       'packhouse_reorganisation_depth_blocks',
@@ -90,7 +94,7 @@ export async function dropAbandoned(parts: ReorganiseParts, from: number): Promi
  * abandoned. Returns false, and changes nothing, if the chain does not confirm the proved ones.
  */
 export async function dropConflicting(
-  parts: ReorganiseParts,
+  parts: ChainParts,
   proved: readonly StagedBlock[],
   floor: number,
   signal: AbortSignal,
@@ -98,14 +102,14 @@ export async function dropConflicting(
   const { database } = parts;
   const [first, last] = [proved[0], proved.at(-1)];
   if (first === undefined || last === undefined) return false;
-  const around: BlockRange = { start: Math.max(0, floor, first.number - 1), end: last.number + 1 };
+  const around: BlockRange = { firstBlock: Math.max(0, floor, first.number - 1), lastBlock: last.number + 1 };
   const staged = await database.staging.blocks(around);
   const numbers = [...new Set([...staged, ...proved].map((block) => block.number))].sort((a, b) => a - b);
   const chain = await askChain(parts, numbers, null, signal);
   if (!proved.every((block) => chain.get(block.number)?.hash === block.hash)) return false;
   const wrong = staged.find((block) => (chain.get(block.number)?.hash ?? block.hash) !== block.hash);
   if (wrong === undefined) return false;
-  const below = { start: Math.max(0, floor, wrong.number - LINK_BLOCKS), end: wrong.number };
+  const below = { firstBlock: Math.max(0, floor, wrong.number - LINK_BLOCKS), lastBlock: wrong.number };
   const run = linkedRuns(await database.staging.blocks(below)).at(-1);
   const header = chain.get(wrong.number);
   if (run === undefined || header === undefined) return false;
@@ -118,15 +122,11 @@ export async function dropConflicting(
 
 /** The lowest block of a run that the chain does not have, searched from its highest down; null if it is unclear. */
 async function lowestAbandoned(
-  parts: ReorganiseParts,
-  {
-    run,
-    top,
-    head,
-    below,
-  }: { run: readonly StagedBlock[]; top: BlockHeader; head: ChainHead | null; below: BlockAnchor | null },
+  parts: ChainParts,
+  from: { run: readonly StagedBlock[]; top: BlockHeader; head: ChainHead | null; below: BlockAnchor | null },
   signal: AbortSignal,
 ): Promise<number | null> {
+  const { run, top, head, below } = from;
   let lowest = top.number;
   let expected = top.parentHash;
   for (let end = run.length - 1; end > 0; ) {
@@ -146,7 +146,7 @@ async function lowestAbandoned(
 }
 
 async function askChain(
-  { source }: ReorganiseParts,
+  { source }: ChainParts,
   numbers: readonly number[],
   head: ChainHead | null,
   signal: AbortSignal,

@@ -28,7 +28,7 @@ const SOME_FAILED: Readonly<Record<Fault, readonly [Remedy, Remedy, Remedy]>> = 
 const ALL_FAILED: typeof SOME_FAILED = { ...SOME_FAILED, either: ['retry', 'retry', 'ask-elsewhere'] };
 
 /** The action for a fault at this try, counted from 1. */
-export function remedyOf(fault: Fault, { attempt, all }: { attempt: number; all: boolean }): Remedy {
+export function getRemedy(fault: Fault, { attempt, all }: { attempt: number; all: boolean }): Remedy {
   const stage = attempt <= HASTY_ATTEMPTS ? 0 : attempt < LAST_ATTEMPT ? 1 : 2;
   return (all ? ALL_FAILED : SOME_FAILED)[fault][stage];
 }
@@ -47,7 +47,7 @@ const NODE_FAULTS: Readonly<Partial<Record<ErrorCode, 'node' | 'either'>>> = {
 };
 
 /** `unstaged`: the block was extracted, and could not be staged. */
-export function faultOf({ error, unstaged }: { error: Error; unstaged: boolean }): Fault {
+export function toFault({ error, unstaged }: { error: Error; unstaged: boolean }): Fault {
   const nodeFault = isPackhouseError(error) ? NODE_FAULTS[error.code] : undefined;
   return nodeFault ?? (unstaged ? 'staging' : 'block');
 }
@@ -68,7 +68,7 @@ export function isProbed(cause: string): boolean {
 }
 
 /** The cause of a failure, as the quarantine names it. */
-export function causeOf(error: Error): ErrorCode {
+export function getCause(error: Error): ErrorCode {
   return isPackhouseError(error) ? error.code : 'INTERNAL';
 }
 

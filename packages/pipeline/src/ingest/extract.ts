@@ -1,20 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BlockSummary, Kind, NotProved } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
-import type { FetchWish } from '@packhouse/node-rpc';
+import type { FetchRequest } from '@packhouse/node-rpc';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
 import { createFragmentWriter } from './fragment-writer.js';
-import {
-  dropTraces,
-  type ExtractFailure,
-  type NamedRecord,
-  type ProveParts,
-  proveBlock,
-} from './prove-block.js';
+import { type ExtractFailure, type NamedRecord, proveBlock, toFailure } from './prove-block.js';
+import { dropTraces, type ProveDeps } from './prove-record.js';
+import { scanAhead } from './scan-ahead.js';
 import { addUnknownFields, type UnknownFields } from './unknown-fields.js';
 
-export interface ExtractParts extends ProveParts {
+export interface ExtractParts extends ProveDeps {
   /** Blocks of a fragment at most, so that a bundle can be cut at its most blocks; default: as many as fit. */
   maxFragmentBlocks?: number;
 }
@@ -23,6 +19,8 @@ export interface ExtractParts extends ProveParts {
 interface RunTaker {
   /** Blocks of a run at most. */
   runBlocks: number;
+  /** Whether a block of the window failed before; default: false. */
+  suspected?: boolean;
   /** Called for one run after the other. An error ends the extraction. */
   take(run: StageRequest): Promise<void>;
 }
@@ -36,7 +34,7 @@ interface Extracted {
 }
 
 /** The parts that must be fetched for these kinds. */
-export function fetchWish(kinds: readonly Kind[]): FetchWish {
+export function toFetchRequest(kinds: readonly Kind[]): FetchRequest {
   return {
     receipts: kinds.includes('receipts') || kinds.includes('logs'),
     traces: kinds.includes('traces'),
@@ -48,16 +46,15 @@ export function fetchWish(kinds: readonly Kind[]): FetchWish {
  * filled.
  *
  * A block that fails on every upstream is a failure and ends its run; the others continue, unless it is of a fork that
- * is not known. Throws only when aborted,
- * and what `take` throws.
+ * is not known. Throws only when aborted, and what `take` throws.
  */
 export async function extract(
   parts: ExtractParts,
   window: IngestWindow,
   signal: AbortSignal,
-  { runBlocks, take }: RunTaker,
+  { runBlocks, take, suspected = false }: RunTaker,
 ): Promise<Extracted> {
-  const wish = fetchWish(window.kinds);
+  const wish = toFetchRequest(window.kinds);
   const extracted: Extracted = { failures: [], unknownFields: [], wireBytes: 0 };
   let run = createRun(parts, window.kinds);
   let before: BlockSummary | undefined;
@@ -65,9 +62,7 @@ export async function extract(
   let taking: Promise<void> = Promise.resolve();
   /** A run that cannot be written (a record too large for its buffer) is a failure of its blocks. */
   const fail = ({ blocks }: Run, error: Error): void => {
-    for (const { number } of blocks) {
-      extracted.failures.push({ number, error, upstream: null, payloadDigest: null, tried: [], doubts: [] });
-    }
+    for (const { number } of blocks) extracted.failures.push(toFailure(number, error));
   };
   const handOver = async (ended: Run): Promise<void> => {
     let request: StageRequest;
@@ -89,15 +84,16 @@ export async function extract(
     taking.catch(() => undefined);
   };
   try {
-    for await (const fetched of parts.source.fetchBlocks(window, wish, signal)) {
+    const blocks = parts.source.fetchBlocks(window, wish, signal);
+    for await (const { fetched, scan } of scanAhead(parts, blocks, suspected)) {
       if ('bytes' in fetched) extracted.wireBytes += fetched.bytes;
-      const outcome = await proveBlock(parts, fetched, wish, signal, { before, omitting });
+      const outcome = await proveBlock(parts, fetched, wish, signal, { before, omitting, suspected, scan });
       if ('error' in outcome) {
         extracted.failures.push(outcome);
         await endRun();
         if (!isPackhouseError(outcome.error, 'FORK_UNKNOWN')) continue;
         // The blocks after it are of the same fork.
-        for (let number = outcome.number + 1; number <= window.end; number++) {
+        for (let number = outcome.number + 1; number <= window.lastBlock; number++) {
           extracted.failures.push({ ...outcome, number });
         }
         break;
@@ -131,10 +127,12 @@ export async function extractRuns(
   parts: ExtractParts,
   window: IngestWindow,
   signal: AbortSignal,
+  suspected = false,
 ): Promise<Extracted & { runs: StageRequest[] }> {
   const runs: StageRequest[] = [];
   const take = async (run: StageRequest): Promise<void> => void runs.push(run);
-  return { ...(await extract(parts, window, signal, { runBlocks: Number.POSITIVE_INFINITY, take })), runs };
+  const taker = { runBlocks: Number.POSITIVE_INFINITY, take, suspected };
+  return { ...(await extract(parts, window, signal, taker)), runs };
 }
 
 /**
@@ -148,7 +146,7 @@ export async function tryFetch(
   signal: AbortSignal,
 ): Promise<Error | null> {
   try {
-    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { patient: true, signal }));
+    dropTraces(await source.fetchBlock(number, toFetchRequest(kinds), { patient: true, signal }));
     return null;
   } catch (error) {
     signal.throwIfAborted();
@@ -184,8 +182,8 @@ function createRun({ network, maxFragmentBlocks, deflate }: ExtractParts, kinds:
         timestamp,
         transactionCount: record.transactionCount,
         proofs: [...proofs, ...linked],
-        ...(gaps.length === 0 ? {} : { notProved: gaps }),
-        ...(record.client === null ? {} : { client: record.client }),
+        notProved: gaps.length === 0 ? undefined : gaps,
+        client: record.client ?? undefined,
       });
       return writer.push(record);
     },

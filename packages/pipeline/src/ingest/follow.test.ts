@@ -1,5 +1,5 @@
 import { afterEach, expect, inject, test } from 'vitest';
-import { branchOf, chainFrom } from '../testing/chains.js';
+import { chainFrom, toBranch } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { follow } from './follow.js';
 import type { IngestParts } from './ingest-piece.js';
@@ -9,13 +9,13 @@ let world: World;
 afterEach(() => world.close());
 
 const staged = async (): Promise<number[]> =>
-  (await world.database.network('main').staging.blocks({ start: 0, end: FIRST + 1_000 })).map(
+  (await world.database.network('main').staging.blocks({ firstBlock: 0, lastBlock: FIRST + 1_000 })).map(
     (block) => block.number,
   );
 
 test('invariant 2: blocks that were abandoned while nobody followed are never packed as final', async () => {
   const before = chainFrom(FIRST, 20);
-  const after = branchOf(before, 12, 40);
+  const after = toBranch(before, 12, 40);
   world = await makeWorld(inject('postgresUrl'), [{ blocks: before, finalized: { depth: 10 } }], {
     maxBlocks: 2,
   });
@@ -41,13 +41,13 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
 
   const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
   const rows = await world.database.network('main').bundles.list('blocks', 0, 100);
-  expect(rows.at(-1)?.end).toBeGreaterThanOrEqual(FIRST + 30);
-  expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.end)));
+  expect(rows.at(-1)?.lastBlock).toBeGreaterThanOrEqual(FIRST + 30);
+  expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.lastBlock)));
 });
 
 test('abandoned blocks beneath a gap are found although the blocks above it are right', async () => {
   const before = chainFrom(FIRST, 20);
-  const after = branchOf(before, 14, 22);
+  const after = toBranch(before, 14, 22);
   world = await makeWorld(inject('postgresUrl'), [
     { blocks: before, head: FIRST + 15, finalized: FIRST + 9 },
   ]);
@@ -65,7 +65,9 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
   await follow(world.parts, world.context.signal);
 
   const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
-  const blocks = await world.database.network('main').staging.blocks({ start: FIRST, end: FIRST + 30 });
+  const blocks = await world.database
+    .network('main')
+    .staging.blocks({ firstBlock: FIRST, lastBlock: FIRST + 30 });
   expect(blocks.map((block) => block.number)).not.toContain(FIRST + 16);
   expect(blocks.at(-1)?.number).toBe(FIRST + 21);
   expect(blocks.map((block) => block.hash)).toEqual(blocks.map((block) => hashes.get(block.number)));
@@ -83,8 +85,8 @@ test('a block at the head without receipts keeps no other block and no other kin
   expect(await staged()).toEqual(tip);
   const { staged: receipts } = await world.database.network('main').coverage('receipts');
   expect(receipts).toEqual([
-    { start: FIRST + 10, end: FIRST + 11 },
-    { start: FIRST + 13, end: FIRST + 29 },
+    { firstBlock: FIRST + 10, lastBlock: FIRST + 11 },
+    { firstBlock: FIRST + 13, lastBlock: FIRST + 29 },
   ]);
 });
 

@@ -32,9 +32,9 @@ async function backfill(): Promise<void> {
 }
 
 const rows = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
-    number,
-    end,
+  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
+    firstBlock,
+    lastBlock,
     kinds.join(),
     cause,
   ]);
@@ -46,7 +46,7 @@ const blockCalls = (): number =>
   world.nodes.reduce((sum, node) => sum + (node.stats().callsByMethod.eth_getBlockByNumber ?? 0), 0);
 
 const SENTENCE =
-  'has the field inventedRoot, which is new to this version, and does not hash to its hash without the rule for it; node-1 and node-2 agree byte for byte: they do not lie, this version does not know the fork';
+  'has the field inventedRoot, which is new to this version, and its hash does not match without the rule for it; node-1 and node-2 agree byte for byte, so the fork is unknown to this version';
 
 describe('a fork whose new field the hash needs at its end', () => {
   test('is proved and published, counted, and named once', async () => {
@@ -76,7 +76,9 @@ describe('a fork whose hash this version cannot make', () => {
     ]);
     for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(20);
     expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([true, true]);
-    expect(await world.context.metrics.render()).not.toMatch(/packhouse_upstream_lies_total\{.*\} [1-9]/);
+    expect(await world.context.metrics.render()).not.toMatch(
+      /packhouse_upstream_invalid_responses_total\{.*\} [1-9]/,
+    );
     const request = { network: 'main', kinds: ['logs'] as const, from: INVENTED, limit: 10 };
     const hole = (await coverage(world, request)).kinds[0]?.holes[0];
     expect(holeNeeds(hole as NonNullable<typeof hole>)).toMatch(
@@ -84,12 +86,38 @@ describe('a fork whose hash this version cannot make', () => {
     );
   });
 
+  test.each<[string, unknown]>([
+    ['an address', `0x${'ab'.repeat(20)}`],
+    ['bytes of another length', `0x${'00'.repeat(96)}`],
+    ['a list', ['0x1', `0x${'ab'.repeat(32)}`]],
+    ['an empty list', []],
+    ['an object', { epoch: 7, root: `0x${'ab'.repeat(32)}` }],
+  ])('is said to be that if its field is %s', async (_, value) => {
+    const blocks = forkChain(chain.slice(0, 22), {
+      amsterdam: AMSTERDAM,
+      invented: INVENTED,
+      as: 'hashed',
+      value,
+    });
+    world = await makeWorld(
+      inject('postgresUrl'),
+      [blocks, blocks].map((each) => ({ blocks: each, finalized: INVENTED + 1 })),
+    );
+    await world.want(FIRST, INVENTED + 1);
+    await backfill();
+    expect(await rows()).toEqual([[INVENTED, INVENTED + 1, KINDS.join(), 'FORK_UNKNOWN']]);
+    expect(await alarms()).toEqual([
+      ['FORK_UNKNOWN', `From block ${INVENTED} on a header ${SENTENCE}. Update Packhouse.`],
+    ]);
+    expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([true, true]);
+  });
+
   test('is tried by one block at a time, and released once that is proved', async () => {
     await begin([UNKNOWABLE, UNKNOWABLE]);
     await backfill();
     const { quarantine } = world.database.network('main');
     for (const attempts of [2, 3]) {
-      await quarantine.retry({ start: INVENTED, end: LAST });
+      await quarantine.retry({ firstBlock: INVENTED, lastBlock: LAST });
       const before = blockCalls();
       await world.settle();
       expect(blockCalls() - before).toBe(2);
@@ -98,7 +126,7 @@ describe('a fork whose hash this version cannot make', () => {
     }
 
     for (const node of world.nodes) node.setBlocks(KNOWABLE);
-    await quarantine.retry({ start: INVENTED, end: LAST });
+    await quarantine.retry({ firstBlock: INVENTED, lastBlock: LAST });
     await world.settle();
     expect(await rows()).toEqual([]);
     for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(40);
@@ -111,17 +139,17 @@ describe('a fork whose hash this version cannot make', () => {
     await follow(world.parts, signal);
     expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
     expect((await world.database.network('main').coverage('traces')).staged).toEqual([
-      { start: FIRST + 15, end: INVENTED - 1 },
+      { firstBlock: FIRST + 15, lastBlock: INVENTED - 1 },
     ]);
     expect(await follow(world.parts, signal)).toMatchObject({ staged: 0, failures: [] });
 
     for (const node of world.nodes) node.setBlocks(KNOWABLE);
-    await world.database.network('main').quarantine.retry({ start: INVENTED, end: LAST });
+    await world.database.network('main').quarantine.retry({ firstBlock: INVENTED, lastBlock: LAST });
     await follow(world.parts, signal);
     expect(await rows()).toEqual([]);
     await follow(world.parts, signal);
     expect((await world.database.network('main').coverage('traces')).staged).toEqual([
-      { start: FIRST + 15, end: LAST },
+      { firstBlock: FIRST + 15, lastBlock: LAST },
     ]);
   });
 
@@ -142,10 +170,15 @@ describe('a fork whose hash this version cannot make', () => {
     expect(await alarms()).toEqual([]);
     await world.close();
 
-    await begin([UNKNOWABLE, KNOWABLE]);
+    await begin([UNKNOWABLE, KNOWABLE, KNOWABLE]);
     await backfill();
     expect(await rows()).toEqual([]);
     expect((await world.published('logs')).size).toBe(40);
-    expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([false, true]);
+    expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([false, true, true]);
+    await world.close();
+
+    await begin([UNKNOWABLE, KNOWABLE]);
+    await expect(backfill()).rejects.toMatchObject({ code: 'NODES_DISAGREE' });
+    expect((await world.published('logs')).size).toBe(0);
   });
 });

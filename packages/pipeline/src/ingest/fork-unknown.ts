@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { QuarantineRow } from '@packhouse/database';
+import { hash } from 'node:crypto';
+import type { NetworkDatabase, QuarantineRow } from '@packhouse/database';
 import type { FetchedBlock } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { StageParts } from './stage.js';
 
 /** The alarm of a network whose chain has a fork that this version does not know. */
 export const FORK_ALARM = 'FORK_UNKNOWN';
@@ -28,7 +27,7 @@ export function strangeHeader(
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   );
-  return { upstream, fields, digest: createHash('sha256').update(text).digest('hex') };
+  return { upstream, fields, digest: hash('sha256', text) };
 }
 
 /**
@@ -57,27 +56,21 @@ export function forkUnknown(
 
 function describe(fields: readonly string[], upstreams: readonly string[]): string {
   const [what, are] = fields.length === 1 ? ['the field', 'is'] : ['the fields', 'are'];
-  return `${what} ${fields.join(', ')}, which ${are} new to this version, and does not hash to its hash without the rule for it; ${upstreams.join(' and ')} agree byte for byte: they do not lie, this version does not know the fork`;
+  return `${what} ${fields.join(', ')}, which ${are} new to this version, and its hash does not match without the rule for it; ${upstreams.join(' and ')} agree byte for byte, so the fork is unknown to this version`;
 }
 
 /** Raises the alarm for a quarantined range, and logs it the first time. */
 export async function raiseForkAlarm(
-  { context, database, network }: Pick<StageParts, 'context' | 'database' | 'network'>,
-  { number }: QuarantineRow,
+  { context, database, network }: { context: Context; database: NetworkDatabase; network: string },
+  { firstBlock }: QuarantineRow,
   error: PackhouseError,
 ): Promise<void> {
   const { fields, upstreams } = error.data as { fields: string[]; upstreams: string[] };
   const { isNew } = await database.alarms.raise({
     name: FORK_ALARM,
-    message: `From block ${number} on a header has ${describe(fields, upstreams)}. Update Packhouse.`,
-    data: { fields, upstreams, from: number },
+    message: `From block ${firstBlock} on a header has ${describe(fields, upstreams)}. Update Packhouse.`,
+    data: { fields, upstreams, from: firstBlock },
   });
-  if (isNew) logAlarm(context, network, error);
-}
-
-function logAlarm({ logger }: Context, network: string, error: PackhouseError): void {
-  logger.fatal(
-    { network, alarm: FORK_ALARM, err: error },
-    'ALARM: this version does not know a fork of the chain',
-  );
+  const facts = { network, alarm: FORK_ALARM, err: error };
+  if (isNew) context.logger.fatal(facts, 'ALARM: this version does not know a fork of the chain');
 }

@@ -4,11 +4,11 @@ import {
   deflatePiece,
   FRAGMENT_BYTES,
   type Fragment,
-  fragmentOf,
   type Group,
   hasFilter,
   joinPieces,
   type Piece,
+  toFragment,
 } from '@packhouse/bundle';
 import type { BlockSummary, Kind } from '@packhouse/chain';
 import type { StagedKind } from '@packhouse/database';
@@ -22,7 +22,7 @@ export interface ProvedRecord {
   transactionCount: number;
   texts: { blockHead: Text; transactions: Text; blockTail: Text; receipts?: Text; logs?: Text };
   /** Their text, or the piece they were deflated to while they arrived. */
-  traces?: Text | Piece;
+  traces?: Text | Piece | undefined;
 }
 
 /** Whether traces are deflated already. */
@@ -113,14 +113,14 @@ function createKindWriter(deflate: Deflate, kind: Kind, maxBlocks: number): Kind
   const grouper = createGrouper();
   const fragments: Promise<Fragment>[] = [];
   const open: Text[] = [];
-  const add = (startBlock: number, endBlock: number, piece: Promise<Piece>): void => {
-    const fragment = piece.then((made) => fragmentOf({ start: startBlock, end: endBlock }, made));
+  const add = (firstBlock: number, lastBlock: number, piece: Promise<Piece>): void => {
+    const fragment = piece.then((made) => toFragment({ firstBlock, lastBlock }, made));
     fragment.catch(() => undefined);
     fragments.push(fragment);
   };
-  const addGroup = ({ start, end, rawLength }: Group): void => {
-    const records = open.splice(0, end - start + 1);
-    add(start, end, deflate(joinRecords(records, rawLength), itemsOf));
+  const addGroup = ({ firstBlock, lastBlock, rawLength }: Group): void => {
+    const records = open.splice(0, lastBlock - firstBlock + 1);
+    add(firstBlock, lastBlock, deflate(joinRecords(records, rawLength), itemsOf));
   };
   const flush = (): void => {
     const group = grouper.flush();

@@ -2,19 +2,120 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KINDS } from '@packhouse/chain';
 import type { Upstream } from '@packhouse/networks';
 import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
+import {
+  createGarblingNode,
+  type Garble,
+  type GarblingNode,
+  type GarblingScript,
+} from '@packhouse/replay-node';
 import { type Clock, isPackhouseError, systemClock } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { chainFrom } from '../testing/chains.js';
-import { createGarblingNode, type GarblingNode, type Script, scripts } from '../testing/garbling-node.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { extractRuns } from './extract.js';
 import { ingest } from './ingest.js';
 
+const NASTY = [
+  'null',
+  'true',
+  '0',
+  '-1',
+  '1e999',
+  '9007199254740993',
+  '123456789012345678901234567890',
+  '""',
+  '"0x"',
+  '"0x0"',
+  '"-0x1"',
+  '"NaN"',
+  '"0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"',
+  '"\\u0000\\ud800"',
+  '[]',
+  '{}',
+  '[null]',
+  '[[]]',
+  '{"__proto__":{"polluted":true}}',
+  '{"constructor":{"prototype":{"polluted":true}}}',
+  '{"toJSON":"x","toString":1,"valueOf":null,"length":4294967295}',
+  '{"hash":{},"number":[],"transactions":{"length":2}}',
+  `${'['.repeat(4_000)}${']'.repeat(4_000)}`,
+  `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`,
+  `"${'a'.repeat(100_000)}"`,
+  `"0x${'f'.repeat(99_999)}"`,
+];
+const BODIES = [
+  '',
+  'null',
+  '[]',
+  '[null]',
+  '[{}]',
+  '{}',
+  'NaN',
+  '[NaN]',
+  '{"result":NaN}',
+  '{"jsonrpc":"2.0","id":1,"result":Infinity}',
+  '{"jsonrpc":"2.0","id":null,"error":null}',
+  '{"jsonrpc":"2.0","id":1}',
+  '<html></html>',
+  '\ufeff{}',
+  '"text"',
+  '{"jsonrpc":"2.0","id":1,"result":{"a":1}',
+  '\u0000'.repeat(64),
+];
+
+const json = fc.oneof(fc.constantFrom(...NASTY), fc.json({ maxDepth: 3 }));
+const path = fc.array(fc.nat(12), { maxLength: 5 });
+const garble: fc.Arbitrary<Garble> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ how: fc.constant('value' as const), path, json }) },
+  { weight: 2, arbitrary: fc.record({ how: fc.constant('remove' as const), path }) },
+  { weight: 2, arbitrary: fc.record({ how: fc.constant('result' as const), json }) },
+  { weight: 1, arbitrary: fc.record({ how: fc.constant('error' as const), json }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      how: fc.constant('ids' as const),
+      form: fc.constantFrom(...(['missing', 'same', 'text', 'negative', 'huge'] as const)),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      how: fc.constant('items' as const),
+      form: fc.constantFrom(...(['twice', 'dropped', 'reversed', 'null', 'wrapped'] as const)),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      how: fc.constant('body' as const),
+      text: fc.oneof(fc.constantFrom(...BODIES), fc.string({ maxLength: 40 })),
+    }),
+  },
+);
+
+/** Faults of a node, one or a few at once. */
+const scripts: fc.Arbitrary<GarblingScript[]> = fc.array(
+  fc.record({
+    garble,
+    method: fc.constantFrom(
+      'eth_getBlockByNumber',
+      'eth_getBlockReceipts',
+      'eth_getTransactionReceipt',
+      'trace_block',
+      'debug_traceBlockByHash',
+      'eth_chainId',
+    ),
+    after: fc.nat(2),
+    times: fc.constantFrom(1, 2, 1_000),
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+
 /** The first of a segment. */
 const FIRST = 1_024;
 const LENGTH = 6;
-const WINDOW = { start: FIRST, end: FIRST + LENGTH - 1 };
+const WINDOW = { firstBlock: FIRST, lastBlock: FIRST + LENGTH - 1 };
 const blocks = chainFrom(FIRST, LENGTH);
 /** Which member of a block they are. */
 const TRANSACTIONS = Object.keys(blocks[0]?.block ?? {}).indexOf('transactions');
@@ -61,7 +162,7 @@ async function withSource<T>(use: (source: BlockSource) => Promise<T>): Promise<
 }
 
 test('whatever a node answers, each block is had and right, or a failure in its place', async () => {
-  const check = async (played: Script[]): Promise<void> => {
+  const check = async (played: GarblingScript[]): Promise<void> => {
     node.play(played);
     const { runs, failures } = await withSource((source) =>
       extractRuns({ ...world.parts, source }, { ...WINDOW, kinds: KINDS }, world.context.signal),
@@ -83,12 +184,12 @@ test('whatever a node answers, each block is had and right, or a failure in its 
 test('whatever a node answers, a job ends by itself, nothing wrong is staged, and once it is honest nothing is missing', async () => {
   const { database } = world;
   const { signal } = world.context;
-  await world.want(WINDOW.start, WINDOW.end);
+  await world.want(WINDOW.firstBlock, WINDOW.lastBlock);
   await world.noteHead();
-  const everything = { start: 0, end: 9_999 };
+  const everything = { firstBlock: 0, lastBlock: 9_999 };
   const staged = async (): Promise<(string | undefined)[]> =>
     (await database.network('main').staging.blocks(everything)).map(({ hash }) => hash);
-  const check = async (played: Script[]): Promise<void> => {
+  const check = async (played: GarblingScript[]): Promise<void> => {
     await database.network('main').staging.abandon(FIRST);
     await database.network('main').quarantine.settle(everything, KINDS);
     node.play(played);

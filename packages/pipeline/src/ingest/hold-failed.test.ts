@@ -1,10 +1,10 @@
 import { KINDS } from '@packhouse/chain';
 import type { FaultRule } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { branchOf, chainFrom } from '../testing/chains.js';
+import { plan } from '../plan/plan.js';
+import { chainFrom, toBranch } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { ingest } from './ingest.js';
-import { plan } from './plan.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;
@@ -22,9 +22,9 @@ const withoutState = (start: number, end: number): FaultRule[] =>
   );
 
 const rows = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
-    number,
-    end,
+  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
+    firstBlock,
+    lastBlock,
     kinds.join(),
     cause,
   ]);
@@ -40,20 +40,43 @@ test('a block without traces keeps back its traces and nothing else, and is whol
   expect(await rows()).toEqual([[FIRST + 5, FIRST + 5, 'traces', 'NODE_ANSWER_MISSING']]);
   for (const kind of KINDS) {
     const published = (await world.database.network('main').coverage(kind)).published;
-    const whole = [{ start: FIRST, end: FIRST + 11 }];
+    const whole = [{ firstBlock: FIRST, lastBlock: FIRST + 11 }];
     const around = [
-      { start: FIRST, end: FIRST + 4 },
-      { start: FIRST + 6, end: FIRST + 11 },
+      { firstBlock: FIRST, lastBlock: FIRST + 4 },
+      { firstBlock: FIRST + 6, lastBlock: FIRST + 11 },
     ];
     expect(published).toEqual(kind === 'traces' ? around : whole);
   }
   expect((await plan({ ...world })).ingestJobs).toBe(0);
 
   world.nodes[0]?.faults.clear();
-  expect(await world.database.network('main').quarantine.retry({ start: 0, end: 9_999 })).toBe(1);
+  expect(await world.database.network('main').quarantine.retry({ firstBlock: 0, lastBlock: 9_999 })).toBe(1);
   await world.settle();
   expect(await rows()).toEqual([]);
   expect((await world.published('traces')).size).toBe(12);
+});
+
+test('what one node has wrong is the cause of a block of which another node lacks a part', async () => {
+  const blocks = chainFrom(FIRST, 12);
+  const lacks: FaultRule = { when: { method: 'trace_block', block: FIRST + 5 }, do: 'emptyTraces' };
+  const lies: FaultRule = {
+    when: { method: 'eth_getBlockReceipts', block: FIRST + 5 },
+    do: 'tamper',
+    path: [0, 'gasUsed'],
+    value: '0x1',
+  };
+  const capabilities = { debugFlat: false, debugCall: false };
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks, faults: [lies, lacks], capabilities },
+    { blocks, faults: [{ ...lies, do: 'nullReceipts' }, lacks], capabilities },
+  ]);
+  await world.want(FIRST, FIRST + 11);
+  await world.noteHead();
+  await world.settle();
+  expect(await rows()).toEqual([[FIRST + 5, FIRST + 5, 'receipts,logs,traces', 'PROOF_FAILED']]);
+  const [row] = await world.database.network('main').quarantine.list();
+  expect(row).toMatchObject({ upstream: 'node-1', message: expect.stringContaining('receipts[0]') });
+  expect((await world.published('blocks')).size).toBe(12);
 });
 
 test('a part of the chain of which no node keeps the state is one row, found without asking for each block', async () => {
@@ -63,7 +86,7 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   ]);
   await world.want(FIRST, FIRST + 399);
   await world.noteHead();
-  const window = { start: FIRST, end: FIRST + 31, kinds: KINDS };
+  const window = { firstBlock: FIRST, lastBlock: FIRST + 31, kinds: KINDS };
   const { signal } = world.context;
   await ingest(world.parts, window, signal);
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
@@ -74,7 +97,7 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   expect(row?.tried).toMatchObject([{ upstream: 'node-1', cause: 'NODE_ERROR' }]);
   // Everything else of the window is there, and the traces behind the range are planned.
   expect((await world.database.network('main').coverage('receipts')).staged).toEqual([
-    { start: FIRST, end: FIRST + 31 },
+    { firstBlock: FIRST, lastBlock: FIRST + 31 },
   ]);
   await world.settle();
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
@@ -89,12 +112,12 @@ test('a range that fails again waits longer as one row, and is had once a node h
   await world.want(FIRST, FIRST + 199);
   await world.noteHead();
   await world.settle();
-  const everything = { start: 0, end: 9_999 };
+  const everything = { firstBlock: 0, lastBlock: 9_999 };
   for (const attempts of [2, 3]) {
     await world.database.network('main').quarantine.retry(everything);
     await world.settle();
     const list = await world.database.network('main').quarantine.list();
-    expect(list.map(({ number, end }) => [number, end])).toEqual([[FIRST, FIRST + 149]]);
+    expect(list.map(({ firstBlock, lastBlock }) => [firstBlock, lastBlock])).toEqual([[FIRST, FIRST + 149]]);
     expect(list[0]?.attempts).toBe(attempts);
   }
   world.nodes[0]?.faults.clear();
@@ -125,11 +148,11 @@ test('what never fits its neighbours is quarantined after some tries, and stops 
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chain }]);
   const { signal } = world.context;
   const kinds = [...KINDS];
-  await ingest(world.parts, { start: FIRST, end: FIRST + 9, kinds }, signal);
+  await ingest(world.parts, { firstBlock: FIRST, lastBlock: FIRST + 9, kinds }, signal);
   // From another branch: its first block does not follow the one that is staged, which the node still calls right.
-  const other = branchOf(chain, 5, 32);
+  const other = toBranch(chain, 5, 32);
   world.nodes[0]?.setBlocks([...chain.slice(0, 10), ...other.slice(10)]);
-  const window = { start: FIRST + 10, end: FIRST + 31, kinds };
+  const window = { firstBlock: FIRST + 10, lastBlock: FIRST + 31, kinds };
   for (const attempt of [1, 2]) {
     await expect(ingest(world.parts, window, signal, attempt)).rejects.toMatchObject({
       code: 'STAGE_CONFLICT',
@@ -146,9 +169,9 @@ test('blocks that came by another way leave the quarantine at the next plan', as
   await world.noteHead();
   const { database } = world;
   const { signal } = world.context;
-  await ingest(world.parts, { start: FIRST, end: FIRST + 7, kinds: KINDS }, signal);
+  await ingest(world.parts, { firstBlock: FIRST, lastBlock: FIRST + 7, kinds: KINDS }, signal);
   await database.network('main').quarantine.put({
-    number: FIRST + 2,
+    firstBlock: FIRST + 2,
     kinds: ['logs'],
     cause: 'NODE_ANSWER_MISSING',
     message: 'x',
@@ -157,7 +180,7 @@ test('blocks that came by another way leave the quarantine at the next plan', as
   });
   await plan({ ...world });
   expect(await rows()).toHaveLength(1);
-  await database.network('main').quarantine.retry({ start: 0, end: 9_999 });
+  await database.network('main').quarantine.retry({ firstBlock: 0, lastBlock: 9_999 });
   expect((await plan({ ...world })).ingestJobs).toBe(0);
   expect(await rows()).toEqual([]);
 });

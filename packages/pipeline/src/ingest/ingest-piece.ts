@@ -1,14 +1,14 @@
-import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { type BlockRange, intersectRanges, KINDS, type Kind, rangesInclude } from '@packhouse/chain';
 import type { StageRequest } from '@packhouse/database';
+import type { ChainParts } from '../head/reorganise.js';
 import type { IngestWindow } from '../job-names.js';
-import { intersectRanges, rangesInclude } from '../ranges.js';
 import { isDatabaseFault } from './blame.js';
 import { type ExtractParts, extract } from './extract.js';
-import type { ExtractFailure } from './prove-block.js';
-import { type StageParts, stagePatiently } from './stage.js';
+import { type ExtractFailure, toFailure } from './prove-block.js';
+import { stagePatiently } from './stage.js';
 import { noteUnknownFields } from './unknown-fields.js';
 
-export type IngestParts = ExtractParts & StageParts;
+export type IngestParts = ExtractParts & ChainParts;
 
 /** A block that failed, and the kinds it was asked for. */
 export interface Failed extends ExtractFailure {
@@ -25,26 +25,38 @@ export interface Failed extends ExtractFailure {
  */
 export function missingPieces(missing: ReadonlyMap<Kind, readonly BlockRange[]>): IngestWindow[] {
   const holes = [...missing.values()].flat();
-  const borders = [...new Set(holes.flatMap(({ start, end }) => [start, end + 1]))].sort((a, b) => a - b);
+  const borders = [
+    ...new Set(holes.flatMap(({ firstBlock, lastBlock }) => [firstBlock, lastBlock + 1])),
+  ].sort((a, b) => a - b);
   return borders.slice(0, -1).flatMap((start, i) => {
     const kinds = KINDS.filter((kind) => rangesInclude(missing.get(kind) ?? [], start));
-    return kinds.length === 0 ? [] : [{ start, end: (borders[i + 1] as number) - 1, kinds }];
+    return kinds.length === 0
+      ? []
+      : [{ firstBlock: start, lastBlock: (borders[i + 1] as number) - 1, kinds }];
   });
 }
 
 /** A piece is staged in this many runs while it is extracted, so that after a kill only a part is fetched again. */
 const RUNS_OF_PIECE = 4;
 /** Blocks of a run below which its transaction costs more than it saves. */
-const SMALLEST_RUN = 16;
+const MIN_RUN = 16;
+
+/** What went wrong before with a window. */
+interface Suspicion {
+  /** Blocks that may be in quarantine. */
+  quarantined: readonly BlockRange[];
+  /** Whether some block of it failed, in quarantine or in a try before this one. */
+  suspected: boolean;
+}
 
 /**
- * Extracts and stages a piece; staged blocks leave the quarantine (`quarantined`: those that may be in it). A run that
+ * Extracts and stages a piece; staged blocks leave the quarantine. A run that
  * cannot be staged does not end the others. Throws if Postgres fails.
  */
 export async function ingestPiece(
   parts: IngestParts,
   piece: IngestWindow,
-  quarantined: readonly BlockRange[],
+  { quarantined, suspected }: Suspicion,
   signal: AbortSignal,
 ): Promise<{ staged: number; failed: Failed[] }> {
   const { context, database, network } = parts;
@@ -57,28 +69,32 @@ export async function ingestPiece(
     } catch (error) {
       signal.throwIfAborted();
       if (isDatabaseFault(error)) throw error;
-      const failure = { error: error as Error, upstream: null, payloadDigest: null, tried: [], doubts: [] };
-      for (const { number } of run.blocks) unstaged.push({ ...failure, number, kinds, unstaged: true });
+      for (const { number } of run.blocks) {
+        unstaged.push({ ...toFailure(number, error as Error), kinds, unstaged: true });
+      }
       return;
     }
     staged += run.blocks.length;
-    const start = run.blocks[0]?.number ?? piece.start;
-    const range = { start, end: run.blocks.at(-1)?.number ?? start };
+    const firstBlock = run.blocks[0]?.number ?? piece.firstBlock;
+    const range = { firstBlock, lastBlock: run.blocks.at(-1)?.number ?? firstBlock };
     if (intersectRanges(quarantined, [range]).length > 0) {
       await database.quarantine.settle(range, kinds);
     }
   };
-  const runBlocks = Math.max(SMALLEST_RUN, Math.ceil((piece.end - piece.start + 1) / RUNS_OF_PIECE));
-  const { failures, unknownFields, wireBytes } = await extract(parts, piece, signal, { runBlocks, take });
+  const runBlocks = Math.max(MIN_RUN, Math.ceil((piece.lastBlock - piece.firstBlock + 1) / RUNS_OF_PIECE));
+  const { failures, unknownFields, wireBytes } = await extract(parts, piece, signal, {
+    runBlocks,
+    take,
+    suspected,
+  });
   await noteUnknownFields(parts, unknownFields);
-  context.metrics
-    .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
-      'network',
-    ])
-    .inc({ network }, wireBytes);
-  context.metrics
-    .counter('packhouse_staged_blocks_total', 'Blocks proved and staged', ['network'])
-    .inc({ network }, staged);
+  context.metrics.count(
+    'packhouse_ingested_bytes_total',
+    'Bytes of node answers, as they came over the wire',
+    { network },
+    wireBytes,
+  );
+  context.metrics.count('packhouse_staged_blocks_total', 'Blocks proved and staged', { network }, staged);
   return {
     staged,
     failed: [...failures.map((failure) => ({ ...failure, kinds, unstaged: false })), ...unstaged],

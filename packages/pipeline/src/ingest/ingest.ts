@@ -1,14 +1,13 @@
-import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { type BlockRange, KINDS, type Kind, subtractRanges, unionRanges } from '@packhouse/chain';
 import type { QuarantineRow } from '@packhouse/database';
 import { isBudgetError } from '@packhouse/runtime';
 import { isBelowFinality, openFinalityAlarm } from '../head/finality-alarm.js';
 import type { IngestWindow } from '../job-names.js';
-import { subtractRanges, unionRanges } from '../ranges.js';
-import { faultOf, type Remedy, remedyOf } from './blame.js';
+import { getRemedy, type Remedy, toFault } from './blame.js';
 import { tryFetch } from './extract.js';
 import { holdFailed } from './hold-failed.js';
 import { type Failed, type IngestParts, ingestPiece, missingPieces } from './ingest-piece.js';
-import { rangeOf, withoutResting } from './probed-rows.js';
+import { toRange, withoutResting } from './probed-rows.js';
 
 /** Blocks that one try may hold after it asked for them alone; if more fail, it is the node. */
 const MAX_ALONE = 4;
@@ -29,15 +28,16 @@ export async function ingest(
   // Planned before the chain was seen to differ below finality: planned again when that is settled.
   if ((await openFinalityAlarm(parts)) !== null) return { staged, failed: 0 };
   const { pieces, quarantined, probed } = await missingWithin(parts, window);
+  const suspected = attempt > 1 || quarantined.length > 0;
   for (const piece of pieces) {
-    const outcome = await ingestPiece(parts, piece, quarantined, signal);
+    const outcome = await ingestPiece(parts, piece, { quarantined, suspected }, signal);
     staged += outcome.staged;
     failed.push(...outcome.failed);
   }
   if (failed.some(({ error }) => isBelowFinality(error))) return { staged, failed: failed.length };
 
-  const all = failed.length > window.end - window.start && window.start < window.end;
-  const remedyFor = (one: Failed): Remedy => remedyOf(faultOf(one), { attempt, all });
+  const all = failed.length > window.lastBlock - window.firstBlock && window.firstBlock < window.lastBlock;
+  const remedyFor = (one: Failed): Remedy => getRemedy(toFault(one), { attempt, all });
   const held = failed.filter((one) => remedyFor(one) === 'hold');
   let left = failed.filter((one) => remedyFor(one) !== 'hold');
   if (left.some((one) => remedyFor(one) === 'ask-alone') && (await answers(parts, signal))) {
@@ -71,17 +71,17 @@ async function askAlone(
 ): Promise<{ staged: number; held: Failed[]; left: Failed[] }> {
   const result = { staged: 0, held: [] as Failed[], left: [] as Failed[] };
   for (const one of failed) {
-    if (faultOf(one) !== 'either' || result.held.length === MAX_ALONE) {
+    if (toFault(one) !== 'either' || result.held.length === MAX_ALONE) {
       result.left.push(one);
       continue;
     }
-    const piece = { start: one.number, end: one.number, kinds: one.kinds };
+    const piece = { firstBlock: one.number, lastBlock: one.number, kinds: one.kinds };
     const again =
       failed.length === 1
         ? { staged: 0, failed: [one] }
-        : await ingestPiece(parts, piece, quarantined, signal);
+        : await ingestPiece(parts, piece, { quarantined, suspected: true }, signal);
     result.staged += again.staged;
-    for (const still of again.failed) (faultOf(still) === 'node' ? result.left : result.held).push(still);
+    for (const still of again.failed) (toFault(still) === 'node' ? result.left : result.held).push(still);
   }
   return result;
 }
@@ -107,7 +107,7 @@ async function answersElsewhere(
   signal: AbortSignal,
 ): Promise<boolean> {
   const finalized = (await parts.database.head.get())?.finalized ?? -1;
-  if (finalized < 0 || (finalized >= window.start && finalized <= window.end)) return false;
+  if (finalized < 0 || (finalized >= window.firstBlock && finalized <= window.lastBlock)) return false;
   return (await tryFetch(parts, finalized, window.kinds, signal)) === null;
 }
 
@@ -117,14 +117,14 @@ async function answersElsewhere(
  */
 async function missingWithin(
   { database }: IngestParts,
-  { start, end, kinds }: IngestWindow,
+  { firstBlock, lastBlock, kinds }: IngestWindow,
 ): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[]; probed: QuarantineRow[] }> {
-  const rows = await database.quarantine.within({ start, end });
+  const rows = await database.quarantine.within({ firstBlock, lastBlock });
   const missing = new Map<Kind, BlockRange[]>();
   const ordered = KINDS.filter((each) => kinds.includes(each));
-  for (const [kind, { staged, published }] of await database.coverages(ordered, { start, end })) {
-    missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published])));
+  for (const [kind, { staged, published }] of await database.coverages(ordered, { firstBlock, lastBlock })) {
+    missing.set(kind, subtractRanges([{ firstBlock, lastBlock }], unionRanges([...staged, ...published])));
   }
   const probed = withoutResting(missing, rows);
-  return { pieces: missingPieces(missing), quarantined: unionRanges(rows.map(rangeOf)), probed };
+  return { pieces: missingPieces(missing), quarantined: unionRanges(rows.map(toRange)), probed };
 }

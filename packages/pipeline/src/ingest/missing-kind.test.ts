@@ -7,6 +7,7 @@ import { coverage, holeNeeds } from '../report/coverage.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { follow } from './follow.js';
+import { ingest } from './ingest.js';
 
 const FIRST = 1_024;
 const LENGTH = 40;
@@ -22,14 +23,14 @@ let world: World;
 afterEach(() => world.close());
 
 const rows = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
-    number,
-    end,
+  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
+    firstBlock,
+    lastBlock,
     kinds.join(),
     cause,
   ]);
 
-const stagedOf = async (kind: Kind) => (await world.database.network('main').coverage(kind)).staged;
+const getStaged = async (kind: Kind) => (await world.database.network('main').coverage(kind)).staged;
 
 async function begin(finalized: number): Promise<void> {
   world = await makeWorld(inject('postgresUrl'), [
@@ -46,7 +47,7 @@ test('a kind that no upstream offers holds back itself alone in a backfill, as o
   for (const kind of SOUND) expect((await world.published(kind)).size, kind).toBe(LENGTH);
   const page = await coverage(world, { network: 'main', kinds: ['traces'], from: FIRST, limit: 10 });
   const [hole] = page.kinds[0]?.holes ?? [];
-  expect(hole).toMatchObject({ start: FIRST, end: FIRST + LENGTH - 1, reason: 'quarantined' });
+  expect(hole).toMatchObject({ firstBlock: FIRST, lastBlock: FIRST + LENGTH - 1, reason: 'quarantined' });
   expect(holeNeeds(hole as NonNullable<typeof hole>)).toMatch(
     /^no upstream offers a method for it: it comes by itself once one does; the next try is due at 2/,
   );
@@ -57,7 +58,7 @@ test('a probe that fails keeps the range as it is, and one that succeeds release
   await world.noteHead();
   await world.settle();
   const { quarantine } = world.database.network('main');
-  await quarantine.retry({ start: 0, end: 9_999 });
+  await quarantine.retry({ firstBlock: 0, lastBlock: 9_999 });
   const before = world.nodes[0]?.stats();
   await world.settle();
   expect(await rows()).toEqual([[FIRST, FIRST + LENGTH - 1, 'traces', 'NODE_METHOD_MISSING']]);
@@ -69,10 +70,27 @@ test('a probe that fails keeps the range as it is, and one that succeeds release
   const later = { ...systemClock, elapsed: () => systemClock.elapsed() + 60_000 };
   const source = createBlockSource({ network: world.network, context: { ...world.context, clock: later } });
   world.parts.source = source;
-  await quarantine.retry({ start: 0, end: 9_999 });
+  await quarantine.retry({ firstBlock: 0, lastBlock: 9_999 });
   await world.settle();
   expect(await rows()).toEqual([]);
   for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(LENGTH);
+  await source.close();
+});
+
+test('a probe that finds its block false releases the range, and keeps that block', async () => {
+  await begin(FIRST + LENGTH - 1);
+  await world.noteHead();
+  await world.settle();
+  world.nodes[0]?.faults.clear();
+  const lie = { path: [0, 'action', 'from'], value: `0x${'ab'.repeat(20)}` };
+  for (const method of ['trace_block', 'debug_traceBlockByHash'])
+    world.nodes[0]?.faults.add({ when: { method, block: FIRST }, do: 'tamper', ...lie });
+  const later = { ...systemClock, elapsed: () => systemClock.elapsed() + 60_000 };
+  const source = createBlockSource({ network: world.network, context: { ...world.context, clock: later } });
+  await world.database.network('main').quarantine.retry({ firstBlock: 0, lastBlock: 9_999 });
+  const window = { firstBlock: FIRST, lastBlock: FIRST + LENGTH - 1, kinds: ['traces'] as const };
+  await ingest({ ...world.parts, source }, window, world.context.signal);
+  expect(await rows()).toEqual([[FIRST, FIRST, 'traces', 'PROOF_FAILED']]);
   await source.close();
 });
 
@@ -80,9 +98,9 @@ test('a kind that no upstream offers holds back itself alone at the head', async
   await begin(FIRST + 29);
   const { staged } = await follow(world.parts, world.context.signal);
   expect(staged).toBe(10);
-  const tip = [{ start: FIRST + 30, end: FIRST + 39 }];
-  for (const kind of SOUND) expect(await stagedOf(kind)).toEqual(tip);
-  expect(await stagedOf('traces')).toEqual([]);
+  const tip = [{ firstBlock: FIRST + 30, lastBlock: FIRST + 39 }];
+  for (const kind of SOUND) expect(await getStaged(kind)).toEqual(tip);
+  expect(await getStaged('traces')).toEqual([]);
   expect(await rows()).toEqual([[FIRST + 30, FIRST + 39, 'traces', 'NODE_METHOD_MISSING']]);
   // Until the next try nothing is left to do.
   expect(await follow(world.parts, world.context.signal)).toMatchObject({ staged: 0, failures: [] });

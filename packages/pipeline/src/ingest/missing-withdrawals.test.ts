@@ -53,8 +53,10 @@ test('withdrawals that no upstream gives are a named gap of the published blocks
   expect(findings).toEqual([]);
   expect(summary.unchecked).toEqual([
     {
-      ...{ network: 'main', kind: 'blocks', blocks: LENGTH },
-      why: 'the withdrawals are missing that its header says it has',
+      network: 'main',
+      kind: 'blocks',
+      blocks: LENGTH,
+      reason: 'the withdrawals are missing that its header says it has',
     },
   ]);
   // Each upstream is asked for it once a window, not once a block.

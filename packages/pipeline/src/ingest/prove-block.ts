@@ -1,27 +1,12 @@
-import { createHash } from 'node:crypto';
-import { createPieceWriter, type Deflate, type Piece } from '@packhouse/bundle';
-import {
-  type BlockSummary,
-  checkTotalDifficulty,
-  type Kind,
-  type ProvedBlock,
-  type Prover,
-  traceProofs,
-} from '@packhouse/chain';
+import { hash } from 'node:crypto';
+import type { BlockSummary, Kind } from '@packhouse/chain';
 import type { QuarantineTry } from '@packhouse/database';
-import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
-import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import type { FailedBlock, FetchedBlock, FetchRequest } from '@packhouse/node-rpc';
+import { heavier, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { getCause } from './blame.js';
 import { forkUnknown, type StrangeHeader, strangeHeader } from './fork-unknown.js';
 import type { ProvedRecord } from './fragment-writer.js';
-
-export interface ProveParts {
-  context: Context;
-  source: BlockSource;
-  prover: Prover;
-  network: string;
-  /** What deflates texts; default: zlib. */
-  deflate?: Deflate | undefined;
-}
+import { type BegunScan, dropTraces, type ProveDeps, proveRecord, scanRecord } from './prove-record.js';
 
 /** A proved block, and the client version of the node that sent it. */
 export interface NamedRecord extends ProvedRecord {
@@ -29,7 +14,7 @@ export interface NamedRecord extends ProvedRecord {
 }
 
 /** The kinds of an upstream's block of which a record contradicts the others, and may be false. */
-interface Doubt {
+interface SuspectKinds {
   upstream: string;
   kinds: readonly Kind[];
 }
@@ -38,14 +23,14 @@ interface Doubt {
 export interface ExtractFailure {
   number: number;
   error: Error;
-  /** The upstream whose data failed, or the last that was asked. */
+  /** The upstream whose data failed as `error` says, or the last that was asked. */
   upstream: string | null;
   /** Hex SHA-256 of the answer that failed, if there was one. */
   payloadDigest: string | null;
   /** The result of each upstream, in the order they were asked. */
   tried: readonly QuarantineTry[];
   /** The upstreams whose data contradicts itself. */
-  doubts: readonly Doubt[];
+  suspects: readonly SuspectKinds[];
 }
 
 /** What the blocks before this one, of the same window, leave to know. */
@@ -54,6 +39,10 @@ interface Neighbours {
   before?: BlockSummary | undefined;
   /** Upstreams that left a part out of a block, which others gave or not: they are not asked for it again. */
   omitting: Set<string>;
+  /** Whether some block of the window failed before: all senders are recovered then, also under `sample`. */
+  suspected?: boolean;
+  /** The scan of the fetched block, if it was begun. */
+  scan?: BegunScan | undefined;
 }
 
 /**
@@ -63,41 +52,48 @@ interface Neighbours {
  * Throws only when aborted.
  */
 export async function proveBlock(
-  parts: ProveParts,
+  parts: ProveDeps,
   fetched: FetchedBlock | FailedBlock,
-  wish: FetchWish,
+  wish: FetchRequest,
   signal: AbortSignal,
-  { before, omitting }: Neighbours = { omitting: new Set() },
+  { before, omitting, suspected = false, scan }: Neighbours = { omitting: new Set() },
 ): Promise<NamedRecord | ExtractFailure> {
   if ('error' in fetched) return notFetched(fetched);
   const { source, context } = parts;
   const { number } = fetched;
   const avoid: string[] = [];
   const tried: QuarantineTry[] = [];
-  const doubts: Doubt[] = [];
+  const suspects: SuspectKinds[] = [];
   /** Their own data is false. Where two blocks disagree it may be that of the one before. */
   const contradicted: string[] = [];
   const strange: StrangeHeader[] = [];
   let incomplete: NamedRecord | null = null;
-  let last: { upstream: string; failure: Error } | null = null;
+  /** What says most about the block. */
+  let worst: { upstream: string; failure: Error } | null = null;
 
   const proved = (record: NamedRecord): NamedRecord => {
-    for (const upstream of contradicted) source.reportLie(upstream);
+    for (const upstream of contradicted) source.reportInvalidResponse(upstream);
     countCorrected(parts, record.block);
     return record;
   };
   const end = (): NamedRecord | ExtractFailure => {
-    if (incomplete !== null || last === null) return proved(incomplete as NamedRecord);
-    const { upstream, failure } = last;
+    if (incomplete !== null || worst === null) return proved(incomplete as NamedRecord);
+    const { upstream, failure } = worst;
     const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
     const error = forkUnknown(number, strange, failure) ?? failure;
-    return { number, error, upstream, payloadDigest: digest, tried, doubts };
+    return { number, error, upstream, payloadDigest: digest, tried, suspects };
   };
 
   for (let candidate = fetched; ; ) {
     const { upstream } = candidate;
     try {
-      const record = await proveRecord(parts, candidate, before);
+      // After the first one, another upstream failed to prove this block.
+      const isFirst = candidate === fetched;
+      const wary = suspected || !isFirst || parts.contradicted?.has(upstream) === true;
+      // A scan that was begun before the block before it was found false is not enough.
+      const isBegun = isFirst && scan?.suspected === wary;
+      const begun = isBegun ? scan : { record: scanRecord(parts, candidate, wary), suspected: wary };
+      const record = await proveRecord(parts, candidate, before, begun);
       const named = { ...record, client: candidate.client ?? null };
       if (record.block.missing.length === 0) return proved(named);
       incomplete ??= named;
@@ -105,11 +101,14 @@ export async function proveBlock(
     } catch (error) {
       signal.throwIfAborted();
       const failure = error as Error;
-      last = { upstream, failure };
-      tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
+      if (heavier(worst?.failure, failure) === failure) worst = { upstream, failure };
+      tried.push(toTry(upstream, failure, payloadDigest(candidate)));
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
-        doubts.push({ upstream, kinds: error.data.kinds as readonly Kind[] });
-        if (error.data.proof !== 'parentLink') contradicted.push(upstream);
+        suspects.push({ upstream, kinds: error.data.kinds as readonly Kind[] });
+        if (error.data.proof !== 'parentLink') {
+          contradicted.push(upstream);
+          parts.contradicted?.add(upstream);
+        }
         countFailedProof(parts, error);
         const header = strangeHeader(error, candidate);
         if (header !== null) strange.push(header);
@@ -124,7 +123,12 @@ export async function proveBlock(
     } catch (error) {
       signal.throwIfAborted();
       const other = isPackhouseError(error) ? error.data?.upstream : undefined;
-      if (typeof other === 'string' && !avoid.includes(other)) tried.push(tryOf(other, error as Error, null));
+      if (typeof other === 'string' && !avoid.includes(other)) {
+        tried.push(toTry(other, error as Error, null));
+        if (worst !== null && heavier(error as Error, worst.failure) === error) {
+          worst = { upstream: other, failure: error as Error };
+        }
+      }
       return end();
     }
     if (asked.includes(candidate.upstream)) {
@@ -134,123 +138,44 @@ export async function proveBlock(
   }
 }
 
-async function proveRecord(
-  parts: ProveParts,
-  fetched: FetchedBlock,
-  before: BlockSummary | undefined,
-): Promise<ProvedRecord> {
-  const scanned = scanRecord(parts, fetched, before);
-  if (scanned !== null) return scanned;
-  const { prover } = parts;
-  let block: ProvedBlock;
-  try {
-    // Reading them parses them, which fails if they are malformed.
-    const { receipts } = fetched;
-    block = prover.proveBlock({ block: fetched.block, ...(receipts === undefined ? {} : { receipts }) });
-    if (before !== undefined) checkTotalDifficulty(before, block);
-  } catch (error) {
-    dropTraces(fetched);
-    throw error;
-  }
-  const { texts, transactions } = block;
-  const record = { block, transactionCount: transactions.length, texts };
-  const traces =
-    fetched.stream === undefined
-      ? textOfTraces(parts, block, fetched)
-      : await deflateTraces(parts, block, fetched.stream);
-  if (traces === undefined) return record;
-  return { ...record, block: { ...block, proofs: [...block.proofs, ...traceProofs(block)] }, traces };
-}
-
-/** Proves a block from its bytes; null if it must be parsed and proved, which is counted with its reason. */
-function scanRecord(
-  { context, network, prover }: ProveParts,
-  { raw }: FetchedBlock,
-  before: BlockSummary | undefined,
-): ProvedRecord | null {
-  const scanned = raw === undefined ? 'parsed' : prover.proveRaw(raw);
-  context.metrics
-    .counter(
-      'packhouse_scanned_blocks_total',
-      'Blocks by how they were proved: from their bytes (scanned), or as objects, and why',
-      ['network', 'result'],
-    )
-    .inc({ network, result: typeof scanned === 'string' ? scanned : 'scanned' });
-  if (typeof scanned === 'string') return null;
-  if (before !== undefined) checkTotalDifficulty(before, scanned);
-  const { texts, transactionCount, ...block } = scanned;
-  const { traces, ...others } = texts;
-  return { block, transactionCount, texts: others, ...(traces === undefined ? {} : { traces }) };
-}
-
-function textOfTraces({ prover }: ProveParts, block: ProvedBlock, fetched: FetchedBlock): string | undefined {
-  const traces = fetched.traces as unknown[] | undefined;
-  return traces === undefined ? undefined : prover.proveTraces(block, traces);
-}
-
-/** Checks and deflates traces while they arrive, so that an answer of any size takes bounded memory. */
-async function deflateTraces(
-  { prover, deflate }: ProveParts,
-  block: ProvedBlock,
-  traces: AsyncIterable<unknown>,
-): Promise<Piece> {
-  const proof = prover.traceProver(block);
-  const writer = createPieceWriter(deflate);
-  let separator = '[';
-  for await (const trace of traces) {
-    await writer.write(Buffer.from(separator + proof.push(trace), 'latin1'));
-    separator = ',';
-  }
-  proof.finish();
-  await writer.write(Buffer.from(separator === '[' ? '[]' : ']'));
-  return await writer.finish();
-}
-
-/**
- * Ends traces that will not be read: they may be an answer that still arrives on its own connection. An error of that
- * connection is ignored; unhandled, it would end the process.
- */
-export function dropTraces({ stream }: Pick<FetchedBlock, 'stream'>): void {
-  stream?.[Symbol.asyncIterator]()
-    .return?.()
-    .catch(() => undefined);
-}
-
 /** Counts the fields that were wrong and were written as they are. */
-function countCorrected({ context, network }: ProveParts, { corrected }: BlockSummary): void {
+function countCorrected({ context, network }: ProveDeps, { corrected }: BlockSummary): void {
   for (const field of corrected) {
-    context.metrics
-      .counter(
-        'packhouse_corrected_fields_total',
-        'Fields of blocks that were wrong, follow from others and were written as they are',
-        ['network', 'field'],
-      )
-      .inc({ network, field });
+    context.metrics.count(
+      'packhouse_corrected_fields_total',
+      'Fields of blocks that were wrong, follow from others and were written as they are',
+      { network, field },
+    );
   }
 }
 
 /** A record without the required form counts as one that failed the proof `form`. */
-function countFailedProof({ context, network }: ProveParts, error: PackhouseError): void {
+function countFailedProof({ context, network }: ProveDeps, error: PackhouseError): void {
   const { proof } = error.data;
-  context.metrics
-    .counter('packhouse_failed_proofs_total', 'Blocks whose data failed a proof, each upstream by itself', [
-      'network',
-      'proof',
-    ])
-    .inc({ network, proof: typeof proof === 'string' ? proof : 'form' });
+  context.metrics.count(
+    'packhouse_failed_proofs_total',
+    'Blocks whose data failed a proof, each upstream by itself',
+    { network, proof: typeof proof === 'string' ? proof : 'form' },
+  );
 }
 
-function notFetched({ number, error, upstreams, faults }: FailedBlock): ExtractFailure {
-  const tried = (faults ?? []).map((fault) => tryOf(fault.upstream, fault.error, null));
-  return { number, error, upstream: upstreams.at(-1) ?? null, payloadDigest: null, tried, doubts: [] };
+/** The failure of a block that is no upstream's. */
+export function toFailure(number: number, error: Error): ExtractFailure {
+  return { number, error, upstream: null, payloadDigest: null, tried: [], suspects: [] };
+}
+
+function notFetched({ number, error, upstreams, faults = [] }: FailedBlock): ExtractFailure {
+  const tried = faults.map((fault) => toTry(fault.upstream, fault.error, null));
+  const of = faults.findLast((fault) => fault.error === error)?.upstream;
+  return { ...toFailure(number, error), upstream: of ?? upstreams.at(-1) ?? null, tried };
 }
 
 /** Messages of nodes may have any length; this much of them is kept. */
 const MAX_MESSAGE = 500;
 
-function tryOf(upstream: string, error: Error, digest: string | null): QuarantineTry {
-  const cause = isPackhouseError(error) ? error.code : 'INTERNAL';
-  return { upstream, cause, message: error.message.slice(0, MAX_MESSAGE), payloadDigest: digest };
+function toTry(upstream: string, error: Error, digest: string | null): QuarantineTry {
+  const message = error.message.slice(0, MAX_MESSAGE);
+  return { upstream, cause: getCause(error), message, payloadDigest: digest };
 }
 
 /**
@@ -261,7 +186,7 @@ function payloadDigest(fetched: FetchedBlock): string | null {
   if (fetched.stream !== undefined) return null;
   try {
     const { block, receipts, traces } = fetched;
-    return createHash('sha256').update(JSON.stringify({ block, receipts, traces })).digest('hex');
+    return hash('sha256', JSON.stringify({ block, receipts, traces }));
   } catch {
     // Too deeply nested, or too long, for a JSON text; or malformed.
     return null;

@@ -39,7 +39,7 @@ test('what was fetched is staged after Postgres was away for a moment, and nothi
         failures-- > 0 ? Promise.reject(away()) : staging.stage(request),
     },
   };
-  const window = { start: FIRST, end: FIRST + 15, kinds: KINDS };
+  const window = { firstBlock: FIRST, lastBlock: FIRST + 15, kinds: KINDS };
   expect(await ingest({ ...world.parts, database }, window, world.context.signal)).toMatchObject({
     staged: 16,
   });

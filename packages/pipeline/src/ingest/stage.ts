@@ -1,15 +1,7 @@
-import type { NetworkDatabase, StageRequest } from '@packhouse/database';
-import type { BlockSource } from '@packhouse/node-rpc';
-import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import type { StageRequest } from '@packhouse/database';
+import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { isAccepted, isBelowFinality, raiseFinalityAlarm } from '../head/finality-alarm.js';
-import { dropConflicting } from '../head/reorganise.js';
-
-export interface StageParts {
-  context: Context;
-  database: NetworkDatabase;
-  source: BlockSource;
-  network: string;
-}
+import { type ChainParts, dropConflicting } from '../head/reorganise.js';
 
 /**
  * Stages one run of proved blocks in one transaction.
@@ -18,7 +10,7 @@ export interface StageParts {
  * dropped and the run is staged again, once. Throws STAGE_CONFLICT if the run itself is wrong. Throws
  * REORG_BELOW_FINALITY, with the alarm raised, if no upstream has the block that is published or final here.
  */
-export async function stage(parts: StageParts, request: StageRequest, signal: AbortSignal): Promise<void> {
+export async function stage(parts: ChainParts, request: StageRequest, signal: AbortSignal): Promise<void> {
   try {
     await parts.database.staging.stage(request);
   } catch (error) {
@@ -40,7 +32,7 @@ const RETRY_MS = 400;
  * fetched again. Throws DATABASE_UNAVAILABLE if it stays so.
  */
 export async function stagePatiently(
-  parts: StageParts,
+  parts: ChainParts,
   request: StageRequest,
   signal: AbortSignal,
 ): Promise<void> {
@@ -65,7 +57,7 @@ function isFinal(conflict: PackhouseError, finalized: number): boolean {
 }
 
 /** Throws the conflict if some upstream has the final block, else the alarm. */
-async function checkFinal(parts: StageParts, conflict: PackhouseError, signal: AbortSignal): Promise<never> {
+async function checkFinal(parts: ChainParts, conflict: PackhouseError, signal: AbortSignal): Promise<never> {
   const { expected, number } = conflict.data;
   try {
     await parts.source.head(signal, { number: Number(number), hash: String(expected) });

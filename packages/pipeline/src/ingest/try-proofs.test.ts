@@ -17,11 +17,12 @@ test('an old and a recent block tell what can be proved; one that is asked for t
   expect(trial.proofs).toEqual(
     expect.arrayContaining(['headerHash', 'transactionsRoot', 'receiptsRoot', 'traces']),
   );
-  expect(describeTrial('main', trial)).toEqual([
-    expect.stringMatching(
-      /^Tried blocks 10 and 21 of main by the rules of ethereum: headerHash, .*, logAddresses hold\.$/,
+  expect(describeTrial('main', trial)).toEqual({
+    verified: expect.stringMatching(
+      /^Verified sample blocks 10 and 21 of main \(rules of ethereum\): headerHash, .*, logAddresses\.$/,
     ),
-  ]);
+    problems: [],
+  });
 });
 
 test('a block that does not prove and one that nobody has are named with the reason', async () => {
@@ -33,11 +34,13 @@ test('a block that does not prove and one that nobody has are named with the rea
   const trial = await tryProofs(world.parts, [10, 15, 400], KINDS, signal);
   expect(trial.proved).toEqual([15]);
   expect(trial.failed.map(({ number }) => number)).toEqual([10, 400]);
-  expect(describeTrial('main', trial)).toEqual([
-    expect.stringMatching(/^Tried block 15 of main by the rules of ethereum: headerHash, /),
-    expect.stringMatching(/^Block 10 of main cannot be proved: Block 10: its header hashes to 0x/),
-    expect.stringMatching(/^Block 400 of main cannot be proved: /),
-  ]);
+  expect(describeTrial('main', trial)).toEqual({
+    verified: expect.stringMatching(/^Verified sample block 15 of main \(rules of ethereum\): headerHash, /),
+    problems: [
+      expect.stringMatching(/^Block 10 of main cannot be proved: Block 10: its header hashes to 0x/),
+      expect.stringMatching(/^Block 400 of main cannot be proved: /),
+    ],
+  });
 });
 
 test('what the networks file trusts is said with its reason, and kept with the blocks', async () => {
@@ -45,14 +48,14 @@ test('what the networks file trusts is said with its reason, and kept with the b
   const prover = await createProver({ ...world.network.proofs, receipts: 'trust' });
   const trial = await tryProofs({ ...world.parts, prover }, [10, 21], KINDS, signal);
   expect(trial.proofs).not.toContain('receiptsRoot');
-  expect(describeTrial('main', { ...trial, proofs: [] })).toContain(
-    'Tried blocks 10 and 21 of main by the rules of ethereum: no proof can be made.',
+  expect(describeTrial('main', { ...trial, proofs: [] }).verified).toBe(
+    'Verified sample blocks 10 and 21 of main (rules of ethereum): no proof is possible.',
   );
-  const lines = describeTrial('main', trial);
-  expect(lines).toContainEqual(expect.stringMatching(/^Not proved on main: receiptsRoot: ./));
+  const { problems } = describeTrial('main', trial);
+  expect(problems).toContainEqual(expect.stringMatching(/^Not proved on main: receiptsRoot: ./));
 
-  const piece = { start: 10, end: 15, kinds: KINDS };
-  await ingestPiece({ ...world.parts, prover }, piece, [], signal);
-  const [staged] = await world.database.network('main').staging.blocks({ start: 10, end: 10 });
+  const piece = { firstBlock: 10, lastBlock: 15, kinds: KINDS };
+  await ingestPiece({ ...world.parts, prover }, piece, { quarantined: [], suspected: false }, signal);
+  const [staged] = await world.database.network('main').staging.blocks({ firstBlock: 10, lastBlock: 10 });
   expect(staged?.notProved?.map(({ proof }) => proof)).toContain('receiptsRoot');
 });

@@ -1,6 +1,7 @@
 import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
-import { fetchWish } from './extract.js';
-import { type ProveParts, proveBlock } from './prove-block.js';
+import { toFetchRequest } from './extract.js';
+import { proveBlock } from './prove-block.js';
+import type { ProveDeps } from './prove-record.js';
 
 /** What a few blocks of a network prove, found out before many are fetched. */
 export interface ProofTrial {
@@ -18,12 +19,12 @@ export interface ProofTrial {
 
 /** Fetches and proves these blocks, as an ingester does; nothing is kept. Throws only when aborted. */
 export async function tryProofs(
-  parts: ProveParts,
+  parts: ProveDeps,
   numbers: readonly number[],
   kinds: readonly Kind[],
   signal: AbortSignal,
 ): Promise<ProofTrial> {
-  const wish = fetchWish(kinds);
+  const wish = toFetchRequest(kinds);
   const { rules } = parts.prover;
   const trial: ProofTrial = { rules, proved: [], proofs: [...PROOFS], notProved: [], failed: [] };
   for (const number of new Set(numbers)) {
@@ -47,19 +48,20 @@ export async function tryProofs(
   return trial;
 }
 
-/** The trial in sentences: what is proved first, then what is not and what failed. */
+/** The trial in sentences: what was verified, null if nothing was, and what was not. */
 export function describeTrial(
   network: string,
   { rules, proved, proofs, notProved, failed }: ProofTrial,
-): string[] {
-  const blocks = proved.length === 1 ? `block ${proved[0]}` : `blocks ${proved.join(' and ')}`;
-  return [
-    ...(proved.length === 0
-      ? []
-      : [
-          `Tried ${blocks} of ${network} by the rules of ${rules}: ${proofs.length === 0 ? 'no proof can be made' : `${proofs.join(', ')} hold`}.`,
-        ]),
-    ...notProved.map((reason) => `Not proved on ${network}: ${reason}`),
-    ...failed.map(({ number, error }) => `Block ${number} of ${network} cannot be proved: ${error.message}`),
-  ];
+): { verified: string | null; problems: string[] } {
+  const blocks = `${proved.length === 1 ? 'block' : 'blocks'} ${proved.join(' and ')} of ${network}`;
+  const passed = proofs.length === 0 ? 'no proof is possible' : proofs.join(', ');
+  return {
+    verified: proved.length === 0 ? null : `Verified sample ${blocks} (rules of ${rules}): ${passed}.`,
+    problems: [
+      ...notProved.map((reason) => `Not proved on ${network}: ${reason}`),
+      ...failed.map(
+        ({ number, error }) => `Block ${number} of ${network} cannot be proved: ${error.message}`,
+      ),
+    ],
+  };
 }

@@ -12,7 +12,7 @@ export interface UnknownFields {
 /** The alarm about blocks that were published with header fields that no table names. */
 const FIELDS_ALARM = 'FIELDS_UNKNOWN';
 /** Most sets of fields that are named for a network: their names are the nodes'. */
-const MOST_SETS = 32;
+const MAX_SETS = 32;
 
 /** Adds a proved block to a list of unknown fields. */
 export function addUnknownFields(found: UnknownFields[], number: number, fields: readonly string[]): void {
@@ -28,27 +28,22 @@ export async function noteUnknownFields(
   found: readonly UnknownFields[],
 ): Promise<void> {
   if (found.length === 0) return;
-  const counter = context.metrics.counter(
-    'packhouse_unknown_fields_total',
-    'Blocks proved with header fields that no table names',
-    ['network'],
-  );
-  for (const { blocks } of found) counter.inc({ network }, blocks);
+  const help = 'Blocks proved with header fields that no table names';
+  const blocks = found.reduce((sum, each) => sum + each.blocks, 0);
+  context.metrics.count('packhouse_unknown_fields_total', help, { network }, blocks);
   const alarms = (await database.alarms.list({ cleared: true })).filter(({ name }) => name === FIELDS_ALARM);
-  const told = alarms.flatMap(({ data }) => (Array.isArray(data.sets) ? (data.sets as string[]) : []));
+  const named = alarms.flatMap(({ data }) => (Array.isArray(data.sets) ? (data.sets as string[]) : []));
   const fresh = found
-    .filter(({ fields }) => !told.includes(fields.join(' ')))
-    .slice(0, Math.max(0, MOST_SETS - told.length));
+    .filter(({ fields }) => !named.includes(fields.join(' ')))
+    .slice(0, Math.max(0, MAX_SETS - named.length));
   for (const { fields, number } of fresh) {
     const names = fields.join(', ');
-    context.logger.warn(
-      { network, block: number, fields },
-      'header fields are new to this version; the hash proves them',
-    );
+    const facts = { network, block: number, fields };
+    context.logger.warn(facts, 'header fields are new to this version; the hash proves them');
     await database.alarms.raise({
       name: FIELDS_ALARM,
       message: `From block ${number} on headers have fields that are new to this version (${names}). Their hash proves them, and the blocks are published; what else the fork changed is not checked. Update Packhouse.`,
-      data: { sets: [...told, ...fresh.map((each) => each.fields.join(' '))], from: number },
+      data: { sets: [...named, ...fresh.map((each) => each.fields.join(' '))], from: number },
     });
   }
 }

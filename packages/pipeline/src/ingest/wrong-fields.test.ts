@@ -53,7 +53,7 @@ describe('a field that no header commits to', () => {
   test('accuses no node where two blocks contradict each other: either may be the false one', async () => {
     await begin([[wrong('totalDifficulty', '0x5')], []]);
     expect(await world.context.metrics.render()).not.toContain(
-      'packhouse_upstream_lies_total{network="main",upstream="node-1"}',
+      'packhouse_upstream_invalid_responses_total{network="main",upstream="node-1"}',
     );
   });
 });

@@ -1,7 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import { afterEach, expect, inject, test } from 'vitest';
 import { ingest } from '../ingest/ingest.js';
-import { plan } from '../ingest/plan.js';
+import { plan } from '../plan/plan.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 
@@ -11,7 +11,9 @@ let world: World;
 afterEach(() => world.close());
 
 const firstBundles = async (): Promise<number[]> =>
-  (await world.database.network('main').bundles.list('logs', 0, 100)).slice(0, 2).map((row) => row.start);
+  (await world.database.network('main').bundles.list('logs', 0, 100))
+    .slice(0, 2)
+    .map((row) => row.firstBlock);
 
 test('what comes before a run is waited for, but not for ever: staging does not grow behind one hole', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 48) }], { maxBlocks: 1 });
@@ -20,7 +22,11 @@ test('what comes before a run is waited for, but not for ever: staging does not 
   const { signal } = world.context;
   const stageRange = async (start: number, end: number): Promise<void> => {
     for (let number = start; number <= end; number++) {
-      await ingest(world.parts, { start: FIRST + number, end: FIRST + number, kinds: KINDS }, signal);
+      await ingest(
+        world.parts,
+        { firstBlock: FIRST + number, lastBlock: FIRST + number, kinds: KINDS },
+        signal,
+      );
     }
   };
   await stageRange(10, 40);
@@ -36,7 +42,7 @@ test('what comes before a run is waited for, but not for ever: staging does not 
   await stageRange(0, 9);
   await world.packAll();
   expect((await world.database.network('main').coverage('logs')).published).toEqual([
-    { start: FIRST, end: FIRST + 41 },
+    { firstBlock: FIRST, lastBlock: FIRST + 41 },
   ]);
 });
 
@@ -44,11 +50,11 @@ test('no bundle holds more blocks than it may, however small they are', async ()
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 50) }], { maxBlocks: 7 });
   await world.want(FIRST, FIRST + 49);
   await world.noteHead();
-  await ingest(world.parts, { start: FIRST, end: FIRST + 49, kinds: KINDS }, world.context.signal);
+  await ingest(world.parts, { firstBlock: FIRST, lastBlock: FIRST + 49, kinds: KINDS }, world.context.signal);
   await world.packAll();
   for (const kind of KINDS) {
     const rows = await world.database.network('main').bundles.list(kind, 0, 100);
-    const sizes = rows.map(({ start, end }) => end - start + 1);
+    const sizes = rows.map(({ firstBlock, lastBlock }) => lastBlock - firstBlock + 1);
     expect(Math.max(...sizes)).toBe(7);
     expect(sizes.reduce((sum, size) => sum + size)).toBe(50);
   }

@@ -17,14 +17,16 @@ test('blocks that somebody else published with other borders are left alone, not
   await world.want(FIRST, FIRST + 7);
   await world.noteHead();
   const { database, context } = world;
-  await ingest(world.parts, { start: FIRST, end: FIRST + 7, kinds: KINDS }, context.signal);
-  const [fragment] = await database.network('main').staging.fragments('logs', { start: FIRST, end: FIRST });
+  await ingest(world.parts, { firstBlock: FIRST, lastBlock: FIRST + 7, kinds: KINDS }, context.signal);
+  const [fragment] = await database
+    .network('main')
+    .staging.fragments('logs', { firstBlock: FIRST, lastBlock: FIRST });
   if (fragment === undefined) throw new Error('nothing is staged');
   const hash = `0x${'11'.repeat(32)}`;
   const foreign: NewBundle = {
     kind: 'logs',
-    start: FIRST,
-    end: FIRST + 3,
+    firstBlock: FIRST,
+    lastBlock: FIRST + 3,
     objectKey: 'foreign',
     byteLength: 1,
     rawLength: 1,
@@ -33,7 +35,7 @@ test('blocks that somebody else published with other borders are left alone, not
     firstParentHash: hash,
     lastHash: hash,
     proofs: [],
-    fragments: [{ ...fragment, endBlock: FIRST + 3 }],
+    fragments: [{ ...fragment, lastBlock: FIRST + 3 }],
     formatVersion: 1,
   };
   await database.network('main').bundles.publish(foreign);

@@ -1,10 +1,9 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
-import type { Database, NewBundle } from '@packhouse/database';
+import { type Database, type NewBundle, withLock } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { type Context, openScope } from '@packhouse/runtime';
-import { cutRun } from './cut-run.js';
-import { packableRuns } from './wanted-blocks.js';
+import type { Context } from '@packhouse/runtime';
+import { cutRun, packableRuns } from './packable-runs.js';
 
 interface PackParts {
   context: Context;
@@ -26,22 +25,15 @@ const AT_A_TIME = 3;
  * second one returns at once, and the next plan finds the remaining blocks. Safe to repeat at any point.
  */
 export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): Promise<number> {
-  const { database, network } = parts;
-  const lock = await database.tryLock(`pack:${network.id}:${kind}`);
-  if (lock === null) return 0;
-  const stop = openScope(signal, lock.lost);
   let published = 0;
-  try {
+  await withLock(parts.database, `pack:${parts.network.id}:${kind}`, signal, async (stop) => {
     // A round that publishes nothing is the last: another packer has the same blocks, and would have them again.
     for (let before = -1; published > before; ) {
       before = published;
-      published += await publishAll(parts, kind, await nextCuts(parts, kind), stop.signal);
+      published += await publishAll(parts, kind, await nextCuts(parts, kind), stop);
     }
-    return published;
-  } finally {
-    stop.close();
-    await lock.release();
-  }
+  });
+  return published;
 }
 
 /** Publishes the bundles, some at the same time, their rows in order. Returns how many; throws the first error. */
@@ -80,11 +72,9 @@ async function nextCuts(parts: PackParts, kind: Kind): Promise<FragmentInfo[][]>
   const database = parts.database.network(network.id);
   const head = await database.head.get();
   if (head === null) return [];
-  const wanted = await database.wanted.runs();
+  const wanted = await database.backfills.runs();
   const runs = packableRuns(await database.coverage(kind), wanted, kind, head.finalized);
   const cuts: FragmentInfo[][] = [];
-  for (const run of runs) {
-    cuts.push(...(await cutRun({ database, network, kind, run })));
-  }
+  for (const run of runs) cuts.push(...(await cutRun({ database, network, kind, run })));
   return cuts;
 }

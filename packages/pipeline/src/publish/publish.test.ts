@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { filterFits, filterItem, filterKey, hasFilter, mayContain } from '@packhouse/bundle';
 import { KINDS } from '@packhouse/chain';
 import { runSql } from '@packhouse/local';
-import { createVerifier, publicKeyOf, type SealedEntry } from '@packhouse/manifest';
+import { createVerifier, type SealedEntry, toPublicKey } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
 import { makeWorld, type World } from '../testing/world.js';
@@ -11,7 +11,7 @@ import { makeWorld, type World } from '../testing/world.js';
 let world: World;
 afterEach(() => world.close());
 
-async function worldOf(length: number): Promise<World> {
+async function getWorld(length: number): Promise<World> {
   const blocks = [...(await generateChain({ length, txsPerBlock: 3, startNumber: 1_000 }))];
   world = await makeWorld(inject('postgresUrl'), [{ blocks }], { maxBlocks: 8 });
   await world.want(1_000, 1_000 + length - 1);
@@ -22,7 +22,7 @@ async function worldOf(length: number): Promise<World> {
 /** All entries, checked with the public keys only. */
 async function checkedEntries({ database }: World): Promise<SealedEntry[]> {
   const keys = await database.manifest.keys();
-  const verifier = createVerifier(new Map(keys.map((key) => [key.keyId, publicKeyOf(key.publicKey)])));
+  const verifier = createVerifier(new Map(keys.map((key) => [key.keyId, toPublicKey(key.publicKey)])));
   const all: SealedEntry[] = [];
   for (const kind of KINDS) all.push(...(await database.network('main').manifest.entries(kind, -1, 1_000)));
   for (const entry of all) verifier.push(entry);
@@ -30,7 +30,7 @@ async function checkedEntries({ database }: World): Promise<SealedEntry[]> {
 }
 
 test('every bundle has an entry that holds what its file and its row hold, and every entry a bundle', async () => {
-  const { database, objectStore, settle } = await worldOf(40);
+  const { database, objectStore, settle } = await getWorld(40);
   await settle();
   const entries = await checkedEntries(world);
   const rows = (
@@ -39,19 +39,19 @@ test('every bundle has an entry that holds what its file and its row hold, and e
   expect(rows.length).toBeGreaterThan(KINDS.length);
   const root = new URL('../../../../package.json', import.meta.url);
   const { version } = JSON.parse(await readFile(root, 'utf8')) as { version: string };
-  expect(entries.map(({ kind, start, end }) => ({ kind, start, end }))).toEqual(
-    rows.map(({ kind, start, end }) => ({ kind, start, end })),
+  expect(entries.map(({ kind, from, to }) => ({ kind, from, to }))).toEqual(
+    rows.map(({ kind, firstBlock, lastBlock }) => ({ kind, from: firstBlock, to: lastBlock })),
   );
   for (const [i, entry] of entries.entries()) {
     const row = rows[i];
     const file = await objectStore.read(row?.objectKey as string);
-    expect(createHash('sha256').update(file).digest('hex')).toBe(entry.sha256);
+    expect(hash('sha256', file)).toBe(entry.sha256);
     // Every bundle of these kinds has a filter, which contains what is in its file.
     const hasOne = ['logs', 'transactions', 'traces'].includes(entry.kind);
     expect(entry.filter !== undefined).toBe(hasOne);
     if (hasOne && row !== undefined) {
       const filter = await objectStore.read(filterKey(row.objectKey));
-      expect(createHash('sha256').update(filter).digest('hex')).toBe(entry.filter?.sha256);
+      expect(hash('sha256', filter)).toBe(entry.filter?.sha256);
       expect(filter.length).toBe(entry.filter?.bytes);
       expect(await filterFits(filter, { kind: row.kind, fragments: row.fragments, bytes: file })).toBe(true);
       expect(mayContain(filter, filterItem(`0x${'77'.repeat(20)}`))).toBe(false);
@@ -67,8 +67,8 @@ test('every bundle has an entry that holds what its file and its row hold, and e
   }
 });
 
-test('filters are the same of fragments that an older program staged, without their items', async () => {
-  const { database, objectStore, settle, packAll, databaseUrl } = await worldOf(16);
+test('filters are the same of fragments that were staged without their items', async () => {
+  const { database, objectStore, settle, packAll, databaseUrl } = await getWorld(16);
   await settle();
   const filters = async () => {
     const kinds = KINDS.filter(hasFilter);
@@ -82,13 +82,16 @@ test('filters are the same of fragments that an older program staged, without th
   expect(await runSql(databaseUrl, known)).toEqual([{ kind: 1 }, { kind: 3 }, { kind: 4 }]);
   for (const key of before.keys()) await objectStore.delete(key);
   await runSql(databaseUrl, 'DELETE FROM packhouse.bundle');
-  await runSql(databaseUrl, 'UPDATE packhouse.fragment SET items = NULL WHERE block % 2 = 0 OR block > 1007');
+  await runSql(
+    databaseUrl,
+    'UPDATE packhouse.fragment SET items = NULL WHERE first_block % 2 = 0 OR first_block > 1007',
+  );
   await packAll();
   expect(await filters()).toEqual(before);
 });
 
 test('a process that ends between the object and the row leaves no entry; the next one publishes it once', async () => {
-  const { database, objectStore, settle } = await worldOf(16);
+  const { database, objectStore, settle } = await getWorld(16);
   const { bundles } = database.network('main');
   const { publish } = bundles;
   const put: string[] = [];
@@ -104,7 +107,7 @@ test('a process that ends between the object and the row leaves no entry; the ne
   bundles.publish = publish;
   await settle();
   const entries = await checkedEntries(world);
-  expect(entries.filter((entry) => entry.kind === 'blocks').map((entry) => entry.start)).toEqual([
+  expect(entries.filter((entry) => entry.kind === 'blocks').map((entry) => entry.from)).toEqual([
     1_000, 1_008,
   ]);
 });

@@ -39,25 +39,25 @@ export async function publish(
 ): Promise<NewBundle | null> {
   const { network, kind, fragments } = request;
   const kept = database.network(network);
-  const start = (fragments[0] as FragmentInfo).startBlock;
-  const end = (fragments.at(-1) as FragmentInfo).endBlock;
+  const firstBlock = (fragments[0] as FragmentInfo).firstBlock;
+  const lastBlock = (fragments.at(-1) as FragmentInfo).lastBlock;
   // The index refuses an overlap in any case; a late packer should not even overwrite a published object.
-  if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
+  if ((await kept.bundles.ranges(kind, { firstBlock, lastBlock })).length > 0) return null;
   // The bodies are read to their places in the file.
   const member = openMember(fragments, (bytes) => spare.take(bytes));
   const [blocks, items] = await Promise.all([
-    kept.staging.blocks({ start, end }),
+    kept.staging.blocks({ firstBlock, lastBlock }),
     kept.staging.readInto(kind, fragments, member.places),
   ]);
-  const proofs = provedTogether(blocks, { network, start, end });
+  const proofs = provedTogether(blocks, { network, firstBlock, lastBlock });
   const sha256 = hash('sha256', member.bytes);
   const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
   const row: NewBundle & { network: string } = {
     network,
     kind,
-    start,
-    end,
-    objectKey: objectKey({ network, kind, start, end }),
+    firstBlock,
+    lastBlock,
+    objectKey: objectKey({ network, kind, firstBlock, lastBlock }),
     byteLength: member.bytes.length,
     rawLength: member.rawLength,
     sha256,
@@ -85,17 +85,18 @@ export async function publish(
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;
     context.logger.info(
-      { network, kind, start, end },
+      { network, kind, from: firstBlock, to: lastBlock },
       'these blocks were published by another packer meanwhile',
     );
     return null;
   }
-  context.metrics
-    .counter('packhouse_published_bundles_total', 'Bundles published', ['network', 'kind'])
-    .inc({ network, kind });
-  context.metrics
-    .counter('packhouse_published_bytes_total', 'Bytes of published bundles', ['network', 'kind'])
-    .inc({ network, kind }, member.bytes.length);
+  context.metrics.count('packhouse_published_bundles_total', 'Bundles published', { network, kind });
+  context.metrics.count(
+    'packhouse_published_bytes_total',
+    'Bytes of published bundles',
+    { network, kind },
+    member.bytes.length,
+  );
   return named;
 }
 
@@ -120,27 +121,30 @@ export function notProvedIn(kind: Kind, blocks: readonly StagedBlock[]): { notPr
 /** The proofs that every block passed. Throws STAGE_CONFLICT if blocks are missing or do not follow one another. */
 function provedTogether(
   blocks: readonly StagedBlock[],
-  at: { network: string; start: number; end: number },
+  at: { network: string; firstBlock: number; lastBlock: number },
 ): Proof[] {
-  const expected = at.end - at.start + 1;
+  const expected = at.lastBlock - at.firstBlock + 1;
   const broken = blocks.findIndex(
-    (block, i) => block.number !== at.start + i || (i > 0 && block.parentHash !== blocks[i - 1]?.hash),
+    (block, i) => block.number !== at.firstBlock + i || (i > 0 && block.parentHash !== blocks[i - 1]?.hash),
   );
   if (blocks.length !== expected || broken !== -1) {
     throw new PackhouseError({
       code: 'STAGE_CONFLICT',
-      message: `Blocks ${at.start} to ${at.end} of ${at.network} cannot be packed: ${expected} linked blocks are expected, ${
+      message: `Blocks ${at.firstBlock} to ${at.lastBlock} of ${at.network} cannot be packed: ${expected} linked blocks are expected, ${
         broken === -1
           ? `${blocks.length} are staged`
-          : `block ${at.start + broken} does not follow the one before`
+          : `block ${at.firstBlock + broken} does not follow the one before`
       }.`,
-      data: { ...at, block: at.start + Math.max(broken, 0) },
+      data: { ...at, block: at.firstBlock + Math.max(broken, 0) },
     });
   }
-  const common = new Set<Proof>(
-    PROOFS.filter((proof) => blocks.every((block) => block.proofs.includes(proof))),
-  );
   // Every link inside the range was just checked, and staging checked those to the neighbours.
-  common.add('parentLink');
-  return PROOFS.filter((proof) => common.has(proof));
+  return provedByAll(blocks);
+}
+
+/** The proofs that every block passed; their parent links were checked. */
+export function provedByAll(blocks: readonly StagedBlock[]): Proof[] {
+  return PROOFS.filter(
+    (proof) => proof === 'parentLink' || blocks.every(({ proofs }) => proofs.includes(proof)),
+  );
 }

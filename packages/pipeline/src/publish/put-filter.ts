@@ -13,7 +13,7 @@ interface PutFilterParts {
   objectStore: ObjectStore;
 }
 
-type Filtered = Pick<BundleRow | NewBundle, 'kind' | 'start' | 'end' | 'fragments' | 'objectKey'>;
+type Filtered = Pick<BundleRow | NewBundle, 'kind' | 'firstBlock' | 'lastBlock' | 'fragments' | 'objectKey'>;
 
 /**
  * Makes the filter of a new bundle, of the items of its fragments where they are known, and writes it beside the bundle;
@@ -46,7 +46,7 @@ export async function putFilterLater(
   if (filter === null) return false;
   const seal = async (signer: Signer | undefined): Promise<Buffer> =>
     signer === undefined ? filter : sealFilter(filter, row.sha256, signer);
-  const object = sha256Of(filter) === expected?.sha256 ? filter : await withSigner(parts.signers, seal);
+  const object = hash('sha256', filter) === expected?.sha256 ? filter : await withSigner(parts.signers, seal);
   const file = await write(parts, row, object, signal);
   await parts.database.network(row.network).bundleFilters.put(row, file);
   return true;
@@ -54,7 +54,7 @@ export async function putFilterLater(
 
 async function makeFilter(
   { context }: PutFilterParts,
-  { kind, start, end, fragments }: Filtered,
+  { kind, firstBlock, lastBlock, fragments }: Filtered,
   bytes: Buffer,
   items: readonly (Buffer | null)[] = [],
 ): Promise<Buffer | null> {
@@ -63,7 +63,10 @@ async function makeFilter(
     return Buffer.from(await filterOfBundle({ kind, fragments, bytes }, items));
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
-    context.logger.warn({ kind, start, end, err: error }, 'no filter can be made of a bundle');
+    context.logger.warn(
+      { kind, from: firstBlock, to: lastBlock, err: error },
+      'no filter can be made of a bundle',
+    );
     return null;
   }
 }
@@ -74,19 +77,18 @@ async function write(
   bytes: Buffer,
   signal: AbortSignal,
 ): Promise<FilterFile> {
-  const sha256 = sha256Of(bytes);
+  const sha256 = hash('sha256', bytes);
   const contentType = 'application/octet-stream';
   await putVerified(
     objectStore,
     { key: filterKey(objectKey), bytes, sha256, contentType, metadata: {} },
     signal,
   );
-  context.metrics
-    .counter('packhouse_filter_bytes_total', 'Bytes of filters written beside bundles', ['kind'])
-    .inc({ kind }, bytes.length);
+  context.metrics.count(
+    'packhouse_filter_bytes_total',
+    'Bytes of filters written beside bundles',
+    { kind },
+    bytes.length,
+  );
   return { bytes: bytes.length, sha256 };
-}
-
-function sha256Of(bytes: Buffer): string {
-  return hash('sha256', bytes);
 }

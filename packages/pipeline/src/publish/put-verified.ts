@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NewBundle } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { PackhouseError } from '@packhouse/runtime';
@@ -23,9 +23,7 @@ export async function putVerified(
 ): Promise<void> {
   const { verified } = await store.put(key, bytes, { ...options, signal });
   if (verified) return;
-  const back = createHash('sha256')
-    .update(await store.read(key, { signal }))
-    .digest('hex');
+  const back = hash('sha256', await store.read(key, { signal }));
   if (back === options.sha256) return;
   throw new PackhouseError({
     code: 'OBJECT_MISMATCH',
@@ -43,7 +41,7 @@ export function putBundle(
   signal: AbortSignal,
 ): Promise<void> {
   const metadata = {
-    range: `${row.start}-${row.end}`,
+    range: `${row.firstBlock}-${row.lastBlock}`,
     'first-block-hash': row.firstHash,
     'last-block-hash': row.lastHash,
     'format-version': String(row.formatVersion),

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
 import type { Database, SigningKeyRow } from '@packhouse/database';
-import { createSigner, keyIdOf, makeSigningKey, readSigningKey, type Signer } from '@packhouse/manifest';
+import { createSigner, getKeyId, makeSigningKey, readSigningKey, type Signer } from '@packhouse/manifest';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { keyFileWarning } from './key-file-mode.js';
 
 /** The producer that entries name. */
 const PRODUCER = 'packhouse/0.1.0';
@@ -66,6 +65,21 @@ async function openSigner({ context, database, file }: SignerParts): Promise<Sig
   return signer;
 }
 
+/** Permissions of everybody but the owner. */
+const OTHERS = 0o077;
+
+/**
+ * What is wrong with the permissions of a private key's file, as a sentence: who can read it can sign in its name. Null
+ * if only its owner may use it, if it is not there, and on Windows, which does not tell.
+ */
+export async function keyFileWarning(file: string): Promise<string | null> {
+  const found = await stat(file).catch(() => null);
+  if (found === null || process.platform === 'win32' || (found.mode & OTHERS) === 0) return null;
+  const full = path.resolve(file);
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  return `The signing key file ${full} has the permissions ${mode}: others than its owner can use it, and so sign what they like. Run \`chmod 600 ${full}\`.`;
+}
+
 /** Runs `work` with the signer, and once more with the renewed one if the key was rotated since it was read. */
 export async function withSigner<T>(
   source: SignerSource | undefined,
@@ -82,7 +96,7 @@ export async function withSigner<T>(
 /** Entries of a transaction: some 0.1 s under the kind's lock. */
 const AT_ONCE = 500;
 
-/** Appends the entries of bundles that were published without one: by an older program, or without the key. */
+/** Appends the entries of bundles that were published without the signing key. */
 export async function sealPending(
   parts: { context: Context; database: Database; signers: SignerSource; network: string },
   kind: Kind,
@@ -183,7 +197,7 @@ function register(database: Database, signer: Signer): Promise<SigningKeyRow> {
 }
 
 function checked(signer: Signer, current: SigningKeyRow, file: string): Signer {
-  if (keyIdOf(current.publicKey) === signer.keyId) return signer;
+  if (getKeyId(current.publicKey) === signer.keyId) return signer;
   throw new PackhouseError({
     code: 'SIGNING_KEY_CHANGED',
     message: `The signing key in ${path.resolve(file)} is ${signer.keyId}, but the manifest is signed with key ${current.keyId}.`,

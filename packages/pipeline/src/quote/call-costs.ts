@@ -55,7 +55,7 @@ const EVERY_BLOCK = 'eth_getBlockByNumber';
 /** The method that is called for every transaction. */
 const SINGLE_RECEIPT = 'eth_getTransactionReceipt';
 /** The shortest latency that is reckoned with, in milliseconds: they are measured to one. */
-const LEAST_LATENCY_MS = 1;
+const MIN_LATENCY_MS = 1;
 
 /**
  * Seconds that the calls take if every upstream is kept as busy as it may be: as many calls a second as it allows, and as
@@ -71,7 +71,7 @@ export function nodeSeconds(
     const calls = own.reduce((sum, { requests }) => sum + requests.value, 0);
     const http = own.reduce((sum, { httpRequests }) => sum + httpRequests, 0);
     const latencyMs = statuses.find((status) => status.name === name)?.latencyMs ?? 0;
-    const inFlight = (http * Math.max(LEAST_LATENCY_MS, latencyMs)) / 1_000 / Math.max(1, maxInFlight);
+    const inFlight = (http * Math.max(MIN_LATENCY_MS, latencyMs)) / 1_000 / Math.max(1, maxInFlight);
     return Math.max(inFlight, requestsPerSecond === undefined ? 0 : calls / requestsPerSecond);
   });
   return Math.max(...seconds);

@@ -1,8 +1,14 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import {
+  type BlockRange,
+  countBlocks,
+  intersectRanges,
+  type Kind,
+  subtractRanges,
+  unionRanges,
+} from '@packhouse/chain';
 import type { NetworkDatabase } from '@packhouse/database';
 import { missingPieces } from '../ingest/ingest-piece.js';
 import type { IngestWindow } from '../job-names.js';
-import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 
 /** Blocks of one kind of a range; a block counts once, in the first state that fits. */
 export interface KindStanding {
@@ -18,12 +24,12 @@ export interface KindStanding {
  * What of a range would have to be fetched if it was ordered now. `pieces`: the missing blocks, ascending, in windows
  * in which every block lacks the same kinds.
  */
-export async function missingOf(
+export async function findMissing(
   database: NetworkDatabase,
   range: BlockRange,
   kinds: readonly Kind[],
 ): Promise<{ standing: KindStanding[]; pieces: IngestWindow[] }> {
-  const { active } = await database.wanted.runs();
+  const { active } = await database.backfills.runs();
   const missing = new Map<Kind, BlockRange[]>();
   const standing: KindStanding[] = [];
   for (const kind of kinds) {

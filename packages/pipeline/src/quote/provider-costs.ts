@@ -33,7 +33,7 @@ export function providerCosts(
     const asked = calls.filter(({ upstream }) => own.includes(upstream));
     if (asked.length === 0) return [];
     const units = asked
-      .map(({ method, requests }) => scaled(requests, weightOf(budget, method)))
+      .map(({ method, requests }) => scaled(requests, getWeight(budget, method)))
       .reduce((sum, { value, low, high }) => ({
         value: sum.value + value,
         low: sum.low + low,
@@ -52,6 +52,6 @@ export function providerCosts(
   });
 }
 
-function weightOf({ unit, weights }: Budget, method: string): number {
+function getWeight({ unit, weights }: Budget, method: string): number {
   return unit === 'requests' ? 1 : (weights[method] ?? weights.other ?? 1);
 }

@@ -13,7 +13,7 @@ const LENGTH = 120;
 let world: World;
 afterEach(() => world.close());
 
-const all = { start: FIRST, end: FIRST + LENGTH - 1, kinds: KINDS };
+const all = { from: FIRST, to: FIRST + LENGTH - 1, kinds: KINDS };
 
 /** Blocks of `few` transactions, then as many of `many`. */
 function mixed(few: number, many: number): RecordedBlock[] {
@@ -68,12 +68,12 @@ describe('what the run then takes is what a quote says, within its interval', ()
     expect(standing).toEqual(
       KINDS.map((kind) => ({ kind, published: 0, staged: 0, ordered: 0, missing: LENGTH })),
     );
-    await world.want(all.start, all.end);
+    await world.want(all.from, all.to);
     await world.noteHead();
     await world.settle();
     const data = new Set(cost?.calls.map(({ method }) => method));
     const requests = await counted(
-      'packhouse_upstream_calls_total',
+      'packhouse_upstream_requests_total',
       ({ method, outcome }) => data.has(String(method)) && outcome === 'ok',
     );
     const bytes = await counted('packhouse_ingested_bytes_total', () => true);
@@ -90,13 +90,13 @@ describe('what the run then takes is what a quote says, within its interval', ()
 test('what is staged, and what else is wanted, is said and not counted; blocks with fewer kinds missing cost less', async () => {
   await open({ blocks: few });
   const database = world.database.network('main');
-  await database.wanted.add(
-    { kinds: ['blocks', 'receipts'], start: FIRST, end: FIRST + 59, priority: 1 },
+  await database.backfills.add(
+    { kinds: ['blocks', 'receipts'], from: FIRST, to: FIRST + 59, priority: 1 },
     'test',
   );
   await ingest(
     world.parts,
-    { start: FIRST, end: FIRST + 23, kinds: ['blocks', 'receipts'] },
+    { firstBlock: FIRST, lastBlock: FIRST + 23, kinds: ['blocks', 'receipts'] },
     world.context.signal,
   );
   const { blocks, cost, standing } = await quoted({ ...all, kinds: ['receipts', 'traces'] });
@@ -126,13 +126,13 @@ test('receipts of one transaction each are counted, and refused if the calls do 
   const chain = (txsPerBlock: number) => generateChain({ length: 30, txsPerBlock, startNumber: FIRST });
   await open({ blocks: chain(4), capabilities: single });
   const kinds = ['logs'] as const;
-  const { asked: own, cost } = await quoted({ ...all, end: FIRST + 29, kinds });
+  const { asked: own, cost } = await quoted({ ...all, to: FIRST + 29, kinds });
   expect(own.calls).toBeLessThanOrEqual(QUOTE_CALLS);
   const receipts = cost?.calls.find(({ method }) => method === 'eth_getTransactionReceipt');
   expect((receipts?.requests.value ?? 0) / 30).toBeGreaterThan(1.5);
   await world.close();
   await open({ blocks: chain(60), capabilities: single });
-  await expect(quoted({ ...all, end: FIRST + 29, kinds })).rejects.toMatchObject({ code: 'CALLS_SPENT' });
+  await expect(quoted({ ...all, to: FIRST + 29, kinds })).rejects.toMatchObject({ code: 'CALLS_SPENT' });
   expect(asked()).toBeLessThanOrEqual(QUOTE_CALLS);
 });
 

@@ -1,15 +1,14 @@
-import { type BlockRange, KINDS, type Kind, type Prover } from '@packhouse/chain';
+import { type BlockRange, countBlocks, KINDS, type Kind, type Prover } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { BlockSource } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { fetchWish } from '../ingest/extract.js';
-import { windowsToKeep } from '../ingest/plan.js';
-import { windowBlocks } from '../ingest/windows.js';
-import { countBlocks } from '../ranges.js';
+import { toFetchRequest } from '../ingest/extract.js';
+import { windowsToKeep } from '../plan/plan.js';
+import { windowBlocks } from '../plan/windows.js';
 import { callCosts, type MethodCost, nodeSeconds } from './call-costs.js';
 import { type Estimate, estimateTotal, scaled } from './estimate.js';
-import { type KindStanding, missingOf } from './missing.js';
+import { findMissing, type KindStanding } from './missing.js';
 import { type ProviderCost, providerCosts } from './provider-costs.js';
 import { choosePlaces, deflatedShares, fetchSample, type SampledBlock } from './sample.js';
 
@@ -18,7 +17,7 @@ export const QUOTE_CALLS = 100;
 /** Calls that are kept for tries again. */
 const SPARE_CALLS = 6;
 /** Blocks of a sample that are the least, and all where every receipt is a call of its own. */
-const LEAST_SAMPLE = 5;
+const MIN_SAMPLE = 5;
 
 interface QuoteParts {
   context: Context;
@@ -31,8 +30,8 @@ interface QuoteParts {
 
 /** A range that might be ordered; `end` null: up to the head. */
 export interface QuoteRequest {
-  start: number;
-  end: number | null;
+  from: number;
+  to: number | null;
   kinds: readonly Kind[];
 }
 
@@ -85,35 +84,35 @@ export async function quote(parts: QuoteParts, request: QuoteRequest, signal: Ab
   const { database, network, source } = parts;
   const kinds = await offeredKinds(source, request.kinds, signal);
   const head = (await source.head(signal)).number;
-  const range = { start: request.start, end: request.end ?? head };
-  if (range.start > head || range.end > head) throw beyondHead(network.id, range, head);
-  const { standing, pieces } = await missingOf(database.network(network.id), range, kinds);
+  const range = { firstBlock: request.from, lastBlock: request.to ?? head };
+  if (range.firstBlock > head || range.lastBlock > head) throw beyondHead(network.id, range, head);
+  const { standing, pieces } = await findMissing(database.network(network.id), range, kinds);
   const blocks = countBlocks(pieces);
   const lacking = request.kinds.filter((kind) => !kinds.includes(kind));
   const facts = { network: network.id, range, head, standing, lacking, blocks };
-  if (blocks === 0) return { ...facts, asked: { calls: callsOf(source), sample: [] }, cost: null };
+  if (blocks === 0) return { ...facts, asked: { calls: getCalls(source), sample: [] }, cost: null };
 
-  const seed = `${network.id}/${range.start}/${range.end}`;
+  const seed = `${network.id}/${range.firstBlock}/${range.lastBlock}`;
   const picks = choosePlaces(pieces, sampleSize(parts, kinds, blocks), seed);
   const sample = await fetchSample({ ...parts, network: network.id }, picks, signal);
   const calls = callCosts(sample, blocks, source);
   const providers = providerCosts(calls, network.upstreams, await database.budgets.list());
   const shares = await deflatedShares(sample);
   const sizes = KINDS.filter((kind) => kinds.includes(kind)).map((kind): KindBytes => {
-    const raw = totalOf(sample, blocks, (block) => block.raw.get(kind) ?? 0);
+    const raw = getTotal(sample, blocks, (block) => block.raw.get(kind) ?? 0);
     return { kind, raw, stored: scaled(raw, shares.get(kind) ?? 0) };
   });
   const stored = (block: SampledBlock): number =>
     [...block.raw].reduce((sum, [kind, bytes]) => sum + bytes * (shares.get(kind) ?? 0), 0);
   return {
     ...facts,
-    asked: { calls: callsOf(source), sample: picks.map(({ number }) => number) },
+    asked: { calls: getCalls(source), sample: picks.map(({ number }) => number) },
     cost: {
       calls,
-      requests: requestsOf(sample, blocks),
-      bytesIn: totalOf(sample, blocks, ({ answered }) => sumOf(answered, (each) => each.bytes)),
+      requests: getRequests(sample, blocks),
+      bytesIn: getTotal(sample, blocks, ({ answered }) => getSum(answered, (each) => each.bytes)),
       kinds: sizes,
-      bytesStored: totalOf(sample, blocks, stored),
+      bytesStored: getTotal(sample, blocks, stored),
       stagingPeak: await stagingPeak(parts, sizes, blocks),
       providers,
       nodeSeconds: Math.max(
@@ -124,7 +123,7 @@ export async function quote(parts: QuoteParts, request: QuoteRequest, signal: Ab
   };
 }
 
-function totalOf(
+function getTotal(
   sample: readonly SampledBlock[],
   blocks: number,
   of: (block: SampledBlock) => number,
@@ -132,13 +131,13 @@ function totalOf(
   return estimateTotal(sample.map(of), blocks);
 }
 
-function sumOf<T>(all: readonly T[], of: (each: T) => number): number {
+function getSum<T>(all: readonly T[], of: (each: T) => number): number {
   return all.reduce((sum, each) => sum + of(each), 0);
 }
 
 /** Every block is asked for once, and once for each part where none takes a call a transaction. */
-function requestsOf(sample: readonly SampledBlock[], blocks: number): Estimate {
-  const counts = sample.map(({ answered }) => sumOf(answered, ({ calls }) => calls));
+function getRequests(sample: readonly SampledBlock[], blocks: number): Estimate {
+  const counts = sample.map(({ answered }) => getSum(answered, ({ calls }) => calls));
   const single = sample.some(({ answered }) => answered.some(({ method }) => method === SINGLE_RECEIPTS));
   const parts = Math.max(...sample.map(({ kinds }) => callsEach(kinds)));
   const estimate = estimateTotal(counts, blocks, single ? Number.POSITIVE_INFINITY : parts);
@@ -147,13 +146,13 @@ function requestsOf(sample: readonly SampledBlock[], blocks: number): Estimate {
 
 /** Calls for a block with transactions, at a node that offers the receipts of a block. */
 function callsEach(kinds: readonly Kind[]): number {
-  const wish = fetchWish(kinds);
+  const wish = toFetchRequest(kinds);
   return 1 + Number(wish.receipts) + Number(wish.traces);
 }
 
 /** Calls sent so far. */
-function callsOf(source: BlockSource): number {
-  return sumOf(source.status(), ({ requests }) => requests);
+function getCalls(source: BlockSource): number {
+  return getSum(source.status(), ({ requests }) => requests);
 }
 
 /** Of these kinds, those that some node offers together; all others need a part that none gives. */
@@ -170,7 +169,7 @@ async function offeredKinds(
   for (const some of [kinds, withoutTraces, withoutReceipts, neither]) {
     if (some.length === 0 || (missing !== undefined && some.length === kinds.length)) continue;
     try {
-      await source.probe(fetchWish(some), signal);
+      await source.probe(toFetchRequest(some), signal);
       return [...some];
     } catch (error) {
       if (!isPackhouseError(error, 'NODE_METHOD_MISSING')) throw error;
@@ -182,26 +181,26 @@ async function offeredKinds(
 
 /** How many blocks the calls that are left allow. Throws CALLS_SPENT. */
 function sampleSize({ network, source }: QuoteParts, kinds: readonly Kind[], blocks: number): number {
-  const fits = Math.floor((QUOTE_CALLS - SPARE_CALLS - callsOf(source)) / callsEach(kinds));
-  if (fits < Math.min(LEAST_SAMPLE, blocks)) {
+  const fits = Math.floor((QUOTE_CALLS - SPARE_CALLS - getCalls(source)) / callsEach(kinds));
+  if (fits < Math.min(MIN_SAMPLE, blocks)) {
     throw new PackhouseError({
       code: 'CALLS_SPENT',
-      message: `A quote for ${network.id} makes ${QUOTE_CALLS} node calls at most, and ${callsOf(source)} of them were needed to find out what its nodes offer, which leaves too few for a sample.`,
+      message: `A quote for ${network.id} makes ${QUOTE_CALLS} node calls at most, and ${getCalls(source)} of them were needed to find out what its nodes offer, which leaves too few for a sample.`,
       hint: 'Name fewer kinds, or a networks file with fewer upstreams.',
     });
   }
   const single = source.status().some(({ capabilities }) => capabilities.receipts === SINGLE_RECEIPTS);
-  return fetchWish(kinds).receipts && single ? Math.min(fits, LEAST_SAMPLE) : fits;
+  return toFetchRequest(kinds).receipts && single ? Math.min(fits, MIN_SAMPLE) : fits;
 }
 
 /** The way of asking for receipts that takes a call for each. */
 const SINGLE_RECEIPTS = 'eth_getTransactionReceipt';
 
-function beyondHead(network: string, { start, end }: BlockRange, head: number): PackhouseError {
+function beyondHead(network: string, { firstBlock, lastBlock }: BlockRange, head: number): PackhouseError {
   return new PackhouseError({
     code: 'RANGE_BEYOND_HEAD',
-    message: `Blocks ${start}-${end} of ${network} cannot be quoted: its head is block ${head}.`,
-    hint: start > head ? 'Begin before the head.' : `End at ${head} at most, or leave --to out.`,
+    message: `Blocks ${firstBlock}-${lastBlock} of ${network} cannot be quoted: its head is block ${head}.`,
+    hint: firstBlock > head ? 'Begin before the head.' : `End at ${head} at most, or leave --to out.`,
   });
 }
 
@@ -214,7 +213,7 @@ async function stagingPeak(
   const windows = await windowsToKeep({ database, network });
   const window = windowBlocks((sizes[0]?.raw.value ?? 0) / blocks);
   const staged = Math.min(blocks, windows * window + network.bundles.maxBlocks) / blocks;
-  return sumOf(sizes, ({ stored: { value } }) => {
+  return getSum(sizes, ({ stored: { value } }) => {
     return Math.min(value * staged, (value * windows * window) / blocks + network.bundles.maxBytes);
   });
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { choosePlaces } from './sample.js';
 
 const pieces = [
-  { start: 100, end: 199, kinds: ['logs'] as const },
-  { start: 1_000, end: 1_899, kinds: ['receipts', 'logs'] as const },
+  { firstBlock: 100, lastBlock: 199, kinds: ['logs'] as const },
+  { firstBlock: 1_000, lastBlock: 1_899, kinds: ['receipts', 'logs'] as const },
 ];
 
 test('one block of every stratum is chosen, the same every time', () => {
@@ -18,11 +18,11 @@ test('one block of every stratum is chosen, the same every time', () => {
 });
 
 test('the places within strata have no period', () => {
-  const picks = choosePlaces([{ start: 0, end: 99_999, kinds: ['logs'] }], 100, 'x');
+  const picks = choosePlaces([{ firstBlock: 0, lastBlock: 99_999, kinds: ['logs'] }], 100, 'x');
   expect(new Set(picks.map(({ number }) => number % 12)).size).toBe(12);
 });
 
 test('all blocks are chosen if there are no more', () => {
-  const few = [{ start: 7, end: 9, kinds: ['logs'] as const }];
+  const few = [{ firstBlock: 7, lastBlock: 9, kinds: ['logs'] as const }];
   expect(choosePlaces(few, 20, 'x').map(({ number }) => number)).toEqual([7, 8, 9]);
 });

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-import { KINDS, type Kind } from '@packhouse/chain';
+import { hash } from 'node:crypto';
+import { countBlocks, KINDS, type Kind } from '@packhouse/chain';
 import type { MethodAnswers } from '@packhouse/node-rpc';
-import { fetchWish } from '../ingest/extract.js';
+import { toFetchRequest } from '../ingest/extract.js';
 import { createFragmentWriter, isPiece, type ProvedRecord } from '../ingest/fragment-writer.js';
-import { type ProveParts, proveBlock } from '../ingest/prove-block.js';
+import { proveBlock } from '../ingest/prove-block.js';
+import type { ProveDeps } from '../ingest/prove-record.js';
 import type { IngestWindow } from '../job-names.js';
-import { countBlocks } from '../ranges.js';
 
 interface Pick {
   number: number;
@@ -35,13 +35,13 @@ export function choosePlaces(pieces: readonly IngestWindow[], count: number, see
   for (let i = 0; i < strata; i++) {
     const first = Math.floor((i * blocks) / strata);
     const size = Math.floor(((i + 1) * blocks) / strata) - first;
-    const dice = createHash('sha256').update(`${seed}/${i}`).digest().readUIntBE(0, 6) / 2 ** 48;
+    const dice = hash('sha256', `${seed}/${i}`, 'buffer').readUIntBE(0, 6) / 2 ** 48;
     const place = first + Math.floor(dice * size);
     for (;;) {
       const piece = pieces[at] as IngestWindow;
-      const length = piece.end - piece.start + 1;
+      const length = piece.lastBlock - piece.firstBlock + 1;
       if (place < before + length) {
-        picks.push({ number: piece.start + place - before, kinds: piece.kinds });
+        picks.push({ number: piece.firstBlock + place - before, kinds: piece.kinds });
         break;
       }
       before += length;
@@ -59,7 +59,7 @@ const AT_ONCE = 16;
  * that cannot be fetched or proved.
  */
 export async function fetchSample(
-  parts: ProveParts,
+  parts: ProveDeps,
   picks: readonly Pick[],
   signal: AbortSignal,
 ): Promise<SampledBlock[]> {
@@ -81,8 +81,8 @@ export async function fetchSample(
   return sample;
 }
 
-async function fetchOne(parts: ProveParts, pick: Pick, signal: AbortSignal): Promise<SampledBlock> {
-  const wish = fetchWish(pick.kinds);
+async function fetchOne(parts: ProveDeps, pick: Pick, signal: AbortSignal): Promise<SampledBlock> {
+  const wish = toFetchRequest(pick.kinds);
   const fetched = await parts.source.fetchBlock(pick.number, wish, { signal });
   const record = await proveBlock(parts, fetched, wish, signal);
   if ('error' in record) throw record.error;

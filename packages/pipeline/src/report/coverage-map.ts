@@ -2,7 +2,7 @@ import type { Kind } from '@packhouse/chain';
 import type { Columns, HoleReason, NetworkDatabase } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
-import { lastOf } from './coverage.js';
+import { getLastBlock } from './coverage.js';
 import { queueHints } from './queue-hints.js';
 
 /**
@@ -12,7 +12,7 @@ import { queueHints } from './queue-hints.js';
 const WORST_FIRST = [
   'quarantined',
   'halted',
-  'held-back',
+  'throttled',
   'paused',
   'cancelled',
   'waiting',
@@ -20,15 +20,15 @@ const WORST_FIRST = [
   'fetching',
   'staged',
   'packing',
-  'not-wanted',
+  'not-requested',
   'not-finalized',
-  'beyond-head',
+  'not-produced',
 ] as const satisfies readonly HoleReason[];
 
 interface MapParts {
   database: { network(id: string): { holes: Pick<NetworkDatabase['holes'], 'columns' | 'standing'> } };
   /** As of CoverageParts. */
-  queue?: Pick<QueueReader, 'look'> | undefined;
+  queue?: Pick<QueueReader, 'peek'> | undefined;
 }
 
 interface MapRequest {
@@ -48,9 +48,9 @@ export interface CoverageMap {
   network: string;
   head: number | null;
   finalized: number | null;
-  completeTo: number | null;
+  completeThrough: number | null;
   /** The whole of the map: from the first wanted block to the last that is known; null: nothing is wanted yet. */
-  whole: { start: number; end: number } | null;
+  whole: { from: number; to: number } | null;
   /** The requested range. */
   from: number;
   to: number;
@@ -75,8 +75,8 @@ export async function coverageMap({ database, queue }: MapParts, request: MapReq
   const { holes } = database.network(network);
   const [standing, hints] = await Promise.all([holes.standing(), queueHints(queue, network)]);
   const kinds = request.kinds ?? standing.kinds.map(({ kind }) => kind);
-  const start = standing.firstWanted ?? 0;
-  const end = Math.max(start, lastOf(standing, kinds, null));
+  const start = standing.firstRequested ?? 0;
+  const end = Math.max(start, getLastBlock(standing, kinds, null));
   const from = request.from ?? Math.min(start, request.to ?? start);
   const to = request.to ?? Math.max(end, from);
   if (to < from) {
@@ -87,22 +87,32 @@ export async function coverageMap({ database, queue }: MapParts, request: MapReq
     });
   }
   const found = await holes.columns({
-    ...{ kinds, range: { start: from, end: to }, columns },
+    kinds,
+    range: { firstBlock: from, lastBlock: to },
+    columns,
     hints: hints ?? undefined,
   });
-  const { head, finalized, completeTo } = standing;
+  const { head, finalized, completeThrough } = standing;
   return {
-    ...{ network, head, finalized, completeTo, whole: standing.kinds.length === 0 ? null : { start, end } },
-    ...{ from, to, width: found.width, queueSeen: hints !== null, reasons: WORST_FIRST },
+    network,
+    head,
+    finalized,
+    completeThrough,
+    whole: standing.kinds.length === 0 ? null : { from: start, to: end },
+    from,
+    to,
+    width: found.width,
+    queueSeen: hints !== null,
+    reasons: WORST_FIRST,
     kinds: found.kinds.map(({ kind, columns: all }) => ({
       kind,
-      worst: all.map(worstOf).join(''),
+      worst: all.map(getWorstReason).join(''),
       missing: all.map(({ missing }) => missing),
     })),
   };
 }
 
-function worstOf({ reasons }: Columns['kinds'][number]['columns'][number]): string {
+function getWorstReason({ reasons }: Columns['kinds'][number]['columns'][number]): string {
   const at = WORST_FIRST.findIndex((reason) => reasons.includes(reason));
   return at === -1 ? '.' : String.fromCharCode('a'.charCodeAt(0) + at);
 }

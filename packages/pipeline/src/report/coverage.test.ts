@@ -4,8 +4,8 @@ import { generateChain } from '@packhouse/replay-node';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { FINALITY_ALARM } from '../head/finality-alarm.js';
 import { follow } from '../ingest/follow.js';
-import { plan } from '../ingest/plan.js';
 import { packJobId, parsePackJobId } from '../job-names.js';
+import { plan } from '../plan/plan.js';
 import { emptyQueue, makeWorld, type World } from '../testing/world.js';
 import { coverage, holeNeeds } from './coverage.js';
 import { coverageSummary } from './network-report.js';
@@ -22,8 +22,9 @@ afterEach(async () => {
   world = undefined;
 });
 
-const shown = ({ start, end, reason, staged }: Hole) => `${start}-${end} ${reason}${staged ? ' (here)' : ''}`;
-const written = ({ start, end }: BlockRange) => `${start}-${end}`;
+const shown = ({ firstBlock, lastBlock, reason, staged }: Hole) =>
+  `${firstBlock}-${lastBlock} ${reason}${staged ? ' (here)' : ''}`;
+const written = ({ firstBlock, lastBlock }: BlockRange) => `${firstBlock}-${lastBlock}`;
 
 /** Published ranges and holes of one kind, whole. */
 async function look(kind: 'logs' | 'receipts', from: number, to: number) {
@@ -31,10 +32,14 @@ async function look(kind: 'logs' | 'receipts', from: number, to: number) {
   const page = await coverage(
     { database: world.database, queue: world.queues },
     {
-      ...{ network: 'main', kinds: [kind], from, to, limit: 100 },
+      network: 'main',
+      kinds: [kind],
+      from,
+      to,
+      limit: 100,
     },
   );
-  expect(page).toMatchObject({ next: null, range: { start: from, end: to }, queueSeen: true });
+  expect(page).toMatchObject({ next: null, range: { firstBlock: from, lastBlock: to }, queueSeen: true });
   const [found] = page.kinds;
   return { page, published: found?.published.map(written), holes: found?.holes.map(shown) };
 }
@@ -54,34 +59,34 @@ describe('coverage', () => {
       maxBlocks: 8,
     });
     const { database, queues, network, context } = world;
-    const add = (start: number, end: number | null) =>
-      database.network('main').wanted.add({ kinds: [...KINDS], start, end, priority: 5 });
-    await database.wanted.change((await add(800, 819)).id, { state: 'cancelled' });
-    await database.wanted.change((await add(820, 839)).id, { state: 'paused' });
+    const add = (from: number, to: number | null) =>
+      database.network('main').backfills.add({ kinds: [...KINDS], from, to, priority: 5 });
+    await database.backfills.change((await add(800, 819)).id, { state: 'cancelled' });
+    await database.backfills.change((await add(820, 839)).id, { state: 'paused' });
     await world.want(FIRST, null);
     await follow(world.parts, context.signal);
     await world.settle();
 
     const tip = [
       `${FIRST + 50}-${FIRST + 59} not-finalized (here)`,
-      `${FIRST + 60}-${FIRST + 69} beyond-head`,
+      `${FIRST + 60}-${FIRST + 69} not-produced`,
     ];
     const first = await look('receipts', 790, FIRST + 69);
     // The last bundle behind the hole is not full: its blocks wait for more.
     const packedTo = Number(first.published?.[1]?.split('-')[1]);
     expect(first.published).toEqual([`${FIRST}-${FIRST + 19}`, `${FIRST + 21}-${packedTo}`]);
     expect(first.holes).toEqual([
-      '790-799 not-wanted',
+      '790-799 not-requested',
       '800-819 cancelled',
       '820-839 paused',
-      `840-${FIRST - 1} not-wanted`,
+      `840-${FIRST - 1} not-requested`,
       `${FIRST + 20}-${FIRST + 20} quarantined`,
       `${packedTo + 1}-${FIRST + 49} staged (here)`,
       ...tip,
     ]);
     expect(first.page.kinds[0]?.holes[4]?.quarantine).toMatchObject({ cause: 'PROOF_FAILED', attempts: 1 });
     // The paused range is wanted, so nothing is complete from its first block on.
-    expect(first.page.completeTo).toBeNull();
+    expect(first.page.completeThrough).toBeNull();
 
     // Blocks that are planned and not there yet: what is worked at, what waits for a worker, what waits for room.
     await add(900, 959);
@@ -92,32 +97,43 @@ describe('coverage', () => {
     const packing = await queues.work('pack', () => held, { concurrency: 20 });
     await queues.add('pack', [
       {
-        ...{ id: packJobId('main', 'receipts', packedTo + 1), priority: 1 },
-        payload: { network: 'main', kind: 'receipts', start: packedTo + 1 },
+        id: packJobId('main', 'receipts', packedTo + 1),
+        priority: 1,
+        payload: { network: 'main', kind: 'receipts', firstBlock: packedTo + 1 },
       },
     ]);
     await plan({ context, database, queues, network, maxPending: 2 });
     await vi.waitFor(async () => {
       const { holes } = await look('receipts', 840, FIRST + 69);
       expect(holes?.map((hole) => hole.split(' ')[1])).toEqual([
-        ...['not-wanted', 'fetching', 'queued', 'not-wanted', 'quarantined', 'packing', 'not-finalized'],
-        'beyond-head',
+        'not-requested',
+        'fetching',
+        'queued',
+        'not-requested',
+        'quarantined',
+        'packing',
+        'not-finalized',
+        'not-produced',
       ]);
     }, WAIT);
     await add(960, 999);
     expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 waiting']);
     await database.network('main').pressure.note({ stagedBytes: 2, limitBytes: 1 });
-    expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 held-back']);
+    expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 throttled']);
     await database.network('main').alarms.raise({ name: FINALITY_ALARM, message: 'x', data: {} });
     expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 halted']);
 
     const summary = await coverageSummary({ database, queue: queues }, 'main');
-    expect(summary).toMatchObject({ firstWanted: 820, range: { start: 820, end: FIRST + 59 } });
+    expect(summary).toMatchObject({ firstRequested: 820, range: { firstBlock: 820, lastBlock: FIRST + 59 } });
     for (const { published, missing } of summary.kinds) {
       const all = Object.values(missing).reduce((sum, blocks) => sum + blocks, published);
       expect(all).toBe(FIRST + 60 - 820);
     }
-    expect(summary.oldestQuarantine).toMatchObject({ start: FIRST + 20, end: FIRST + 20, attempts: 1 });
+    expect(summary.oldestQuarantine).toMatchObject({
+      firstBlock: FIRST + 20,
+      lastBlock: FIRST + 20,
+      attempts: 1,
+    });
     release();
     await Promise.all([ingesting.close(), packing.close()]);
     await emptyQueue(queues, 'ingest');
@@ -131,15 +147,15 @@ describe('coverage', () => {
     await world.settle();
     const parts = { database: world.database };
     const page = await coverage(parts, { network: 'main', limit: 5 });
-    expect(page).toMatchObject({ completeTo: FIRST + 23, from: 0, to: FIRST + 23, queueSeen: false });
+    expect(page).toMatchObject({ completeThrough: FIRST + 23, from: 0, to: FIRST + 23, queueSeen: false });
     expect(page.kinds.map(({ kind }) => kind)).toEqual([...KINDS]);
     for (const { published, holes, counts } of page.kinds) {
       expect(published.map(written)).toEqual([`${FIRST}-${FIRST + 23}`]);
-      expect(holes.map(shown)).toEqual([`0-${FIRST - 1} not-wanted`]);
-      expect(counts).toEqual({ published: 24, missing: { 'not-wanted': FIRST } });
+      expect(holes.map(shown)).toEqual([`0-${FIRST - 1} not-requested`]);
+      expect(counts).toEqual({ published: 24, missing: { 'not-requested': FIRST } });
     }
-    await world.database.network('main').wanted.add({ kinds: ['traces'], start: 0, end: null, priority: 1 });
-    expect((await coverage(parts, { network: 'main', limit: 5 })).completeTo).toBeNull();
+    await world.database.network('main').backfills.add({ kinds: ['traces'], from: 0, to: null, priority: 1 });
+    expect((await coverage(parts, { network: 'main', limit: 5 })).completeThrough).toBeNull();
   });
 
   test('of a range that cannot be is refused', async () => {

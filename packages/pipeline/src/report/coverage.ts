@@ -11,7 +11,7 @@ export interface CoverageParts {
     };
   };
   /** Without it, or while it is unavailable, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
-  queue?: Pick<QueueReader, 'look'> | undefined;
+  queue?: Pick<QueueReader, 'peek'> | undefined;
 }
 
 export interface CoverageRequest {
@@ -34,7 +34,7 @@ export interface CoverageRequest {
 interface KindCoverage {
   kind: Kind;
   /** Published from the network's first wanted block up to here without a hole. */
-  completeTo: number | null;
+  completeThrough: number | null;
   /** Blocks of the whole range asked for, not of this page. Not of later pages, nor of very many separate ranges. */
   counts: Omit<HoleCounts, 'kind'> | null;
   published: BlockRange[];
@@ -47,7 +47,7 @@ export interface CoveragePage {
   head: number | null;
   finalized: number | null;
   /** Everything from the network's first wanted block up to here is published in every wanted kind; null: nothing. */
-  completeTo: number | null;
+  completeThrough: number | null;
   /** The requested range. */
   from: number;
   to: number;
@@ -73,25 +73,25 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
   const [standing, hints] = await Promise.all([holes.standing(), queueHints(parts.queue, network)]);
   const kinds = request.kinds ?? standing.kinds.map(({ kind }) => kind);
   const from = request.from ?? 0;
-  const to = request.to ?? Math.max(from, lastOf(standing, kinds, request.maxBlock ?? null));
+  const to = request.to ?? Math.max(from, getLastBlock(standing, kinds, request.maxBlock ?? null));
   const asked = { kinds, hints: hints ?? undefined };
-  const start = request.start ?? from;
-  if (to < from || start < from || start > to) {
+  const firstBlock = request.start ?? from;
+  if (to < from || firstBlock < from || firstBlock > to) {
     throw new PackhouseError({
       code: 'RANGE_INVALID',
-      message: `Coverage of ${network} from block ${from} to ${to} cannot be read from block ${start} on.`,
-      data: { network, from, to, start },
+      message: `Coverage of ${network} from block ${from} to ${to} cannot be read from block ${firstBlock} on.`,
+      data: { network, from, to, start: firstBlock },
     });
   }
   const count = async (): Promise<HoleCounts[] | null> => {
-    const range = { start: from, end: to };
+    const range = { firstBlock: from, lastBlock: to };
     // The cost of counting grows with all holes, the cost of a page with its own.
     if (request.start !== undefined || (await holes.isScattered({ kinds, range, limit: MAX_COUNTED })))
       return null;
     return holes.count({ ...asked, range });
   };
   const [page, counts] = await Promise.all([
-    holes.page({ ...asked, range: { start, end: to }, limit }),
+    holes.page({ ...asked, range: { firstBlock, lastBlock: to }, limit }),
     count(),
   ]);
   return {
@@ -100,13 +100,17 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
     ...(kinds.length === 0
       ? { head: standing.head, finalized: standing.finalized }
       : { head: page.head, finalized: page.finalized }),
-    completeTo: standing.completeTo,
-    ...{ from, to, range: page.range, next: page.next, queueSeen: hints !== null },
+    completeThrough: standing.completeThrough,
+    from,
+    to,
+    range: page.range,
+    next: page.next,
+    queueSeen: hints !== null,
     kinds: page.kinds.map(({ kind, published, holes: found }, at) => {
       const counted = counts?.[at];
       return {
         kind,
-        completeTo: standing.kinds.find((each) => each.kind === kind)?.completeTo ?? null,
+        completeThrough: standing.kinds.find((each) => each.kind === kind)?.completeThrough ?? null,
         counts: counted === undefined ? null : { published: counted.published, missing: counted.missing },
         published,
         holes: found,
@@ -116,9 +120,9 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
 }
 
 /** The last block that is known; -1 if there is none. */
-export function lastOf(standing: Standing, kinds: readonly Kind[], maxBlock: number | null): number {
+export function getLastBlock(standing: Standing, kinds: readonly Kind[], maxBlock: number | null): number {
   const newest = standing.kinds.filter(({ kind }) => kinds.includes(kind)).map((each) => each.newest ?? -1);
-  const last = Math.max(standing.head ?? standing.lastWanted ?? -1, ...newest);
+  const last = Math.max(standing.head ?? standing.lastRequested ?? -1, ...newest);
   return maxBlock === null ? last : Math.min(last, maxBlock);
 }
 
@@ -129,7 +133,9 @@ export async function holeAt(
 ): Promise<{ head: number | null; hole: Hole | null }> {
   const hints = await queueHints(parts.queue, network);
   const page = await parts.database.network(network).holes.page({
-    ...{ kinds: [kind], range: { start: block, end: block }, limit: 1 },
+    kinds: [kind],
+    range: { firstBlock: block, lastBlock: block },
+    limit: 1,
     hints: hints ?? undefined,
   });
   return { head: page.head, hole: page.kinds[0]?.holes[0] ?? null };
@@ -137,11 +143,11 @@ export async function holeAt(
 
 /** The meaning of each reason, and what the hole needs, as a clause. */
 const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
-  'not-wanted': 'nobody asked for it: it needs a backfill',
+  'not-requested': 'nobody asked for it: it needs a backfill',
   cancelled: 'its backfill was cancelled: it needs another one',
   paused: 'its backfill is paused and has to be resumed',
   waiting: 'it is wanted, and its turn to be fetched comes',
-  'held-back': 'it is wanted, and fetched when packing has made room in the full staging area',
+  throttled: 'it is wanted, and fetched when packing has made room in the full staging area',
   halted:
     'it is wanted, and nothing is fetched until the alarm about a reorganisation below finality is settled',
   queued: 'it waits for a worker to fetch it',
@@ -150,7 +156,7 @@ const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
   staged: 'it is here and waits for a full bundle',
   packing: 'it is here, and a packer is at it',
   'not-finalized': 'it is not final yet: a file a block until then, a bundle after it',
-  'beyond-head': 'the chain is not there yet',
+  'not-produced': 'the chain is not there yet',
 };
 
 /** The same by cause of quarantine, where the cause is no single block's. */

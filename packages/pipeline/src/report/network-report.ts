@@ -1,4 +1,13 @@
-import { type BlockRange, KINDS, type Kind, type NotProved } from '@packhouse/chain';
+import {
+  type BlockRange,
+  countBlocks,
+  intersectRanges,
+  KINDS,
+  type Kind,
+  type NotProved,
+  subtractRanges,
+  unionRanges,
+} from '@packhouse/chain';
 import type {
   AlarmRow,
   Database,
@@ -11,13 +20,12 @@ import type {
 } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PROBED_CAUSES } from '../ingest/blame.js';
-import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 import { queueHints } from './queue-hints.js';
 
 interface ReportParts {
   database: Database;
   /** Without it, or while it is unavailable, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
-  queue?: Pick<QueueReader, 'look'> | undefined;
+  queue?: Pick<QueueReader, 'peek'> | undefined;
 }
 
 /** The progress of a network, for the command line and the metrics. Each part is read only if requested. */
@@ -50,7 +58,7 @@ export interface NetworkReport {
 /** Counts are blocks. */
 interface KindBlocks {
   kind: Kind;
-  wanted: number;
+  requested: number;
   /** Staged and not published yet. */
   staged: number;
   published: number;
@@ -81,16 +89,16 @@ export async function networkReport<P extends keyof NetworkReport>(
     head: () => database.head.get(),
     blocks: async () => blocksByState(database, (await standing()).head ?? -1),
     holes: async () => {
-      const [{ head, firstWanted, lastWanted }, hints] = await Promise.all([
+      const [{ head, firstRequested, lastRequested }, hints] = await Promise.all([
         standing(),
         queueHints(queue, network),
       ]);
-      const range = rangeOf(firstWanted, head ?? lastWanted);
+      const range = toRange(firstRequested, head ?? lastRequested);
       return { range, queueSeen: hints !== null, kinds: await count(range, hints) };
     },
     finalHoles: async () => {
-      const { firstWanted, finalized } = await standing();
-      return count(rangeOf(firstWanted, finalized), null);
+      const { firstRequested, finalized } = await standing();
+      return count(toRange(firstRequested, finalized), null);
     },
     newestStaged: () => database.staging.newest(),
     quarantined: () => database.quarantine.causes(),
@@ -102,32 +110,32 @@ export async function networkReport<P extends keyof NetworkReport>(
   return Object.fromEntries(parts) as Pick<NetworkReport, P>;
 }
 
-function rangeOf(start: number | null, end: number | null): BlockRange | null {
-  return start === null || end === null || end < start ? null : { start, end };
+function toRange(firstBlock: number | null, lastBlock: number | null): BlockRange | null {
+  return firstBlock === null || lastBlock === null || lastBlock < firstBlock
+    ? null
+    : { firstBlock, lastBlock };
 }
 
-/** Each state's blocks within what is wanted; a block of several states counts once, published before staged. */
+/** Each state's blocks within what is requested; a block of several states counts once, published before staged. */
 async function blocksByState(database: NetworkDatabase, head: number): Promise<KindBlocks[]> {
-  const { active, paused, kinds } = await database.wanted.runs();
+  const { active, paused, kinds } = await database.backfills.runs();
   const found: KindBlocks[] = [];
   const ordered = KINDS.filter((each) => kinds.includes(each));
   for (const [kind, coverage] of await database.coverages(ordered)) {
     const wanted = unionRanges([...(active.get(kind) ?? []), ...(paused.get(kind) ?? [])])
-      .map(({ start, end }) => ({ start, end: Number.isFinite(end) ? end : head }))
-      .filter(({ start, end }) => end >= start);
+      .map((range) => (Number.isFinite(range.lastBlock) ? range : { ...range, lastBlock: head }))
+      .filter((range) => range.lastBlock >= range.firstBlock);
     const published = intersectRanges(wanted, coverage.published);
     const staged = subtractRanges(intersectRanges(wanted, coverage.staged), published);
-    const quarantined = subtractRanges(
-      subtractRanges(intersectRanges(wanted, coverage.quarantined), published),
-      staged,
-    );
+    const here = unionRanges([...published, ...staged]);
+    const quarantined = subtractRanges(intersectRanges(wanted, coverage.quarantined), here);
     found.push({
       kind,
-      wanted: countBlocks(wanted),
+      requested: countBlocks(wanted),
       staged: countBlocks(staged),
       published: countBlocks(published),
       quarantined: countBlocks(quarantined),
-      missing: subtractRanges(subtractRanges(subtractRanges(wanted, published), staged), quarantined),
+      missing: subtractRanges(subtractRanges(wanted, here), quarantined),
     });
   }
   return found;
@@ -148,11 +156,11 @@ export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPress
   finalized: number | null;
   kinds: KindStatus[];
   /** Why whole ranges wait, if it is no fault of single blocks; the first ranges of each cause. */
-  causes: Pick<QuarantineRow, 'cause' | 'number' | 'end' | 'kinds' | 'message' | 'nextTry'>[];
+  causes: (Pick<QuarantineRow, 'cause' | 'kinds' | 'message' | 'nextTry'> & { from: number; to: number })[];
 }
 
 /** Ranges of a cause that are shown. */
-const MOST_RANGES = 5;
+const MAX_RANGES = 5;
 
 /** The report as `packhouse status` shows it, from Postgres alone. */
 export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
@@ -165,14 +173,14 @@ export async function networkStatus(database: Database, network: string): Promis
   ]);
   const { quarantine } = database.network(network);
   const causes = standing.oldestQuarantine === null ? [] : PROBED_CAUSES;
-  const held = await Promise.all(causes.map((cause) => quarantine.list({ cause, limit: MOST_RANGES })));
+  const rows = await Promise.all(causes.map((cause) => quarantine.list({ cause, limit: MAX_RANGES })));
   return {
     network,
     head: standing.head,
     finalized: standing.finalized,
-    causes: held.flat().map(({ cause, number, end, kinds, message, nextTry }) => ({
-      ...{ cause, number, end, kinds, message, nextTry },
-    })),
+    causes: rows.flat().map(({ cause, firstBlock: from, lastBlock: to, kinds, message, nextTry }) => {
+      return { cause, from, to, kinds, message, nextTry };
+    }),
     alarms,
     backPressure,
     notProved,
@@ -196,7 +204,7 @@ export interface CoverageSummary extends Omit<Standing, 'kinds'> {
   range: BlockRange | null;
   /** Whether the queue answered. */
   queueSeen: boolean;
-  kinds: (HoleCounts & { completeTo: number | null; wanted: boolean })[];
+  kinds: (HoleCounts & { completeThrough: number | null; requested: boolean })[];
 }
 
 /** The report in a few numbers per kind, for any number of holes. */
@@ -208,10 +216,10 @@ export async function coverageSummary(parts: ReportParts, network: string): Prom
     ...standing,
     range,
     queueSeen,
-    kinds: standing.kinds.map(({ kind, completeTo, wanted }, at) => ({
+    kinds: standing.kinds.map(({ kind, completeThrough, requested }, at) => ({
       ...(counts[at] ?? { kind, published: 0, missing: {} }),
-      completeTo,
-      wanted,
+      completeThrough,
+      requested,
     })),
   };
 }

@@ -26,7 +26,7 @@ async function value(series: string): Promise<number | undefined> {
 test('tells head, holes and what is published, out of Postgres alone', async () => {
   await world.want(100, null);
   await world.noteHead();
-  await observer.look();
+  await observer.update();
   expect(await value('packhouse_head_block{network="main"}')).toBe(139);
   expect(await value('packhouse_finalized_block{network="main"}')).toBe(131);
   expect(await value('packhouse_head_lag_blocks{network="main"}')).toBe(140);
@@ -36,7 +36,7 @@ test('tells head, holes and what is published, out of Postgres alone', async () 
   ).toBeUndefined();
 
   await world.settle();
-  await observer.look();
+  await observer.update();
   expect(await value('packhouse_hole_blocks{network="main",kind="logs",reason="waiting"}')).toBeUndefined();
   expect(await value('packhouse_index_blocks{network="main",kind="logs"}')).toBeGreaterThanOrEqual(24);
   const newest = await value('packhouse_newest_bundle_timestamp_seconds{network="main",kind="logs"}');
@@ -51,7 +51,7 @@ test('tells how many published bundles wait for their entry of the manifest, unt
   await world.noteHead();
   await world.settle();
   const series = 'packhouse_manifest_pending{network="main",kind="logs"}';
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBeUndefined();
   const main = world.database.network('main');
   const [row] = await main.bundles.list('logs', 0, 1);
@@ -61,22 +61,22 @@ test('tells how many published bundles wait for their entry of the manifest, unt
     { ...bundle, objectKey: 'main/logs/100-107.v2.json.gz', sha256: 'cd'.repeat(32) },
     { replaces: row.sha256, reason: 'test' },
   );
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBe(1);
   const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'test');
   await world.database.manifest.rotateKey(signer.publicKey);
   await main.manifest.sealPending('logs', signer, 10);
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBeUndefined();
 });
 
 test('tells since when the head has not moved', async () => {
   await world.noteHead();
-  await observer.look();
+  await observer.update();
   const series = 'packhouse_head_moved_timestamp_seconds{network="main"}';
   const first = await value(series);
   await world.noteHead();
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBe(first);
   expect(await value('packhouse_head_noted_timestamp_seconds{network="main"}')).toBeGreaterThan(
     first as number,
@@ -84,13 +84,13 @@ test('tells since when the head has not moved', async () => {
   const head = await world.database.network('main').head.get();
   if (head === null) throw new Error('no head');
   await world.database.network('main').head.set({ number: 140, hash: head.hash, finalized: head.finalized });
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBeGreaterThan(first as number);
 });
 
 test('tells quarantined blocks by cause and open alarms by name, and takes them back when they are gone', async () => {
   await world.database.network('main').quarantine.put({
-    number: 105,
+    firstBlock: 105,
     kinds: ['logs'],
     cause: 'PROOF_FAILED',
     message: 'x',
@@ -98,12 +98,12 @@ test('tells quarantined blocks by cause and open alarms by name, and takes them 
     payloadDigest: null,
   });
   await world.database.network('main').alarms.raise({ name: 'TEST', message: 'x' });
-  await observer.look();
+  await observer.update();
   expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBe(1);
   expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBe(1);
-  await world.database.network('main').quarantine.settle({ start: 105, end: 105 }, ['logs']);
+  await world.database.network('main').quarantine.settle({ firstBlock: 105, lastBlock: 105 }, ['logs']);
   await world.database.network('main').alarms.clear('TEST', 'operator');
-  await observer.look();
+  await observer.update();
   expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBeUndefined();
   expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBeUndefined();
 });
@@ -115,7 +115,7 @@ test('says nothing before it has looked and after it has forgotten', async () =>
       .filter((line) => /^packhouse_(head|state|index|hole|queue_jobs|staging_bytes|superseded)/.test(line));
   expect(await told()).toEqual([]);
   await world.noteHead();
-  await observer.look();
+  await observer.update();
   expect((await told()).length).toBeGreaterThan(5);
   observer.forget();
   expect(await told()).toEqual([]);
@@ -123,19 +123,26 @@ test('says nothing before it has looked and after it has forgotten', async () =>
 
 test('a network that no ingester has any more is told of no longer, and again when it is back', async () => {
   const beat = (networks: string[]) =>
-    world.database.workers.beat({
-      ...{ id: '00000001-0000-4000-8000-000000000000', role: 'ingester', host: 'here', pid: 1 },
-      ...{ networks, slots: 1, doing: [], networksDigest: '', networksProblem: null },
+    world.database.workers.heartbeat({
+      id: '00000001-0000-4000-8000-000000000000',
+      role: 'ingester',
+      host: 'here',
+      pid: 1,
+      networks,
+      slots: 1,
+      jobs: [],
+      networksDigest: '',
+      networksProblem: null,
     });
   const series = 'packhouse_head_block{network="main"}';
   await world.noteHead();
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBe(139);
   await beat([]);
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBeUndefined();
   expect(await value('packhouse_staging_bytes')).toBeGreaterThanOrEqual(0);
   await beat(['main']);
-  await observer.look();
+  await observer.update();
   expect(await value(series)).toBe(139);
 });

@@ -6,7 +6,7 @@ import { type NetworkReport, networkReport } from './network-report.js';
 /** Sets the gauges of the whole installation's state, see `infra/alerts/METRICS.md`. */
 export interface Observer {
   /** Reads the state once. The cost grows with runs of blocks, queues and alarms, not with bundles. */
-  look(): Promise<void>;
+  update(): Promise<void>;
   /** Removes all gauges: another process reports from now on, and two would contradict each other. */
   forget(): void;
 }
@@ -14,30 +14,26 @@ export interface Observer {
 const QUEUES: readonly QueueName[] = ['ingest', 'pack'];
 
 /** Reasons that are no hole: the blocks are not wanted now, or do not exist yet. */
-const NO_HOLE: readonly HoleReason[] = ['not-wanted', 'cancelled', 'paused', 'not-finalized', 'beyond-head'];
+const NO_HOLE: readonly HoleReason[] = [
+  'not-requested',
+  'cancelled',
+  'paused',
+  'not-finalized',
+  'not-produced',
+];
 
 /**
  * Makes an observer: everything is read from Postgres and the queues, so any one process can report for all. Only one
  * should at a time (see the lock of `observeLoop`).
  */
-export function createObserver({
-  context,
-  database,
-  queues,
-}: {
-  context: Context;
-  database: Database;
-  queues: Queues;
-}): Observer {
+export function createObserver(parts: { context: Context; database: Database; queues: Queues }): Observer {
+  const { context, database, queues } = parts;
   const gauges = createStateGauges(context.metrics);
   /** The head as it was last seen, and since when, in milliseconds. */
   const heads = new Map<string, { block: number; movedAt: number }>();
 
-  const showHead = (
-    network: string,
-    report: Pick<NetworkReport, 'head' | 'newestStaged' | 'standing'>,
-  ): void => {
-    const { head, newestStaged, standing } = report;
+  type HeadReport = Pick<NetworkReport, 'head' | 'newestStaged' | 'standing'>;
+  const showHead = (network: string, { head, newestStaged, standing }: HeadReport): void => {
     if (head === null) return;
     const before = heads.get(network);
     // For a head older than this process, only the time it was noted is known.
@@ -62,11 +58,9 @@ export function createObserver({
     ]);
     showHead(network, report);
     const { standing, quarantined, finalHoles } = report;
-    gauges.quarantined.fill(
-      { network },
-      quarantined.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks })),
-    );
-    if (standing.completeTo !== null) gauges.complete.set({ network }, standing.completeTo);
+    const causes = quarantined.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks }));
+    gauges.quarantined.fill({ network }, causes);
+    if (standing.completeThrough !== null) gauges.complete.set({ network }, standing.completeThrough);
     for (const { kind, ...totals } of standing.kinds) {
       gauges.bundles.set({ network, kind }, totals.bundles);
       gauges.blocks.set({ network, kind }, totals.blocks);
@@ -75,13 +69,10 @@ export function createObserver({
         gauges.newestBundle.set({ network, kind }, totals.newestAt.getTime() / 1_000);
     }
     for (const { kind, missing } of finalHoles) {
-      const holes = (Object.entries(missing) as [HoleReason, number][]).filter(
-        ([reason]) => !NO_HOLE.includes(reason),
-      );
-      gauges.holes.fill(
-        { network, kind },
-        holes.map(([reason, value]) => ({ labels: { reason }, value })),
-      );
+      const holes = (Object.entries(missing) as [HoleReason, number][])
+        .filter(([reason]) => !NO_HOLE.includes(reason))
+        .map(([reason, value]) => ({ labels: { reason }, value }));
+      gauges.holes.fill({ network, kind }, holes);
     }
   };
 
@@ -92,7 +83,7 @@ export function createObserver({
   };
 
   return {
-    async look() {
+    async update() {
       const followed = await database.workers.networks();
       const stored = (await database.networks.list()).map(({ id }) => id);
       const shown = stored.filter((id) => followed?.includes(id) ?? true);
@@ -102,16 +93,13 @@ export function createObserver({
       for (const id of shown) await lookAtNetwork(id);
       gauges.stagingBytes.set({}, await database.staging.diskBytes());
       gauges.superseded.set({}, await database.bundles.supersededCount());
-      const pending = await database.manifest.pending();
-      gauges.pending.fill(
-        {},
-        pending.map(({ network, kind, entries }) => ({ labels: { network, kind }, value: entries })),
-      );
+      const pending = (await database.manifest.pending()).map(({ network, kind, entries }) => {
+        return { labels: { network, kind }, value: entries };
+      });
+      gauges.pending.fill({}, pending);
       const alarms = await database.alarms.list();
-      gauges.alarms.fill(
-        {},
-        alarms.map(({ network, name }) => ({ labels: { network, name }, value: 1 })),
-      );
+      const open = alarms.map(({ network, name }) => ({ labels: { network, name }, value: 1 }));
+      gauges.alarms.fill({}, open);
       for (const queue of QUEUES) {
         for (const [state, count] of Object.entries(await queues.counts(queue)))
           gauges.jobs.set({ queue, state }, count);
@@ -125,9 +113,10 @@ export function createObserver({
   };
 }
 
-/** Whether a range is wanted that has no end yet, or one that ends beyond the head. */
-function followsHead({ head, lastWanted, kinds }: Standing): boolean {
-  return kinds.some((kind) => kind.wanted) && (lastWanted === null || (head !== null && lastWanted >= head));
+/** Whether a range is requested that has no end yet, or one that ends beyond the head. */
+function followsHead({ head, lastRequested, kinds }: Standing): boolean {
+  const reaches = lastRequested === null || (head !== null && lastRequested >= head);
+  return reaches && kinds.some((kind) => kind.requested);
 }
 
 type Labels = Record<string, string>;
@@ -160,11 +149,12 @@ function createStateGauges(metrics: Metrics) {
         set: (below, value) => gauge.set(below, value),
         fill(below, values) {
           const place = JSON.stringify(below);
-          const now = new Map(
-            values.map((each) => [JSON.stringify(each.labels), { ...below, ...each.labels }]),
-          );
+          const now = new Map<string, Labels>();
+          for (const { labels: own, value } of values) {
+            now.set(JSON.stringify(own), { ...below, ...own });
+            gauge.set({ ...below, ...own }, value);
+          }
           for (const [key, gone] of filled.get(place) ?? []) if (!now.has(key)) gauge.remove(gone);
-          for (const each of values) gauge.set({ ...below, ...each.labels }, each.value);
           filled.set(place, now);
         },
         forget,

@@ -1,24 +1,15 @@
 import type { Kind } from '@packhouse/chain';
-import type { AlarmRow, Database, HoleReason, NetworkStanding } from '@packhouse/database';
+import type { AlarmRow, Database, HoleCounts, HoleReason, NetworkStanding } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
-import type { Clock } from '@packhouse/runtime';
+import { type Clock, getOrAdd } from '@packhouse/runtime';
 import { networkReport } from './network-report.js';
 
 /** One kind of a network, and how fast it comes. */
-interface KindOverview {
-  kind: Kind;
-  /** Whether it is wanted, now or when a pause ends. */
-  wanted: boolean;
-  completeTo: number | null;
-  bundles: number;
-  /** Blocks and bytes of all published bundles. */
-  blocks: number;
-  bytes: number;
-  newestAt: Date | null;
+interface KindOverview extends Omit<NetworkStanding['kinds'][number], 'newest'> {
   /** Published in the last minutes that this process looked; null: it has looked once. */
   blocksPerSecond: number | null;
   bytesPerSecond: number | null;
-  /** Seconds until all that is wanted and final is published, at this rate; null: unknown, or nothing is left. */
+  /** Seconds until all that is requested and final is published, at this rate; null: unknown, or nothing is left. */
   etaSeconds: number | null;
 }
 
@@ -43,11 +34,17 @@ const SAMPLE_MS = 5_000;
 /** How long a count of what is left serves, in milliseconds. */
 const LEFT_MS = 10_000;
 /** Alarms of a network that are told. */
-const MOST_ALARMS = 10;
+const MAX_ALARMS = 10;
 
 /** Reasons of holes that end with nothing but time. */
 const COMES: readonly HoleReason[] = [
-  ...(['waiting', 'held-back', 'halted', 'queued', 'fetching', 'staged', 'packing'] as const),
+  'waiting',
+  'throttled',
+  'halted',
+  'queued',
+  'fetching',
+  'staged',
+  'packing',
 ];
 
 interface Sample {
@@ -67,15 +64,14 @@ export function createOverview({
 }: {
   clock: Pick<Clock, 'elapsed'>;
   database: Database;
-  queue?: Pick<QueueReader, 'look'> | undefined;
+  queue?: Pick<QueueReader, 'peek'> | undefined;
 }): Overview {
   const samples = new Map<string, Sample[]>();
   const counted = new Map<string, { atMs: number; left: ReadonlyMap<Kind, number> }>();
 
   /** Blocks and bytes a second since the oldest sample of the window. */
   const rate = (name: string, now: Sample): { blocks: number; bytes: number } | null => {
-    const list = samples.get(name) ?? [];
-    samples.set(name, list);
+    const list = getOrAdd(samples, name, () => []);
     while (list.length > 1 && (list[1] as Sample).atMs <= now.atMs - WINDOW_MS) list.shift();
     const [first] = list;
     const last = list.at(-1);
@@ -97,16 +93,13 @@ export function createOverview({
     });
   };
 
-  const leftOf = async (network: string, atMs: number): Promise<ReadonlyMap<Kind, number>> => {
+  const countBlocksLeft = async (network: string, atMs: number): Promise<ReadonlyMap<Kind, number>> => {
     const there = counted.get(network);
     if (there !== undefined && atMs - there.atMs < LEFT_MS) return there.left;
     const { finalHoles } = await networkReport({ database, queue }, network, ['finalHoles']);
-    const left = new Map(
-      finalHoles.map(({ kind, missing }) => [
-        kind,
-        COMES.reduce((sum, reason) => sum + (missing[reason] ?? 0), 0),
-      ]),
-    );
+    const count = ({ missing }: HoleCounts): number =>
+      COMES.reduce((sum, reason) => sum + (missing[reason] ?? 0), 0);
+    const left = new Map(finalHoles.map((holes) => [holes.kind, count(holes)]));
     counted.set(network, { atMs, left });
     return left;
   };
@@ -128,7 +121,7 @@ export function createOverview({
         const all = kinds.reduce((total, { blocks }) => total + blocks, 0);
         rate(`${network}/`, { atMs, blocks: all, bytes: 0 });
         const moves = rates.some((each) => each !== null && each.blocks > 0);
-        const left = moves ? await leftOf(network, atMs) : new Map<Kind, number>();
+        const left = moves ? await countBlocksLeft(network, atMs) : new Map<Kind, number>();
         found.push({
           ...standing,
           kinds: kinds.map(({ newest: _, ...kind }, at) => {
@@ -136,7 +129,8 @@ export function createOverview({
             const toDo = left.get(kind.kind) ?? 0;
             return {
               ...kind,
-              ...{ blocksPerSecond: blocks, bytesPerSecond: bytes },
+              blocksPerSecond: blocks,
+              bytesPerSecond: bytes,
               etaSeconds: toDo > 0 && blocks !== null && blocks > 0 ? toDo / blocks : null,
             };
           }),
@@ -146,7 +140,7 @@ export function createOverview({
             .reduce((sum, each) => sum + each.blocks, 0),
           alarms: alarms
             .filter((each) => each.network === network)
-            .slice(0, MOST_ALARMS)
+            .slice(0, MAX_ALARMS)
             .map(({ name, message, raisedAt }) => ({ name, message, raisedAt })),
         });
       }

@@ -9,16 +9,16 @@ const MAX_JOBS = 1_000;
 
 /** The queue's state of a network; null if the queue is unavailable. */
 export async function queueHints(
-  queue: Pick<QueueReader, 'look'> | undefined,
+  queue: Pick<QueueReader, 'peek'> | undefined,
   network: string,
 ): Promise<QueueHints | null> {
   if (queue === undefined) return null;
   try {
-    const [ingest, pack] = await Promise.all([queue.look('ingest', MAX_JOBS), queue.look('pack', MAX_JOBS)]);
+    const [ingest, pack] = await Promise.all([queue.peek('ingest', MAX_JOBS), queue.peek('pack', MAX_JOBS)]);
     const windows = (ids: readonly string[], running: boolean): QueueHints['windows'] =>
       ids.flatMap((id) => {
         const window = parseIngestJobId(network, id);
-        return window === null || window.end < window.start ? [] : [{ ...window, running }];
+        return window === null || window.lastBlock < window.firstBlock ? [] : [{ ...window, running }];
       });
     const packed = pack.running.map((id) => parsePackJobId(network, id));
     return {

@@ -6,11 +6,11 @@ function kind(done: number, bytes: number, left = 0): KindStatus {
   return {
     network: 'main',
     kind: 'logs',
-    wanted: 1_000,
+    requested: 1_000,
     staged: done,
     published: 0,
     quarantined: 0,
-    missing: left === 0 ? [] : [{ start: 0, end: left - 1 }],
+    missing: left === 0 ? [] : [{ firstBlock: 0, lastBlock: left - 1 }],
     bundles: 0,
     bytes,
     newestAt: null,

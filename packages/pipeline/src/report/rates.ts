@@ -1,4 +1,5 @@
-import { countBlocks } from '../ranges.js';
+import { countBlocks } from '@packhouse/chain';
+import { getOrAdd } from '@packhouse/runtime';
 import type { KindStatus, NetworkStatus } from './network-report.js';
 
 export interface Rate {
@@ -25,18 +26,17 @@ interface Sample {
 /** Creates an empty window of `windowMs` milliseconds. */
 export function createRates(windowMs = 10_000): Rates {
   const samples = new Map<string, Sample[]>();
-  const nameOf = (kind: KindStatus): string => `${kind.network}/${kind.kind}`;
+  const toName = (kind: KindStatus): string => `${kind.network}/${kind.kind}`;
   return {
     add(status, nowMs) {
       for (const kind of status.kinds) {
-        const list = samples.get(nameOf(kind)) ?? [];
+        const list = getOrAdd(samples, toName(kind), () => []);
         list.push({ atMs: nowMs, blocks: kind.staged + kind.published, bytes: kind.bytes });
         while (list.length > 2 && (list[0] as Sample).atMs < nowMs - windowMs) list.shift();
-        samples.set(nameOf(kind), list);
       }
     },
     of(kind) {
-      const list = samples.get(nameOf(kind)) ?? [];
+      const list = samples.get(toName(kind)) ?? [];
       const [first, last] = [list[0], list.at(-1)];
       if (first === undefined || last === undefined || last.atMs === first.atMs) {
         return { blocksPerSecond: 0, bytesPerSecond: 0, etaSeconds: null };

@@ -1,8 +1,9 @@
+import { DAY_MS } from '@packhouse/runtime';
 import type { OpeningHours } from './time-window.js';
 
-const YEAR_MS = 365 * 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
 /** What takes longer has no end that could be told. */
-const LONGEST_YEARS = 100;
+const MAX_YEARS = 100;
 
 /** What is left of something, and in which hours it is worked on. */
 interface Work {
@@ -44,7 +45,7 @@ export function forecastEnd({ hours, windows, blocks, rate }: Work, now: number)
   if (yearly === 0) return null;
   // The last of these years is not skipped: it may end within it.
   const years = Math.max(0, Math.ceil(left / yearly) - 1);
-  if (years > LONGEST_YEARS) return null;
+  if (years > MAX_YEARS) return null;
   left -= years * yearly;
   for (let at = now + years * YEAR_MS; ; ) {
     const { open, until } = hours.at(windows, at);

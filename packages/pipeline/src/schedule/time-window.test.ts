@@ -97,7 +97,12 @@ describe('a window', () => {
     const open = (instant: string): boolean =>
       hours.at(['08:00-09:00'], Date.parse(`2026-11-22T${instant}Z`)).open;
     expect(['08:30', '08:59', '09:00', '08:30', '07:59', '08:00'].map(open)).toEqual([
-      ...[true, true, false, true, false, true],
+      true,
+      true,
+      false,
+      true,
+      false,
+      true,
     ]);
   });
 

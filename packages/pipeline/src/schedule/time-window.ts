@@ -1,77 +1,30 @@
-import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { openZone, type Zone } from './local-time.js';
+import {
+  DAY_MS,
+  isPackhouseError,
+  openZone,
+  PackhouseError,
+  parseWeekHours,
+  type WeekHours,
+  type Zone,
+} from '@packhouse/runtime';
 
 /**
  * Hours of a week in which something may run, in the time of a zone: `Mon-Fri 20:00-06:00 Europe/Berlin`, `Sat,Sun`.
  *
- * Hours over midnight belong to the day on which they begin. Where the clock is set forward, a time that it skips is
- * the instant of the skip; where it is set back, hours begin at the first of two equal times and end at the last. So a
- * window is open without a break, and a day or hours that a clock skips whole do not open it.
+ * Where the clock is set forward, a time that it skips is the instant of the skip; where it is set back, hours begin at
+ * the first of two equal times and end at the last. So a window is open without a break, and a day or hours that a clock
+ * skips whole do not open it.
  */
-interface TimeWindow {
-  /** With its zone, as it is stored. */
-  text: string;
+interface TimeWindow extends Omit<WeekHours, 'zone'> {
   zone: Zone;
-  /** 0 is Sunday. */
-  days: ReadonlySet<number>;
-  /** Milliseconds after the day's begin; an `end` up to `start` is of the next day. */
-  start: number;
-  end: number;
 }
-
-const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Parses a window; without days every day, without times the whole day, without a zone UTC. Throws WINDOW_INVALID. */
 export function parseTimeWindow(text: string): TimeWindow {
-  const words = text.trim().split(/\s+/);
-  const given = {
-    days:
-      /^[A-Za-z]{3}([,-]|$)/.test(words[0] ?? '') && !/^UTC$/i.test(words[0] ?? '')
-        ? words.shift()
-        : undefined,
-    times: /^\d/.test(words[0] ?? '') ? words.shift() : undefined,
-    zone: words.shift() ?? 'UTC',
-  };
-  if ((given.days === undefined && given.times === undefined) || words.length > 0)
-    throw invalid(text, 'it is not days, times and a zone');
-  const zone = /^[A-Za-z][\w+/-]*$/.test(given.zone) ? openZone(given.zone) : null;
-  if (zone === null) throw invalid(text, `there is no time zone "${given.zone}"`);
-  const [start, end] = timesOf(text, given.times);
-  if (start === end) {
-    throw invalid(
-      text,
-      'it ends when it begins, so that it never opens; for the whole day leave the times out',
-    );
-  }
-  const written = [given.days, given.times, given.zone].filter((word) => word !== undefined).join(' ');
-  return { text: written, zone, days: daysOf(text, given.days), start, end };
-}
-
-function daysOf(text: string, given = 'Mon-Sun'): Set<number> {
-  const days = new Set<number>();
-  for (const part of given.split(',')) {
-    const [first, last = first, ...more] = part.split('-').map((name) => DAYS.indexOf(name.toLowerCase()));
-    if (first === undefined || first < 0 || last === undefined || last < 0 || more.length > 0)
-      throw invalid(text, `"${part}" is neither a day nor a range of days`);
-    for (let day = first; ; day = (day + 1) % 7) {
-      days.add(day);
-      if (day === last) break;
-    }
-  }
-  return days;
-}
-
-function timesOf(text: string, given = '00:00-24:00'): [start: number, end: number] {
-  const parts = /^([01]\d|2[0-3]):([0-5]\d)-(?:(24):(00)|([01]\d|2[0-3]):([0-5]\d))$/.exec(given);
-  if (parts === null) throw invalid(text, `"${given}" is no range of times`);
-  const [hours, minutes, ...ends] = parts
-    .slice(1)
-    .filter((part) => part !== undefined)
-    .map(Number) as number[];
-  const at = (hour = 0, minute = 0): number => hour * HOUR_MS + minute * 60_000;
-  return [at(hours, minutes), at(...ends)];
+  const hours = parseWeekHours(text, (why) => invalid(text, why));
+  const zone = /^[A-Za-z][\w+/-]*$/.test(hours.zone) ? openZone(hours.zone) : null;
+  if (zone === null) throw invalid(text, `there is no time zone "${hours.zone}"`);
+  return { ...hours, zone };
 }
 
 function invalid(text: string, why: string): PackhouseError {
@@ -129,7 +82,7 @@ function openAt(windows: readonly TimeWindow[], at: number): Opening {
   if (windows.length === 0) return { open: true, until: null };
   // Most change within two days; the rarest, an hour of one day a week that a clock skips, within two weeks.
   for (const days of [2, 16]) {
-    const spans = windows.flatMap((window) => [...spansOf(window, at, days)]);
+    const spans = windows.flatMap((window) => [...getSpans(window, at, days)]);
     let until = at;
     for (let grown = true; grown; ) {
       const reached = spans.filter(({ start, end }) => start <= until && end > until).map(({ end }) => end);
@@ -145,17 +98,17 @@ function openAt(windows: readonly TimeWindow[], at: number): Opening {
 }
 
 /** When a window is open, from two days before an instant to some days after it. */
-function* spansOf(window: TimeWindow, at: number, days: number): Generator<{ start: number; end: number }> {
+function* getSpans(window: TimeWindow, at: number, days: number): Generator<{ start: number; end: number }> {
   const { zone } = window;
   const today = zone.localAt(at);
   const midnight = today - (((today % DAY_MS) + DAY_MS) % DAY_MS);
   for (let day = -2; day <= days; day++) {
     const begin = midnight + day * DAY_MS;
     if (!window.days.has(new Date(begin).getUTCDay())) continue;
-    const first = zone.instantsOf(begin);
-    if (first.skipped && zone.instantsOf(begin + DAY_MS - 1).skipped) continue;
-    const start = window.start === 0 ? first.first : zone.instantsOf(begin + window.start).first;
-    const end = zone.instantsOf(begin + window.end + (window.end > window.start ? 0 : DAY_MS)).last;
+    const first = zone.getInstants(begin);
+    if (first.skipped && zone.getInstants(begin + DAY_MS - 1).skipped) continue;
+    const start = window.start === 0 ? first.first : zone.getInstants(begin + window.start).first;
+    const end = zone.getInstants(begin + window.end + (window.end > window.start ? 0 : DAY_MS)).last;
     if (start < end) yield { start, end };
   }
 }

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   deflatePiece,
   type Fragment,
   type FragmentInfo,
-  fragmentOf,
   objectKey,
   readBundle,
   spliceMember,
+  toFragment,
 } from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
@@ -17,15 +17,10 @@ import type { Finding } from '../audit/finding.js';
 import { type AuditOutcome, runAudit } from '../audit/run-audit.js';
 import type { World } from './world.js';
 
-interface Audited {
-  summary: AuditSummary;
-  findings: Finding[];
-}
-
 const EVERYTHING: AuditRequest = {
   networks: ['main'],
   kinds: [...KINDS],
-  range: { start: 0, end: Number.MAX_SAFE_INTEGER },
+  range: { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER },
   sample: 1,
   seed: 'test',
   objects: true,
@@ -36,15 +31,10 @@ export async function auditWorld(
   world: Pick<World, 'context' | 'database'> & { objectStore: ObjectStore },
   request: Partial<AuditRequest> = {},
   events: AuditEvents = {},
-): Promise<Audited> {
+): Promise<{ summary: AuditSummary; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const summary = await audit(
-    world,
-    { ...EVERYTHING, ...request },
-    { ...events, onFinding: (finding) => findings.push(finding) },
-    world.context.signal,
-  );
-  return { summary, findings };
+  const kept = { ...events, onFinding: (finding: Finding) => findings.push(finding) };
+  return { summary: await audit(world, { ...EVERYTHING, ...request }, kept, world.context.signal), findings };
 }
 
 /** Audits the network `main`, and repairs it from the world's nodes. */
@@ -68,20 +58,23 @@ export async function auditAndRepair(
 
 /** Writes an object unchecked, as a broken disk or producer would leave it. */
 export async function putRaw(store: ObjectStore, key: string, body: Buffer): Promise<void> {
-  await store.put(key, body, { sha256: sha256Of(body), contentType: 'application/gzip', metadata: {} });
+  await store.put(key, body, { sha256: hash('sha256', body), contentType: 'application/gzip', metadata: {} });
 }
 
 /** Fragments of the given records, a block each. */
 async function fragmentsFrom(start: number, records: readonly string[]): Promise<Fragment[]> {
   return Promise.all(
     records.map(async (text, i) =>
-      fragmentOf({ start: start + i, end: start + i }, await deflatePiece(Buffer.from(text, 'latin1'))),
+      toFragment(
+        { firstBlock: start + i, lastBlock: start + i },
+        await deflatePiece(Buffer.from(text, 'latin1')),
+      ),
     ),
   );
 }
 
 /** The bytes of the bundle of these fragments. */
-function bundleOf(fragments: readonly Fragment[]): Buffer {
+function toBundle(fragments: readonly Fragment[]): Buffer {
   return Buffer.concat(
     spliceMember(
       fragments,
@@ -91,7 +84,7 @@ function bundleOf(fragments: readonly Fragment[]): Buffer {
 }
 
 /** The records of a bundle, as texts. */
-export async function recordsOf(store: ObjectStore, row: BundleRow): Promise<string[]> {
+export async function getRecords(store: ObjectStore, row: BundleRow): Promise<string[]> {
   const { records } = await readBundle(await store.read(row.objectKey));
   return records.map((record) => record.toString('latin1'));
 }
@@ -111,15 +104,15 @@ export async function republish(
   } = {},
 ): Promise<{ row: BundleRow; undo(): Promise<void> }> {
   const { bytes, table = (same) => same, ...columns } = changes;
-  const fragments = await fragmentsFrom(row.start, records);
-  const sound = bundleOf(fragments);
+  const fragments = await fragmentsFrom(row.firstBlock, records);
+  const sound = toBundle(fragments);
   const body = bytes === undefined ? sound : bytes(sound);
   const { publishedAt: _, version, ...same } = row;
   const altered = {
     ...same,
     byteLength: body.length,
     rawLength: fragments.reduce((sum, { rawLength }) => sum + rawLength + 1, 1),
-    sha256: sha256Of(body),
+    sha256: hash('sha256', body),
     fragments: table(fragments.map(({ body: __, ...info }) => info)),
     ...columns,
     objectKey: objectKey({ ...row, version: version + 1 }),
@@ -143,10 +136,6 @@ export async function republish(
   };
 }
 
-function sha256Of(body: Buffer): string {
-  return createHash('sha256').update(body).digest('hex');
-}
-
 /** The row of the bundle that holds a block. */
 export async function rowAt(world: Pick<World, 'database'>, kind: Kind, number: number): Promise<BundleRow> {
   const row = await world.database.network('main').bundles.covering(kind, number);
@@ -155,13 +144,13 @@ export async function rowAt(world: Pick<World, 'database'>, kind: Kind, number: 
 }
 
 /** The superseded versions of a bundle, oldest first. */
-export function supersededOf(
+export function getSuperseded(
   { databaseUrl }: Pick<World, 'databaseUrl'>,
-  { kind, start }: Pick<BundleRow, 'kind' | 'start'>,
+  { kind, firstBlock }: Pick<BundleRow, 'kind' | 'firstBlock'>,
 ): Promise<{ version: number; objectKey: string; reason: string }[]> {
   return runSql(
     databaseUrl,
     `SELECT version, object_key AS "objectKey", reason FROM packhouse.superseded_bundle
-     WHERE kind = ${KINDS.indexOf(kind)} AND start_block = ${start} ORDER BY version`,
+     WHERE kind = ${KINDS.indexOf(kind)} AND first_block = ${firstBlock} ORDER BY version`,
   );
 }

@@ -6,7 +6,7 @@ export function chainFrom(start: number, length: number): RecordedBlock[] {
 }
 
 /** The first `at` blocks of a chain and others on top of them, `length` in all. */
-export function branchOf(chain: readonly RecordedBlock[], at: number, length: number): RecordedBlock[] {
+export function toBranch(chain: readonly RecordedBlock[], at: number, length: number): RecordedBlock[] {
   const { number, block } = chain[at - 1] as RecordedBlock;
   const after = { number, hash: block.hash, timestamp: Number(block.timestamp) };
   const other = generateChain({

@@ -14,7 +14,7 @@ import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from '@pack
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { ingest } from '../ingest/ingest.js';
 import type { IngestParts } from '../ingest/ingest-piece.js';
-import { plan } from '../ingest/plan.js';
+import { plan } from '../plan/plan.js';
 import { pack } from '../publish/pack.js';
 import { publish } from '../publish/publish.js';
 import { openSigners, type SignerSource } from '../publish/sign.js';
@@ -114,16 +114,12 @@ export async function makeWorld(
     nodes: running,
     databaseUrl: fresh.url,
     parts,
-    async want(start, end) {
-      await database.network('main').wanted.add({ kinds: [...KINDS], start, end, priority: 1 });
+    async want(from, to) {
+      await database.network('main').backfills.add({ kinds: [...KINDS], from, to, priority: 1 });
     },
     async noteHead() {
-      const head = await source.head();
-      await database.network('main').head.set({
-        number: head.number,
-        hash: head.hash,
-        finalized: head.finalized,
-      });
+      const { number, hash, finalized } = await source.head();
+      await database.network('main').head.set({ number, hash, finalized });
     },
     packAll,
     async settle(store) {
@@ -139,7 +135,7 @@ export async function makeWorld(
       for (const row of await database.network('main').bundles.list(kind, 0, 10_000)) {
         const bytes = await store.read(row.objectKey);
         const array = JSON.parse(gunzipSync(bytes).toString()) as unknown[];
-        for (const [i, record] of array.entries()) records.set(row.start + i, JSON.stringify(record));
+        for (const [i, record] of array.entries()) records.set(row.firstBlock + i, JSON.stringify(record));
       }
       return records;
     },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { refuseOtherChains } from './refuse-other-chains.js';
 
 const database = { networks: { list: async () => [{ id: 'main', chainId: 1 }] } } as unknown as Database;
-const networksOf = (id: string, chainId: number, family = 'evm'): Network[] => {
+const getNetworks = (id: string, chainId: number, family = 'evm'): Network[] => {
   const upstreams = [{ url: 'http://127.0.0.1:9' }];
   return parseNetworks(JSON.stringify({ networks: [{ id, family, chainId, upstreams }] }), {
     source: 'test',
@@ -13,7 +13,7 @@ const networksOf = (id: string, chainId: number, family = 'evm'): Network[] => {
 };
 
 test('another chain under a stored name is refused, also when the name was out of the file meanwhile', async () => {
-  const changed = networksOf('main', 5);
+  const changed = getNetworks('main', 5);
   await expect(refuseOtherChains(database, changed, [{ network: 'main', change: 'added' }])).rejects.toThrow(
     'Network "main" is given with chain id 5, and what is stored of it is of chain id 1.',
   );
@@ -21,17 +21,17 @@ test('another chain under a stored name is refused, also when the name was out o
 
 test('another family under a stored name is refused', async () => {
   await expect(
-    refuseOtherChains(database, networksOf('main', 1, 'core'), [
+    refuseOtherChains(database, getNetworks('main', 1, 'core'), [
       { network: 'main', change: 'changed', fields: ['family', 'rpc'] },
     ]),
   ).rejects.toMatchObject({ code: 'NODE_WRONG_CHAIN', data: { network: 'main', expected: 1, got: 1 } });
 });
 
 test('what is not stored may become another chain, and a stored one may change in all else', async () => {
-  await refuseOtherChains(database, networksOf('side', 5, 'core'), [
+  await refuseOtherChains(database, getNetworks('side', 5, 'core'), [
     { network: 'side', change: 'changed', fields: ['chainId', 'family'] },
   ]);
-  await refuseOtherChains(database, networksOf('main', 1), [
+  await refuseOtherChains(database, getNetworks('main', 1), [
     { network: 'main', change: 'changed', fields: ['bundles.maxBlocks'] },
   ]);
 });

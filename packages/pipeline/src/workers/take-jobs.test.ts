@@ -12,9 +12,9 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const enqueue = (start: number) => {
-  const payload = { network: 'main', start, end: start, kinds: [...KINDS] };
-  return world.queues.add('ingest', [{ id: `main.${start}.${start}.31`, payload, priority: 1 }]);
+const enqueue = (firstBlock: number) => {
+  const payload = { network: 'main', firstBlock, lastBlock: firstBlock, kinds: [...KINDS] };
+  return world.queues.add('ingest', [{ id: `main.${firstBlock}.${firstBlock}.31`, payload, priority: 1 }]);
 };
 
 test('a worker says what it does, finishes its job and takes no other while it drains, and leaves', async () => {
@@ -22,7 +22,7 @@ test('a worker says what it does, finishes its job and takes no other while it d
   const taken: number[] = [];
   const ends: (() => void)[] = [];
   const handler = async ({ payload }: Job<'ingest'>): Promise<void> => {
-    taken.push(payload.start);
+    taken.push(payload.firstBlock);
     await new Promise<void>((resolve) => ends.push(resolve));
   };
   const jobs = await takeJobs({
@@ -30,18 +30,20 @@ test('a worker says what it does, finishes its job and takes no other while it d
       ...world.context,
       clock: { ...systemClock, sleep: (_, signal) => systemClock.sleep(20, signal) },
     },
-    ...{ database: world.database, queues: world.queues, queue: 'ingest', role: 'ingester', pid: 77 },
-    ...{
-      networks: () => ['main'],
-      file: { digest: () => 'ab', problem: () => null },
-      concurrency: 4,
-      handler,
-    },
+    database: world.database,
+    queues: world.queues,
+    queue: 'ingest',
+    role: 'ingester',
+    pid: 77,
+    networks: () => ['main'],
+    file: { digest: () => 'ab', problem: () => null },
+    concurrency: 4,
+    handler,
   });
   const own = async () => (await workers.list())[0];
 
   await enqueue(1);
-  await expect.poll(async () => (await own())?.doing.map(({ job }) => job)).toEqual(['main.1.1.31']);
+  await expect.poll(async () => (await own())?.jobs.map(({ job }) => job)).toEqual(['main.1.1.31']);
   expect(await own()).toMatchObject({
     role: 'ingester',
     pid: 77,
@@ -56,7 +58,7 @@ test('a worker says what it does, finishes its job and takes no other while it d
   await expect.poll(async () => (await own())?.seenAt.getTime()).toBeGreaterThan(seen + 40);
   await enqueue(2);
   ends.shift()?.();
-  await expect.poll(async () => (await own())?.doing).toEqual([]);
+  await expect.poll(async () => (await own())?.jobs).toEqual([]);
   expect(taken).toEqual([1]);
 
   await workers.setDraining((await own())?.id as string, false);

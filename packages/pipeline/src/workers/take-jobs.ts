@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Database, WorkerBeat } from '@packhouse/database';
+import type { Database, WorkerHeartbeat } from '@packhouse/database';
 import type { NetworksWatch } from '@packhouse/networks';
 import type { Job, QueueName, Queues, Worker } from '@packhouse/queue';
-import { type Context, openScope } from '@packhouse/runtime';
+import { type Context, openScope, repeat } from '@packhouse/runtime';
 
 /** Their jobs are of a network. */
 type TakenQueue = Exclude<QueueName, 'schedule'>;
@@ -13,7 +13,7 @@ interface TakeJobsParts<N extends TakenQueue> {
   database: Database;
   queues: Queues;
   queue: N;
-  role: WorkerBeat['role'];
+  role: WorkerHeartbeat['role'];
   pid: number;
   /** Ids of the networks whose jobs are taken now; those of others are left for another process. */
   networks(): readonly string[];
@@ -25,11 +25,11 @@ interface TakeJobsParts<N extends TakenQueue> {
 }
 
 /** Time between two heartbeats, in milliseconds; a process counts as alive for three of them. */
-const BEAT_EVERY_MS = 5_000;
+const HEARTBEAT_EVERY_MS = 5_000;
 
 /**
- * Takes the jobs of a queue, and tells the database every few seconds that this process lives and what it does; while
- * an operator wants it drained, it takes none. `close` finishes the running jobs.
+ * Takes the jobs of a queue, and reports to the database every few seconds that this process is running and what it does; while
+ * an operator drains it, it takes none. `close` finishes the running jobs.
  */
 export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): Promise<Worker> {
   const { context, database, queues, queue, concurrency } = parts;
@@ -49,11 +49,17 @@ export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): P
   const takes = ({ network }: Job<N>['payload']): boolean => parts.networks().includes(network);
   let worker: Worker | null = await queues.work(queue, handler, { concurrency, takes });
 
-  const beat = async (): Promise<void> => {
-    const { draining } = await database.workers.beat({
-      ...{ id, host, role: parts.role, pid: parts.pid, networks: parts.networks(), slots: concurrency },
-      ...{ networksDigest: parts.file.digest(), networksProblem: parts.file.problem() },
-      doing: [...running].map(([{ id: job }, began]) => ({
+  const heartbeat = async (): Promise<void> => {
+    const { draining } = await database.workers.heartbeat({
+      id,
+      host,
+      role: parts.role,
+      pid: parts.pid,
+      networks: parts.networks(),
+      slots: concurrency,
+      networksDigest: parts.file.digest(),
+      networksProblem: parts.file.problem(),
+      jobs: [...running].map(([{ id: job }, began]) => ({
         job,
         seconds: Math.round((context.clock.elapsed() - began) / 1_000),
       })),
@@ -72,20 +78,16 @@ export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): P
     }
   };
   let closing: Promise<void> | undefined;
-  const beating = (async () => {
-    while (!scope.signal.aborted) {
-      await beat().catch((error: unknown) => {
-        if (!scope.signal.aborted)
-          context.logger.warn({ err: error }, 'the heartbeat could not be written; it is tried again');
-      });
-      await context.clock.sleep(BEAT_EVERY_MS, scope.signal).catch(() => undefined);
-    }
-  })();
+  const heartbeats = repeat(
+    { ...context, signal: scope.signal },
+    { everyMs: HEARTBEAT_EVERY_MS, failed: 'the heartbeat could not be written' },
+    heartbeat,
+  );
 
   return {
     async close(how) {
       scope.abort(new Error('the worker is closed'));
-      await beating;
+      await heartbeats;
       await Promise.all([worker?.close(how), closing]);
       await database.workers.leave(id).catch(() => undefined);
     },

@@ -2,6 +2,7 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, freshDatabase, removePostgres, runSql, startPostgres, startRedis } from '@packhouse/local';
+import { isAlive } from '@packhouse/runtime';
 import { createPostgresBackend, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -131,13 +132,4 @@ export async function mortalPostgres(): Promise<MortalServer> {
       await removePostgres(directory);
     },
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { endAndRead, misbehave } from '../ground/beside.js';
 import { type AttackCase, logsCall, openTarget } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
-import { type MisbehaviourReport, statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses, type MisbehaviourReport } from '../programs/misbehaviour-report.js';
 
 /** The plan `free`. */
 const UNITS_A_SECOND = 25;
@@ -19,7 +19,11 @@ export const attackBatches: AttackCase = async (options) => {
     ).key;
     const text = `[${Array.from({ length: calls }, (_, at) => logsCall(at)).join(',')}]`;
     const child = await misbehave(options.scope, {
-      ...{ kind: 'flood', url: target.rpc('main', key), body: { text }, connections: 2, everyMs: 0 },
+      kind: 'flood',
+      url: target.rpc('main', key),
+      body: { text },
+      connections: 2,
+      everyMs: 0,
     });
     await delay(seconds * 1_000);
     const report = await endAndRead<MisbehaviourReport>(child);
@@ -28,7 +32,7 @@ export const attackBatches: AttackCase = async (options) => {
     const units = report.results * UNITS_A_CALL;
     findings.push(
       counted('batches', `batches of ${calls} eth_getLogs: units answered in ${seconds} s`, {
-        got: `${units} (${statusesOf(report)})`,
+        got: `${units} (${getStatuses(report)})`,
         bound: `at most ${most}`,
         held: units <= most && units > 0,
       }),

@@ -3,7 +3,7 @@ import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
 import type { BodyName } from '../programs/bodies.js';
 import type { Misbehaviour } from '../programs/misbehave.js';
-import { statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses } from '../programs/misbehaviour-report.js';
 
 /** More than a second of the plan `free` has. */
 const SPEND_EVERY_MS = 20;
@@ -16,11 +16,18 @@ export const attackBodies: AttackCase = async (options) => {
   const target = await openTarget(options);
   const { free, unlimited } = target.ground.keys;
   const send = (url: string, name: BodyName): Misbehaviour => ({
-    ...{ kind: 'flood', url, body: { name }, connections: 1, everyMs: 0 },
+    kind: 'flood',
+    url,
+    body: { name },
+    connections: 1,
+    everyMs: 0,
   });
   const spend: Misbehaviour = {
-    ...{ kind: 'flood', url: target.rpc('main', free), body: { text: smallCall('0x{n}', 'latest') } },
-    ...{ connections: 1, everyMs: SPEND_EVERY_MS },
+    kind: 'flood',
+    url: target.rpc('main', free),
+    body: { text: smallCall('0x{n}', 'latest') },
+    connections: 1,
+    everyMs: SPEND_EVERY_MS,
   };
   const variants: [string, Misbehaviour[]][] = [
     ['5 MB, a key with a spent rate', [send(target.rpc('main', free), 'long'), spend]],
@@ -35,14 +42,17 @@ export const attackBodies: AttackCase = async (options) => {
   for (const [what, clients] of variants) {
     options.say(`  ${what}`);
     const seen = await measureBeside({
-      ...{ probes: target.probes, clients, seconds: options.seconds / 2, attacked: target.gateway.process },
+      probes: target.probes,
+      clients,
+      seconds: options.seconds / 2,
+      attacked: target.gateway.process,
     });
     const [client] = seen.clients;
     findings.push(...victims('bodies', what, seen), memory('bodies', what, seen));
     if (what === ACCEPTED) continue;
     findings.push(
       counted('bodies', `${what}: refused`, {
-        got: client === undefined ? 'nothing' : statusesOf(client),
+        got: client === undefined ? 'nothing' : getStatuses(client),
         bound: 'no result',
         held: client?.results === 0 && client.statuses['200'] === undefined,
       }),

@@ -1,7 +1,7 @@
 import { measureBeside, memory, victims } from '../ground/beside.js';
 import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
 import { counted } from '../ground/finding.js';
-import { statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses } from '../programs/misbehaviour-report.js';
 
 /** 200 MB of blanks as a compressed body, then 512 MB of them as a node's compressed answer. */
 export const attackBombs: AttackCase = async (options) => {
@@ -12,8 +12,12 @@ export const attackBombs: AttackCase = async (options) => {
     ...parts,
     clients: [
       {
-        ...{ kind: 'flood', url: target.rpc('main', unlimited), connections: 4, everyMs: 0 },
-        ...{ headers: { 'content-encoding': 'gzip' }, body: { name: 'bomb' } },
+        kind: 'flood',
+        url: target.rpc('main', unlimited),
+        connections: 4,
+        everyMs: 0,
+        headers: { 'content-encoding': 'gzip' },
+        body: { name: 'bomb' },
       },
     ],
   });
@@ -21,7 +25,10 @@ export const attackBombs: AttackCase = async (options) => {
     ...parts,
     clients: [
       {
-        ...{ kind: 'flood', url: target.rpc('bomb', unlimited), connections: 4, everyMs: 0 },
+        kind: 'flood',
+        url: target.rpc('bomb', unlimited),
+        connections: 4,
+        everyMs: 0,
         body: { text: smallCall('0x{n}', 'latest') },
       },
     ],
@@ -36,7 +43,7 @@ export const attackBombs: AttackCase = async (options) => {
       ...victims('bombs', what, seen),
       memory('bombs', what, seen),
       counted('bombs', `${what}: refused`, {
-        got: seen.clients.map(statusesOf).join(),
+        got: seen.clients.map(getStatuses).join(),
         bound: 'no result',
         held: seen.clients.every(({ results, sent }) => results === 0 && sent > 0),
       }),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runSql } from '@packhouse/local';
 import type { AttackCase } from '../ground/case.js';
-import { portOf, startNode } from '../ground/child.js';
+import { startNode } from '../ground/child.js';
 import { counted } from '../ground/finding.js';
 import { openGround, replayedChain, serviceEnvironment } from '../ground/ground.js';
 
@@ -34,12 +34,12 @@ export const attackClock: AttackCase = async (options) => {
   await ground.database.networks.register({ id: 'main', chainId: 1 });
   await ground.database
     .network('main')
-    .wanted.add({ kinds: ['blocks', 'logs'], start: chain.first, end: chain.last, priority: 1 });
+    .backfills.add({ kinds: ['blocks', 'logs'], from: chain.first, to: chain.last, priority: 1 });
   const ingester = startNode(scope, 'apps/ingester/dist/main.js', [], {
     ...(await serviceEnvironment(ground, [chain.network])),
     NODE_OPTIONS: `--import=${SHIFT}`,
   });
-  await portOf(ingester, 'the ingester', 'metrics');
+  await ingester.message('metrics');
   const staged = async (): Promise<number> => {
     const [row] = await runSql<{ count: number }>(
       ground.databaseUrl,
@@ -59,10 +59,14 @@ export const attackClock: AttackCase = async (options) => {
   const after = (await until(Math.min(LENGTH, atOnce + AFTER))) - atOnce;
   return [
     counted('clock', 'blocks staged before the clock is set back', {
-      ...{ got: before, bound: `${BEFORE} or more, not all`, held: before >= BEFORE && atOnce < LENGTH },
+      got: before,
+      bound: `${BEFORE} or more, not all`,
+      held: before >= BEFORE && atOnce < LENGTH,
     }),
     counted('clock', "blocks staged after the ingester's clock was set back an hour", {
-      ...{ got: after, bound: `${AFTER} or more`, held: after >= AFTER },
+      got: after,
+      bound: `${AFTER} or more`,
+      held: after >= AFTER,
     }),
   ];
 };

@@ -1,7 +1,7 @@
 import { measureBeside, memory, victims } from '../ground/beside.js';
 import { type AttackCase, openTarget } from '../ground/case.js';
 import { counted } from '../ground/finding.js';
-import { statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses } from '../programs/misbehaviour-report.js';
 
 const CONNECTIONS = 300;
 const BYTES = 5_000_000;
@@ -12,7 +12,7 @@ export const attackConnections: AttackCase = async (options) => {
   const what = `${CONNECTIONS} halves of bodies`;
   const seen = await measureBeside({
     probes: target.probes,
-    clients: [{ kind: 'hold', url: target.rpc('open'), halfOf: BYTES, connections: CONNECTIONS }],
+    clients: [{ kind: 'hold', url: target.rpc('open'), getHalf: BYTES, connections: CONNECTIONS }],
     seconds: options.seconds,
     attacked: target.gateway.process,
   });
@@ -21,7 +21,7 @@ export const attackConnections: AttackCase = async (options) => {
     ...victims('connections', what, seen),
     memory('connections', what, seen),
     counted('connections', `${what}: refused`, {
-      got: client === undefined ? 'nothing' : `${statusesOf(client)} of ${client.sent}`,
+      got: client === undefined ? 'nothing' : `${getStatuses(client)} of ${client.sent}`,
       bound: 'all are refused or closed',
       held:
         client !== undefined &&

@@ -1,12 +1,12 @@
 import { measureBeside } from '../ground/beside.js';
 import { type AttackCase, logsCall, openTarget, smallCall } from '../ground/case.js';
 import { counted, ms, timed } from '../ground/finding.js';
-import { statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses } from '../programs/misbehaviour-report.js';
 import type { ProbeReport } from '../programs/watch-victim.js';
 
 /** Five calls a second are all that the plan `free` has for eth_getLogs. */
 const EVERY_MS = 200;
-const LONGEST_MS = 2_000;
+const MAX_MS = 2_000;
 
 /** One free key's eth_getLogs, of which each takes the node 6 s, against another key's small calls on the same node. */
 export const attackFairness: AttackCase = async (options) => {
@@ -18,7 +18,10 @@ export const attackFairness: AttackCase = async (options) => {
     ],
     clients: [
       {
-        ...{ kind: 'flood', url: target.rpc('slow', free), connections: 1, everyMs: EVERY_MS },
+        kind: 'flood',
+        url: target.rpc('slow', free),
+        connections: 1,
+        everyMs: EVERY_MS,
         body: { text: logsCall() },
       },
     ],
@@ -27,7 +30,7 @@ export const attackFairness: AttackCase = async (options) => {
     attacked: target.gateway.process,
   });
   const [alone, under] = [seen.alone.calls as ProbeReport, seen.attacked.calls as ProbeReport];
-  const rested = target.gateway.process.stderr().includes('resting it');
+  const rested = target.gateway.process.stderr().includes('upstream circuit opened');
   const [client] = seen.clients;
   const what = '5 slow eth_getLogs a second of one key';
   return [
@@ -40,11 +43,11 @@ export const attackFairness: AttackCase = async (options) => {
     timed('fairness', `${what}: longest wait of another`, {
       baseline: ms(alone.longestMs),
       got: ms(under.longestMs),
-      bound: `at most ${ms(LONGEST_MS)}`,
-      held: under.longestMs <= LONGEST_MS,
+      bound: `at most ${ms(MAX_MS)}`,
+      held: under.longestMs <= MAX_MS,
     }),
     counted('fairness', `${what}: the node's circuit`, {
-      got: `${rested ? 'opened' : 'closed'}; the key itself: ${client === undefined ? '' : statusesOf(client)}`,
+      got: `${rested ? 'opened' : 'closed'}; the key itself: ${client === undefined ? '' : getStatuses(client)}`,
       bound: 'stays closed',
       held: !rested,
     }),

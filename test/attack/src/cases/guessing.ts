@@ -1,7 +1,7 @@
 import { measureBeside, victims } from '../ground/beside.js';
 import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
 import { counted } from '../ground/finding.js';
-import { statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses } from '../programs/misbehaviour-report.js';
 
 const CONNECTIONS = 16;
 /** 401s that one address may get: what it may ask in a second without a key, for as long, and some to begin with. */
@@ -15,7 +15,10 @@ export const attackGuessing: AttackCase = async (options) => {
     probes: target.probes,
     clients: [
       {
-        ...{ kind: 'flood', url: target.rpc('main', 'ph_{random}'), connections: CONNECTIONS, everyMs: 0 },
+        kind: 'flood',
+        url: target.rpc('main', 'ph_{random}'),
+        connections: CONNECTIONS,
+        everyMs: 0,
         body: { text: smallCall('0x1', 'latest') },
       },
     ],
@@ -29,7 +32,7 @@ export const attackGuessing: AttackCase = async (options) => {
   return [
     ...victims('guessing', what, seen),
     counted('guessing', `${what}: guesses answered`, {
-      got: client === undefined ? 'nothing' : statusesOf(client),
+      got: client === undefined ? 'nothing' : getStatuses(client),
       bound: `at most ${bound} x 401`,
       held: client !== undefined && guessed <= bound && client.sent > guessed,
     }),

@@ -1,3 +1,4 @@
+import { toQuantity } from '@packhouse/chain';
 import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
 
@@ -22,7 +23,7 @@ export const attackNodes: AttackCase = async (options) => {
   ] as const) {
     const wrong = { single: 0, batch: 0, kept: 0, small: 0, large: 0 };
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const slot = `0x${(attempt + 1).toString(16)}`;
+      const slot = toQuantity(attempt + 1);
       const single = smallCall(slot, FINAL);
       if (!isRight(await post(target.rpc(way, key), single), [1])) wrong.single += 1;
       // Asked again it comes from memory, if it was kept.
@@ -40,12 +41,17 @@ export const attackNodes: AttackCase = async (options) => {
     }
     for (const [where, count] of Object.entries(wrong)) {
       const names: Record<string, string> = {
-        ...{ single: 'answers to single calls', kept: 'the same asked again', batch: 'batches' },
-        ...{ small: 'blocks', large: 'blocks of 2 MB, which are streamed' },
+        single: 'answers to single calls',
+        kept: 'the same asked again',
+        batch: 'batches',
+        small: 'blocks',
+        large: 'blocks of 2 MB, which are streamed',
       };
       findings.push(
         counted('nodes', `${what}: wrong whole answers, ${names[where]}`, {
-          ...{ got: `${count} of ${TRIES}`, bound: 'none', held: count === 0 },
+          got: `${count} of ${TRIES}`,
+          bound: 'none',
+          held: count === 0,
         }),
       );
     }
@@ -53,7 +59,8 @@ export const attackNodes: AttackCase = async (options) => {
   const honest = await post(target.rpc('main', key), smallCall('0x1', FINAL));
   findings.push(
     counted('nodes', 'an honest node beside them', {
-      ...{ got: honest?.slice(0, 60) ?? 'broken off', bound: 'is answered' },
+      got: honest?.slice(0, 60) ?? 'broken off',
+      bound: 'is answered',
       held: honest?.includes(RIGHT) ?? false,
     }),
   );

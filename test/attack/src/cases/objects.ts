@@ -41,7 +41,8 @@ export const attackObjects: AttackCase = async (options) => {
       const file = path.join(ground.objects, row.objectKey);
       const sound = await readFile(file);
       const gateway = await startGateway(scope, ground, {
-        ...{ networks: [chain.network], env: { FILE_CACHE: cache } },
+        networks: [chain.network],
+        env: { FILE_CACHE: cache },
       });
       const url = `${gateway.url}/main/files/${row.objectKey.slice('main/'.length)}`;
       const get = (): Promise<Got> => download(url, ground.keys.unlimited, row.sha256);

@@ -8,7 +8,7 @@ import { openGround, openPostgres, publishChain, replayedChain, startGateway } f
 import { processesIn } from '../ground/process-use.js';
 
 const STOPPED_SECONDS = 20;
-const LONGEST_MS = 10_000;
+const MAX_MS = 10_000;
 const WELL_AGAIN_MS = 5_000;
 
 /** A Postgres whose processes all stand still for 20 s. */
@@ -73,7 +73,7 @@ export const attackPostgres: AttackCase = async (options) => {
   return [
     ...Object.entries(stopped).map(([probe, report]) => {
       const told = Object.entries(report.otherwise).map(([status, times]) => `${times} x ${status}`);
-      const bound = probe === '/healthz' ? 1_000 : LONGEST_MS;
+      const bound = probe === '/healthz' ? 1_000 : MAX_MS;
       return timed(name, `Postgres stands still ${STOPPED_SECONDS} s: longest wait for ${probe}`, {
         baseline: ms(alone[probe]?.longestMs ?? 0),
         got: `${ms(report.longestMs)} (${[`${report.ok} x 200`, ...told].join(', ')} of ${report.sent})`,
@@ -82,11 +82,14 @@ export const attackPostgres: AttackCase = async (options) => {
       });
     }),
     timed(name, 'Postgres goes on: until everything is answered', {
-      ...{ got: ms(wellMs), bound: `at most ${ms(WELL_AGAIN_MS)}`, held: wellMs <= WELL_AGAIN_MS },
+      got: ms(wellMs),
+      bound: `at most ${ms(WELL_AGAIN_MS)}`,
+      held: wellMs <= WELL_AGAIN_MS,
     }),
     counted(name, 'the gateway afterwards', {
       got: gateway.process.child.exitCode === null ? 'runs' : 'has ended',
-      ...{ bound: 'runs', held: gateway.process.child.exitCode === null },
+      bound: 'runs',
+      held: gateway.process.child.exitCode === null,
     }),
   ];
 };

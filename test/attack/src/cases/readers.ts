@@ -1,9 +1,9 @@
 import { measureBeside, memory, victims } from '../ground/beside.js';
-import { type AttackCase, probesOf } from '../ground/case.js';
+import { type AttackCase, getProbes } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
 import { openGround, publishChain, replayedChain, scriptedNetworks, startGateway } from '../ground/ground.js';
 import type { Misbehaviour } from '../programs/misbehave.js';
-import { statusesOf } from '../programs/misbehaviour-report.js';
+import { getStatuses } from '../programs/misbehaviour-report.js';
 
 const READERS = 200;
 const BATCHES = 20;
@@ -33,15 +33,19 @@ export const attackReaders: AttackCase = async (options) => {
     [
       `${READERS} downloads of ${(largest.byteLength / 1e6).toFixed(1)} MB`,
       {
-        ...{ kind: 'hold', url: `${gateway.url}/chain/files/${largest.objectKey.slice('chain/'.length)}` },
-        ...{ headers: { authorization: `Bearer ${key}` }, connections: READERS },
+        kind: 'hold',
+        url: `${gateway.url}/chain/files/${largest.objectKey.slice('chain/'.length)}`,
+        headers: { authorization: `Bearer ${key}` },
+        connections: READERS,
       },
     ],
     [`${READERS} blocks of 2 MB`, { kind: 'hold', url: large, body: block(1, '1{n}'), connections: READERS }],
     [
       `${BATCHES} batches of ${CALLS} blocks`,
       {
-        ...{ kind: 'hold', url: large, connections: BATCHES },
+        kind: 'hold',
+        url: large,
+        connections: BATCHES,
         body: `[${Array.from({ length: CALLS }, (_, at) => block(at, `2{n}${at.toString(16).padStart(3, '0')}`)).join(',')}]`,
       },
     ],
@@ -50,14 +54,17 @@ export const attackReaders: AttackCase = async (options) => {
   for (const [what, client] of variants) {
     options.say(`  ${what}`);
     const seen = await measureBeside({
-      probes: probesOf(gateway.url, `${gateway.url}/main/v1/${ground.keys.victim}`),
-      ...{ clients: [client], seconds: (seconds * 3) / 4, attacked: gateway.process },
+      probes: getProbes(gateway.url, `${gateway.url}/main/v1/${ground.keys.victim}`),
+      clients: [client],
+      seconds: (seconds * 3) / 4,
+      attacked: gateway.process,
     });
     findings.push(
       ...victims('readers', `${what}, unread`, seen),
       memory('readers', `${what}, unread`, seen),
       counted('readers', `${what}, unread: begun`, {
-        ...{ got: seen.clients.map(statusesOf).join(), bound: 'some' },
+        got: seen.clients.map(getStatuses).join(),
+        bound: 'some',
         held: seen.clients.every(({ statuses }) => Object.keys(statuses).length > 0),
       }),
     );

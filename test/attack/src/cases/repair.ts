@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KINDS } from '@packhouse/chain';
 import type { AttackCase } from '../ground/case.js';
-import { portOf, startNode } from '../ground/child.js';
+import { startNode } from '../ground/child.js';
 import { counted } from '../ground/finding.js';
 import {
   type Ground,
@@ -27,7 +27,7 @@ export const attackRepair: AttackCase = async (options) => {
   await publishChain(scope, ground, chain);
   const env = await serviceEnvironment(ground, [chain.network]);
   const packer = startNode(scope, 'apps/packer/dist/main.js', [], env);
-  await portOf(packer, 'the packer', 'metrics');
+  await packer.message('metrics');
   // What it does when it starts is done: from now on it has no work.
   await delay(options.short ? 0 : IDLE_MS);
   let damaged = 0;
@@ -58,7 +58,9 @@ export const attackRepair: AttackCase = async (options) => {
   }
   return [
     counted('repair', `${damaged} damaged bundles of a finished range: audit --repair`, {
-      ...{ got: `exit code ${repaired}`, bound: 'exit code 0', held: repaired === 0 },
+      got: `exit code ${repaired}`,
+      bound: 'exit code 0',
+      held: repaired === 0,
     }),
     counted('repair', 'download and verify afterwards, without a new block', {
       got:
@@ -88,8 +90,8 @@ async function downloadAll(folder: string, url: string, ground: Ground): Promise
     const text = await manifest.text();
     await writeFile(path.join(folder, `${kind}.jsonl`), text);
     for (const line of text.trimEnd().split('\n')) {
-      const { start, end } = JSON.parse(line) as { start: number; end: number };
-      const name = `${kind}/${start}-${end}.json.gz`;
+      const { from, to } = JSON.parse(line) as { from: number; to: number };
+      const name = `${kind}/${from}-${to}.json.gz`;
       const answer = await fetch(`${url}/main/files/${name}`, { headers });
       await writeFile(path.join(folder, name), Buffer.from(await answer.arrayBuffer()));
     }

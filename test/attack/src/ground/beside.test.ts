@@ -4,7 +4,12 @@ import { type Beside, memory, victims } from './beside.js';
 import { renderTable } from './finding.js';
 
 const report = (part: Partial<ProbeReport>): ProbeReport => ({
-  ...{ sent: 400, ok: 400, p50Ms: 1, p99Ms: 2, longestMs: 3, otherwise: {} },
+  sent: 400,
+  ok: 400,
+  p50Ms: 1,
+  p99Ms: 2,
+  longestMs: 3,
+  otherwise: {},
   ...part,
 });
 const beside = (alone: ProbeReport, attacked: ProbeReport, peak = 300e6): Beside => ({

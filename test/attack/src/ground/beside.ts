@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createScope, type Scope } from '@packhouse/local';
+import { createScope, type Program, type Scope } from '@packhouse/local';
 import type { Misbehaviour } from '../programs/misbehave.js';
 import type { MisbehaviourReport } from '../programs/misbehaviour-report.js';
 import type { Probe, ProbeReport } from '../programs/watch-victim.js';
-import { type Child, startNode } from './child.js';
+import { startNode } from './child.js';
 import { type Finding, mb, ms, timed } from './finding.js';
-import { forgetPeak, memoryOf } from './process-use.js';
+import { forgetPeak, getMemory } from './process-use.js';
 
 /** A victim may wait twice as long as alone. */
 const FACTOR = 2;
@@ -33,7 +33,7 @@ export async function measureBeside(parts: {
   probes: readonly Probe[];
   clients: readonly Misbehaviour[];
   seconds: number;
-  attacked: Child;
+  attacked: Program;
   /** Shortens what is only measured alone. */
   aloneSeconds?: number;
 }): Promise<Beside> {
@@ -43,14 +43,14 @@ export async function measureBeside(parts: {
     // Whatever is made at the first request is there.
     await watch(scope, probes, 1);
     const alone = await watch(scope, probes, parts.aloneSeconds ?? seconds);
-    const before = memoryOf(attacked.pid).now;
+    const before = getMemory(attacked.pid).now;
     forgetPeak(attacked.pid);
     const started = await Promise.all(clients.map((client) => misbehave(scope, client)));
     const seen = await watch(scope, probes, seconds);
-    const { peak } = memoryOf(attacked.pid);
+    const { peak } = getMemory(attacked.pid);
     const reports = await Promise.all(started.map((child) => endAndRead<MisbehaviourReport>(child)));
     await delay(1_000);
-    const after = memoryOf(attacked.pid).now;
+    const after = getMemory(attacked.pid).now;
     return { alone, attacked: seen, clients: reports, memory: { before, peak, after } };
   } finally {
     await scope.close();
@@ -58,7 +58,7 @@ export async function measureBeside(parts: {
 }
 
 /** Starts a client that misbehaves, and resolves when it does. It is ended with `endAndRead`. */
-export async function misbehave(scope: Scope, client: Misbehaviour): Promise<Child> {
+export async function misbehave(scope: Scope, client: Misbehaviour): Promise<Program> {
   const child = startNode(scope, 'test/attack/dist/programs/misbehave.js', [JSON.stringify(client)]);
   await once(child.child, 'message');
   return child;
@@ -73,7 +73,7 @@ export async function watch(scope: Scope, probes: readonly Probe[], seconds: num
 }
 
 /** Ends a program that reports at its end, and returns the report. */
-export async function endAndRead<Report>(child: Child): Promise<Report> {
+export async function endAndRead<Report>(child: Program): Promise<Report> {
   child.child.kill('SIGTERM');
   const code = await child.exit;
   if (code !== 0) throw new Error(`a client ended with ${code}: ${child.stderr().slice(-600)}`);

@@ -38,11 +38,11 @@ export async function openTarget(
   const networks = await scriptedNetworks(scope);
   const gateway = await startGateway(scope, ground, { networks, env });
   const rpc = (network: string, key = ''): string => `${gateway.url}/${network}/v1/${key}`;
-  return { ground, gateway, rpc, probes: probesOf(gateway.url, rpc('main', ground.keys.victim)) };
+  return { ground, gateway, rpc, probes: getProbes(gateway.url, rpc('main', ground.keys.victim)) };
 }
 
 /** `/healthz` and small calls that no memory answers, each every 20 ms. */
-export function probesOf(gateway: string, rpc: string): Probe[] {
+export function getProbes(gateway: string, rpc: string): Probe[] {
   return [
     { name: '/healthz', url: `${gateway}/healthz`, everyMs: 20 },
     { name: 'calls', url: rpc, body: smallCall('0x{n}', 'latest'), everyMs: 20 },

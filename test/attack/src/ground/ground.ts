@@ -1,17 +1,17 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database } from '@packhouse/database';
 import {
   freePort,
   freshDatabase,
   type LocalPostgres,
-  removePostgres,
+  type Program,
   type Scope,
+  silentContext,
   startPostgres,
+  temporaryDirectory,
 } from '@packhouse/local';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import { type Child, firstLine, portOf, startNode } from './child.js';
+import { startNode } from './child.js';
 
 /** A database, a folder, and the nodes of a case. */
 export interface Ground {
@@ -31,7 +31,7 @@ const OPEN = 'open';
 
 /** Makes a migrated database on a Postgres, and a folder; both are removed with the scope. */
 export async function openGround(scope: Scope, postgresUrl: string): Promise<Ground> {
-  const directory = await temporaryDirectory(scope);
+  const directory = await temporaryDirectory(scope, 'attack');
   const objects = path.join(directory, 'objects');
   await mkdir(objects);
   const fresh = await freshDatabase(postgresUrl, { migrated: true });
@@ -39,12 +39,7 @@ export async function openGround(scope: Scope, postgresUrl: string): Promise<Gro
   const stop = new AbortController();
   const database = createDatabase({
     connectionString: fresh.url,
-    context: {
-      logger: createLogger({ name: 'attack', level: 'silent' }),
-      metrics: createMetrics(),
-      clock: systemClock,
-      signal: stop.signal,
-    },
+    context: silentContext({ signal: stop.signal }),
     applicationName: 'attack',
   });
   scope.defer(async () => {
@@ -63,28 +58,17 @@ export async function openGround(scope: Scope, postgresUrl: string): Promise<Gro
 
 /** Starts an embedded Postgres that ends with the scope. */
 export async function openPostgres(scope: Scope): Promise<LocalPostgres> {
-  const directory = await temporaryDirectory(scope);
+  const directory = await temporaryDirectory(scope, 'attack');
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   scope.defer(() => postgres.stop());
   return postgres;
-}
-
-async function temporaryDirectory(scope: Scope): Promise<string> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-attack-'));
-  scope.defer(async () => {
-    await removePostgres(path.join(directory, 'postgres'));
-    await rm(directory, { recursive: true, force: true });
-  });
-  // Under root, Postgres runs as another account that has to reach its data.
-  await chmod(directory, 0o755);
-  return directory;
 }
 
 /** A gateway that is attacked. */
 export interface AttackedGateway {
   /** No slash at the end. */
   url: string;
-  process: Child;
+  process: Program;
 }
 
 /** Starts a gateway over a case's database and objects. `networks`: those of the networks file. */
@@ -97,7 +81,7 @@ export async function startGateway(
     ...(await serviceEnvironment(ground, parts.networks)),
     ...parts.env,
   });
-  return { url: `http://127.0.0.1:${await portOf(process, 'the gateway', 'listening')}`, process };
+  return { url: `http://127.0.0.1:${(await process.message('listening')).port}`, process };
 }
 
 /** Settings of a service of the case. */
@@ -123,7 +107,7 @@ export async function serviceEnvironment(
 /** Starts two scripted nodes and returns the networks that they answer: what victims ask has a node of its own. */
 export async function scriptedNetworks(scope: Scope): Promise<object[]> {
   const start = (): Promise<string> =>
-    firstLine(startNode(scope, 'test/attack/dist/programs/scripted-node.js'), 'the scripted node');
+    startNode(scope, 'test/attack/dist/programs/scripted-node.js').firstLine();
   const [own, shared] = await Promise.all([start(), start()]);
   return [...SCRIPTED, OPEN].map((id) => ({
     id,
@@ -149,7 +133,7 @@ export async function replayedChain(
   fields: { upstream?: object; network?: object } = {},
 ): Promise<ReplayedChain> {
   const args = ['--generate', '12', '--extend', String(length)];
-  const line = await firstLine(startNode(scope, 'test/replay-node/dist/main.js', args), 'the replay node');
+  const line = await startNode(scope, 'test/replay-node/dist/main.js', args).firstLine();
   const match = /^(\S+) serves blocks (\d+) to (\d+)$/.exec(line);
   if (match === null) throw new Error(`the replay node said: ${line}`);
   const network = {
@@ -169,8 +153,17 @@ export async function publishChain(scope: Scope, ground: Ground, chain: Replayed
     scope,
     ground,
     [
-      ...['local', '--from', String(chain.first), '--to', String(chain.last), '--once', '--json'],
-      ...['--port', String(await freePort()), '--data-dir', ground.directory],
+      'local',
+      '--from',
+      String(chain.first),
+      '--to',
+      String(chain.last),
+      '--once',
+      '--json',
+      '--port',
+      String(await freePort()),
+      '--data-dir',
+      ground.directory,
     ],
     { NETWORKS_FILE: env.NETWORKS_FILE as string },
   );
@@ -185,7 +178,7 @@ export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   options: { readStdout?: boolean } = {},
-): Child {
+): Program {
   const all = { DATABASE_URL: ground.databaseUrl, ...env };
   return startNode(scope, 'apps/cli/dist/main.js', args, all, options);
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 const TICKS_A_SECOND = 100;
 
 /** Memory of a process now, in bytes (VmRSS), and at its highest since `forgetPeak` or its start (VmHWM). */
-export function memoryOf(pid: number): { now: number; peak: number } {
+export function getMemory(pid: number): { now: number; peak: number } {
   const text = readFileSync(`/proc/${pid}/status`, 'latin1');
   const of = (name: string): number =>
     Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1] ?? 0) * 1_024;
@@ -17,7 +17,7 @@ export function forgetPeak(pid: number): void {
 }
 
 /** CPU seconds that a process has used, those of its ended children included. */
-export function cpuSecondsOf(pid: number): number {
+export function getCpuSeconds(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   // A command may hold blanks and brackets: the fields begin behind its last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -25,7 +25,7 @@ const BODIES = {
 export type BodyName = keyof typeof BODIES;
 
 /** Makes the body of this name. */
-export function bodyOf(name: BodyName): Buffer {
+export function toBody(name: BodyName): Buffer {
   return BODIES[name]();
 }
 

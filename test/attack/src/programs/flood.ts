@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { type BodyName, bodyOf } from './bodies.js';
+import { type BodyName, toBody } from './bodies.js';
 import type { MisbehaviourReport } from './misbehaviour-report.js';
 
 /** Requests one after the other on each of some connections, answers read as they come. */
@@ -17,13 +17,14 @@ export interface Flood {
 }
 
 /** Begins to send. It never ends by itself. */
-export function flood(wanted: Flood, report: MisbehaviourReport): void {
+export function flood(flooding: Flood, report: MisbehaviourReport): void {
   const agent = new Agent({ keepAlive: true });
-  const named = wanted.body !== undefined && 'name' in wanted.body ? bodyOf(wanted.body.name) : undefined;
+  const named =
+    flooding.body !== undefined && 'name' in flooding.body ? toBody(flooding.body.name) : undefined;
   const send = (next: () => void): void => {
     report.sent += 1;
     const number = report.sent;
-    const { body } = wanted;
+    const { body } = flooding;
     const bytes = body !== undefined && 'text' in body ? filled(body.text, number) : named;
     const end = once((status) => {
       report.statuses[status] = (report.statuses[status] ?? 0) + 1;
@@ -31,7 +32,7 @@ export function flood(wanted: Flood, report: MisbehaviourReport): void {
       if (status === 'closed') setTimeout(next, 20);
       else next();
     });
-    const url = wanted.url
+    const url = flooding.url
       .replaceAll('{random}', randomBytes(20).toString('hex'))
       .replaceAll('{count}', String(number));
     const asked = request(url, {
@@ -41,7 +42,7 @@ export function flood(wanted: Flood, report: MisbehaviourReport): void {
         ...(bytes === undefined
           ? {}
           : { 'content-type': 'application/json', 'content-length': bytes.length }),
-        ...wanted.headers,
+        ...flooding.headers,
       },
     });
     asked.on('response', (response) => {
@@ -58,8 +59,8 @@ export function flood(wanted: Flood, report: MisbehaviourReport): void {
     asked.on('error', () => end('closed'));
     asked.end(bytes);
   };
-  for (let connection = 0; connection < wanted.connections; connection++) {
-    if (wanted.everyMs > 0) setInterval(send, wanted.everyMs, () => undefined);
+  for (let connection = 0; connection < flooding.connections; connection++) {
+    if (flooding.everyMs > 0) setInterval(send, flooding.everyMs, () => undefined);
     else {
       const again = (): void => send(again);
       again();

@@ -9,7 +9,7 @@ export interface Hold {
   /** Sent with POST; each `{n}` is replaced by the number of the connection. Absent: GET. */
   body?: string;
   /** Half of a body of so many bytes is sent, in steps of 64 KiB, in the place of `body`. */
-  halfOf?: number;
+  getHalf?: number;
   connections: number;
 }
 
@@ -19,24 +19,24 @@ const STEP_MS = 50;
 const AGAIN_MS = 500;
 
 /** Opens the connections, and opens again what is closed. It never ends by itself. */
-export function hold(wanted: Hold, report: MisbehaviourReport): void {
-  const { hostname, port, host, pathname, search } = new URL(wanted.url);
+export function hold(request: Hold, report: MisbehaviourReport): void {
+  const { hostname, port, host, pathname, search } = new URL(request.url);
   const open = (): void => {
     report.sent += 1;
-    const body = wanted.body?.replaceAll('{n}', report.sent.toString(16));
-    const length = wanted.halfOf ?? (body === undefined ? undefined : Buffer.byteLength(body));
+    const body = request.body?.replaceAll('{n}', report.sent.toString(16));
+    const length = request.getHalf ?? (body === undefined ? undefined : Buffer.byteLength(body));
     const head = Object.entries({
       host,
       ...(length === undefined ? {} : { 'content-type': 'application/json', 'content-length': length }),
-      ...wanted.headers,
+      ...request.headers,
     });
     const socket = connect({ host: hostname, port: Number(port) });
     socket.write(
       `${length === undefined ? 'GET' : 'POST'} ${pathname}${search} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body ?? ''}`,
     );
     let timer: NodeJS.Timeout | undefined;
-    if (wanted.halfOf !== undefined) {
-      let left = wanted.halfOf / 2;
+    if (request.getHalf !== undefined) {
+      let left = request.getHalf / 2;
       timer = setInterval(() => {
         if (left <= 0) clearInterval(timer);
         else if (socket.writableLength === 0) {
@@ -59,5 +59,5 @@ export function hold(wanted: Hold, report: MisbehaviourReport): void {
       setTimeout(open, AGAIN_MS);
     });
   };
-  for (let connection = 0; connection < wanted.connections; connection++) open();
+  for (let connection = 0; connection < request.connections; connection++) open();
 }

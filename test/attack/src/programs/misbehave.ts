@@ -12,11 +12,11 @@ export type Misbehaviour = Flood | Hold;
 
 const LOWEST = 19;
 
-const wanted = JSON.parse(process.argv[2] ?? '{}') as Misbehaviour;
+const misbehaviour = JSON.parse(process.argv[2] ?? '{}') as Misbehaviour;
 setPriority(LOWEST);
 const report: MisbehaviourReport = { sent: 0, statuses: {}, results: 0, errors: 0 };
-if (wanted.kind === 'flood') flood(wanted, report);
-else hold(wanted, report);
+if (misbehaviour.kind === 'flood') flood(misbehaviour, report);
+else hold(misbehaviour, report);
 process.once('SIGTERM', () => {
   process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0));
 });

@@ -10,7 +10,7 @@ export interface MisbehaviourReport {
 }
 
 /** The statuses in one line. */
-export function statusesOf({ statuses }: Pick<MisbehaviourReport, 'statuses'>): string {
+export function getStatuses({ statuses }: Pick<MisbehaviourReport, 'statuses'>): string {
   const told = Object.entries(statuses).map(([status, times]) => `${times} x ${status}`);
   return told.length === 0 ? 'no answer' : told.join(', ');
 }

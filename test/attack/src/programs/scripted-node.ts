@@ -29,13 +29,13 @@ const HONEST = new Set([
 ]);
 
 /** JSON. */
-function blockOf(number: string, rest = ''): string {
+function toBlock(number: string, rest = ''): string {
   return `{"number":"${number}","hash":"${HASH}","parentHash":"${HASH}","timestamp":"0x1"${rest},"transactions":[]}`;
 }
 const LARGE_REST = `,"extraData":"0x${'00'.repeat(LARGE_BYTES / 2)}"`;
 
 /** JSON. */
-function resultOf({ method, params }: Call, way: string): string {
+function getResult({ method, params }: Call, way: string): string {
   if (method === 'eth_chainId') return '"0x1"';
   if (method === 'net_version') return '"1"';
   if (method === 'eth_syncing') return 'false';
@@ -43,9 +43,9 @@ function resultOf({ method, params }: Call, way: string): string {
   if (method === 'eth_getStorageAt') return `"0x${'00'.repeat(31)}2a"`;
   if (method !== 'eth_getBlockByNumber') return `"${HEAD}"`;
   const [asked] = params;
-  if (asked === 'latest' || asked === 'pending') return blockOf(HEAD);
-  if (asked === 'finalized' || asked === 'safe') return blockOf(FINALIZED);
-  return blockOf(String(asked), way === 'large' || /^0x2/.test(String(asked)) ? LARGE_REST : '');
+  if (asked === 'latest' || asked === 'pending') return toBlock(HEAD);
+  if (asked === 'finalized' || asked === 'safe') return toBlock(FINALIZED);
+  return toBlock(String(asked), way === 'large' || /^0x2/.test(String(asked)) ? LARGE_REST : '');
 }
 
 const isHeadQuestion = ({ method, params }: Call): boolean =>
@@ -59,7 +59,7 @@ function answer(request: IncomingMessage, response: ServerResponse, text: string
   const asked = JSON.parse(text) as Call | Call[];
   const calls = Array.isArray(asked) ? asked : [asked];
   const members = calls.map(
-    (call) => `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},"result":${resultOf(call, way)}}`,
+    (call) => `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},"result":${getResult(call, way)}}`,
   );
   let body: string | Buffer = Array.isArray(asked) ? `[${members.join(',')}]` : (members[0] as string);
   const headers: Record<string, string | number> = { 'content-type': 'application/json' };

@@ -61,7 +61,7 @@ export async function expectProved({
     expect(receipts.map(({ transactionHash }) => transactionHash)).toEqual(
       block.transactions.map(({ hash }) => hash),
     );
-    expect(hex(bloomOf(receipts))).toBe(block.logsBloom);
+    expect(hex(getBloom(receipts))).toBe(block.logsBloom);
     for (const receipt of receipts) {
       expectPlace(receipt, block);
       for (const log of receipt.logs) {
@@ -83,7 +83,7 @@ function expectPlace(item: Record<string, unknown>, block: RpcBlock): void {
 }
 
 /** Bits are set one by one from each address and topic. */
-function bloomOf(receipts: readonly RpcReceipt[]): Uint8Array {
+function getBloom(receipts: readonly RpcReceipt[]): Uint8Array {
   const bloom = new Uint8Array(256);
   const entries = new Set(
     receipts.flatMap(({ logs }) => logs.flatMap((log) => [log.address, ...log.topics])),

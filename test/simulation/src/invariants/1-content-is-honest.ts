@@ -28,10 +28,10 @@ async function checkBlocks({ database, network, chain }: Evidence, findings: Fin
 async function checkStaged(evidence: Evidence, kind: Kind, findings: Findings): Promise<void> {
   const { database, network } = evidence;
   for (const fragment of await database.network(network).staging.fragments(kind, ALL_BLOCKS)) {
-    const [body] = await database.network(network).staging.bodies(kind, [fragment.startBlock]);
+    const [body] = await database.network(network).staging.bodies(kind, [fragment.firstBlock]);
     const texts = await readFragment({ fragment, body: body as Buffer });
-    const where = `staged fragment ${fragment.startBlock}-${fragment.endBlock}`;
-    checkTexts(evidence, kind, fragment.startBlock, texts.map(String), where, findings);
+    const where = `staged fragment ${fragment.firstBlock}-${fragment.lastBlock}`;
+    checkTexts(evidence, kind, fragment.firstBlock, texts.map(String), where, findings);
   }
 }
 
@@ -46,12 +46,12 @@ async function checkPublished(evidence: Evidence, kind: Kind, findings: Findings
       continue;
     }
     const texts = (JSON.parse(gunzipSync(body).toString()) as unknown[]).map((one) => JSON.stringify(one));
-    if (texts.length !== row.end - row.start + 1)
+    if (texts.length !== row.lastBlock - row.firstBlock + 1)
       findings.violated(`${row.objectKey} holds ${texts.length} records`);
-    checkTexts(evidence, kind, row.start, texts, row.objectKey, findings);
+    checkTexts(evidence, kind, row.firstBlock, texts, row.objectKey, findings);
     for (const [number, hash] of [
-      [row.start, row.firstHash],
-      [row.end, row.lastHash],
+      [row.firstBlock, row.firstHash],
+      [row.lastBlock, row.lastHash],
     ] as const) {
       const expected = evidence.chain.block(number)?.block.hash;
       if (hash !== expected)

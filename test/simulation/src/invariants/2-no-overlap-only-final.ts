@@ -13,17 +13,20 @@ export async function noOverlapOnlyFinal(
   const findings = createFindings(2, 'no overlap, final blocks only');
   for (const kind of kinds) {
     let before = -1;
-    for (const { start, end, objectKey } of await database.network(network).bundles.list(kind, 0, ALL_ROWS)) {
+    for (const { firstBlock, lastBlock, objectKey } of await database
+      .network(network)
+      .bundles.list(kind, 0, ALL_ROWS)) {
       findings.looked();
-      if (start <= before)
+      if (firstBlock <= before)
         findings.violated(`${objectKey} overlaps the bundle before it, which ends at ${before}`);
-      if (end > chain.finalized()) findings.violated(`${objectKey} goes beyond block ${chain.finalized()}`);
-      before = end;
+      if (lastBlock > chain.finalized())
+        findings.violated(`${objectKey} goes beyond block ${chain.finalized()}`);
+      before = lastBlock;
     }
   }
   for (const { row, finalized } of sightings) {
     findings.looked();
-    if (row.end > finalized)
+    if (row.lastBlock > finalized)
       findings.violated(`${row.objectKey} was published when block ${finalized} was the newest final one`);
   }
   return findings.verdict();

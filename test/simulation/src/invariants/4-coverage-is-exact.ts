@@ -20,16 +20,16 @@ export async function coverageIsExact(
 ): Promise<Verdict> {
   const findings = createFindings(4, 'coverage is exact, no hole is silent');
   const quarantined = new Map(
-    (await database.network(network).quarantine.list()).map((row) => [row.number, row.cause]),
+    (await database.network(network).quarantine.list()).map((row) => [row.firstBlock, row.cause]),
   );
   for (const kind of kinds) {
     const published = new Set<number>();
-    for (const { start, end } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
-      for (let number = start; number <= end; number++) published.add(number);
+    for (const { firstBlock, lastBlock } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
+      for (let number = firstBlock; number <= lastBlock; number++) published.add(number);
     const coverage = await database.network(network).coverage(kind);
     const said = new Set<number>();
-    for (const { start, end } of coverage.published)
-      for (let number = start; number <= end; number++) said.add(number);
+    for (const { firstBlock, lastBlock } of coverage.published)
+      for (let number = firstBlock; number <= lastBlock; number++) said.add(number);
     for (const number of new Set([...published, ...said])) {
       findings.looked();
       if (published.has(number) !== said.has(number))
@@ -37,7 +37,7 @@ export async function coverageIsExact(
           `coverage says ${kind} ${number} is ${said.has(number) ? '' : 'not '}published, the index does not`,
         );
     }
-    for (let number = expected.start; number <= expected.end; number++) {
+    for (let number = expected.firstBlock; number <= expected.lastBlock; number++) {
       if (published.has(number)) continue;
       if (excused.some((hole) => hole.kind === kind && hole.block === number)) continue;
       findings.violated(

@@ -21,9 +21,10 @@ export async function nothingLostOrDoubled(
   const findings = createFindings(5, 'nothing lost, nothing doubled, little redone');
   for (const kind of kinds) {
     const times = new Map<number, number>();
-    for (const { start, end } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
-      for (let number = start; number <= end; number++) times.set(number, (times.get(number) ?? 0) + 1);
-    for (let number = expected.start; number <= expected.end; number++) {
+    for (const { firstBlock, lastBlock } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
+      for (let number = firstBlock; number <= lastBlock; number++)
+        times.set(number, (times.get(number) ?? 0) + 1);
+    for (let number = expected.firstBlock; number <= expected.lastBlock; number++) {
       findings.looked();
       const count = times.get(number) ?? 0;
       if (count !== 1) findings.violated(`${kind} of block ${number} are published ${count} times`);

@@ -1,4 +1,4 @@
-import type { Kind } from '@packhouse/chain';
+import type { BlockRange, Kind } from '@packhouse/chain';
 import { type CoverageAnswer, checkCoverageAnswer, parseRange } from '../watch/coverage-answer.js';
 import { ALL_ROWS, type Evidence } from './evidence.js';
 import { createFindings, type Verdict } from './verdict.js';
@@ -6,7 +6,7 @@ import { createFindings, type Verdict } from './verdict.js';
 /** Invariant 4, as people see it: the coverage route says of each block what the index says, and knows no hole. */
 export async function coverageRouteIsTrue(
   { database, network, kinds }: Evidence,
-  expected: { start: number; end: number },
+  expected: BlockRange,
   ask: (cursor: string | null) => Promise<CoverageAnswer>,
 ): Promise<Verdict> {
   const findings = createFindings(4, 'the coverage route says what the index says');
@@ -20,20 +20,20 @@ export async function coverageRouteIsTrue(
         for (let number = start; number <= end; number++) said.get(kind)?.add(number);
       for (const { range, reason } of holes) {
         const [start, end] = parseRange(range);
-        if (end >= expected.start && start <= expected.end)
+        if (end >= expected.firstBlock && start <= expected.lastBlock)
           findings.violated(`${kind} ${range} are said to be missing: ${reason}`);
       }
     }
     if (answer.next === null) break;
     answer = await ask(answer.next);
   }
-  if (answer.completeTo !== expected.end)
-    findings.violated(`complete up to ${answer.completeTo} is said, expected ${expected.end}`);
+  if (answer.completeThrough !== expected.lastBlock)
+    findings.violated(`complete up to ${answer.completeThrough} is said, expected ${expected.lastBlock}`);
   for (const kind of kinds) {
     const known = said.get(kind) as Set<number>;
     let count = 0;
-    for (const { start, end } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
-      for (let number = start; number <= end; number++, count++) {
+    for (const { firstBlock, lastBlock } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
+      for (let number = firstBlock; number <= lastBlock; number++, count++) {
         findings.looked();
         if (!known.has(number))
           findings.violated(`${kind} ${number} is published, which coverage does not say`);

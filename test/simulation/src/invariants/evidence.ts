@@ -16,4 +16,4 @@ export interface Evidence {
 /** More bundles than a simulation makes. */
 export const ALL_ROWS = 1_000_000;
 /** More blocks than a simulation has. */
-export const ALL_BLOCKS = { start: 0, end: 2 ** 40 };
+export const ALL_BLOCKS = { firstBlock: 0, lastBlock: 2 ** 40 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { deflatePiece, fragmentOf } from '@packhouse/bundle';
+import { deflatePiece, toFragment } from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
 import { generateChain } from '@packhouse/replay-node';
@@ -22,36 +22,36 @@ import type { Evidence } from './evidence.js';
 // Every check is held against a world that is well, and against one in which exactly its invariant is broken.
 const blocks = generateChain({ length: 12, txsPerBlock: 3, logsPerTx: 1, tracesPerTx: 1, startNumber: 100 });
 const chain = fixedChain(blocks, 109);
-const expected = { start: 100, end: 109 };
+const expected = { firstBlock: 100, lastBlock: 109 };
 
 interface Faked {
   rows: BundleRow[];
   objects: Map<string, Buffer>;
   stagedHash: string;
   stagedText: string | null;
-  quarantined: { number: number; cause: string }[];
-  published: { start: number; end: number }[] | null;
+  quarantined: { firstBlock: number; cause: string }[];
+  published: { firstBlock: number; lastBlock: number }[] | null;
 }
 let world: Faked;
 let evidence: Evidence;
 let sightings: Sighting[];
 
-function bundle(kind: Kind, start: number, end: number): BundleRow {
-  const texts = blocks.slice(start - 100, end - 99).map((block) => canonicalText(block, kind));
+function bundle(kind: Kind, firstBlock: number, lastBlock: number): BundleRow {
+  const texts = blocks.slice(firstBlock - 100, lastBlock - 99).map((block) => canonicalText(block, kind));
   const body = gzipSync(`[${texts.join(',')}]`);
-  const objectKey = `main/${kind}/${start}-${end}.json.gz`;
+  const objectKey = `main/${kind}/${firstBlock}-${lastBlock}.json.gz`;
   world.objects.set(objectKey, body);
   const sha256 = createHash('sha256').update(body).digest('hex');
-  const hashOf = (number: number): string => chain.block(number)?.block.hash ?? '';
+  const getHash = (number: number): string => chain.block(number)?.block.hash ?? '';
   return {
     network: 'main',
     kind,
-    start,
-    end,
+    firstBlock,
+    lastBlock,
     objectKey,
     sha256,
-    firstHash: hashOf(start),
-    lastHash: hashOf(end),
+    firstHash: getHash(firstBlock),
+    lastHash: getHash(lastBlock),
   } as BundleRow;
 }
 
@@ -67,14 +67,15 @@ beforeEach(async () => {
   world.rows = KINDS.flatMap((kind) => [bundle(kind, 100, 104), bundle(kind, 105, 109)]);
   const fragmentFor = async (kind: Kind) => {
     const text = world.stagedText ?? canonicalText(chain.block(110) as (typeof blocks)[number], kind);
-    return fragmentOf({ start: 110, end: 110 }, await deflatePiece(Buffer.from(text)));
+    return toFragment({ firstBlock: 110, lastBlock: 110 }, await deflatePiece(Buffer.from(text)));
   };
-  const rowsOf = (kind: Kind): BundleRow[] =>
-    world.rows.filter((row) => row.kind === kind).sort((a, b) => a.start - b.start);
+  const toRows = (kind: Kind): BundleRow[] =>
+    world.rows.filter((row) => row.kind === kind).sort((a, b) => a.firstBlock - b.firstBlock);
   const ofNetwork = {
-    bundles: { list: async (kind: Kind) => rowsOf(kind) },
+    bundles: { list: async (kind: Kind) => toRows(kind) },
     coverage: async (kind: Kind) => ({
-      published: world.published ?? rowsOf(kind).map(({ start, end }) => ({ start, end })),
+      published:
+        world.published ?? toRows(kind).map(({ firstBlock, lastBlock }) => ({ firstBlock, lastBlock })),
     }),
     quarantine: { list: async () => world.quarantined },
     staging: {
@@ -159,10 +160,10 @@ test('invariant 4 finds a hole, coverage that says otherwise, and a quarantine w
   const excused = [100, 101, 102, 103, 104].map((block) => ({ kind: hole.kind, block, reason: 'gone' }));
   expect((await coverageIsExact(evidence, expected, excused)).violations).toEqual([]);
   world.rows.unshift(hole);
-  world.published = [{ start: 100, end: 110 }];
+  world.published = [{ firstBlock: 100, lastBlock: 110 }];
   expect((await coverageIsExact(evidence, expected)).violations).toHaveLength(KINDS.length);
   world.published = null;
-  world.quarantined = [{ number: 103, cause: 'NODE_ANSWER_MISSING' }];
+  world.quarantined = [{ firstBlock: 103, cause: 'NODE_ANSWER_MISSING' }];
   expect((await coverageIsExact(evidence, expected)).violations).toHaveLength(1);
 });
 

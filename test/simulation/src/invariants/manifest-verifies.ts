@@ -7,14 +7,14 @@ import { createFindings, type Verdict } from './verdict.js';
 export async function manifestVerifies(
   { database, network, kinds }: Evidence,
   keys: string,
-  linesOf: (kind: Kind) => Promise<string>,
+  toLines: (kind: Kind) => Promise<string>,
 ): Promise<Verdict> {
   const findings = createFindings(3, 'the signed manifest has each bundle once, and verifies');
   for (const kind of kinds) {
     const entries: SealedEntry[] = [];
     try {
       const verifier = createVerifier(readPublicKeys(keys, 'the document of keys'));
-      for (const line of (await linesOf(kind)).split('\n').filter((each) => each !== '')) {
+      for (const line of (await toLines(kind)).split('\n').filter((each) => each !== '')) {
         const entry = parseEntry(line, `line ${entries.length + 1}`);
         verifier.push(entry);
         entries.push(entry);
@@ -23,9 +23,9 @@ export async function manifestVerifies(
       findings.violated(`${kind}: ${(error as Error).message}`);
       continue;
     }
-    const logged = entries.map(({ start, end, sha256 }) => `${start}-${end} ${sha256}`).sort();
+    const logged = entries.map(({ from: start, to: end, sha256 }) => `${start}-${end} ${sha256}`).sort();
     const rows = (await database.network(network).bundles.list(kind, 0, ALL_ROWS))
-      .map(({ start, end, sha256 }) => `${start}-${end} ${sha256}`)
+      .map(({ firstBlock, lastBlock, sha256 }) => `${firstBlock}-${lastBlock} ${sha256}`)
       .sort();
     findings.looked(logged.length);
     const missing = rows.filter((row) => !logged.includes(row));

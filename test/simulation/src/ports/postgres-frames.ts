@@ -49,7 +49,7 @@ export function queryMessage(sql: string): Buffer {
 }
 
 /** The statement of a Query or Parse message; '' for others. */
-export function statementOf({ type, bytes }: Frame): string {
+export function getStatement({ type, bytes }: Frame): string {
   if (type === 'Q') return bytes.toString('utf8', 5, bytes.length - 1);
   if (type !== 'P') return '';
   const name = bytes.indexOf(0, 5);

@@ -9,7 +9,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { createFramer, type Frame, queryMessage, statementOf } from './postgres-frames.js';
+import { createFramer, type Frame, getStatement, queryMessage } from './postgres-frames.js';
 
 /** What happens to a statement. */
 export type StatementFate =
@@ -95,7 +95,7 @@ function join(
       return;
     }
     inside = type !== 'Q';
-    const fate = onStatement(statementOf(frame));
+    const fate = onStatement(getStatement(frame));
     if (fate.do === 'cut' && fate.when === 'before') {
       cut();
       return;

@@ -1,7 +1,6 @@
 import { KINDS } from '@packhouse/chain';
-import type { LocalRedis } from '@packhouse/local';
+import { type LocalRedis, silentContext } from '@packhouse/local';
 import { createQueues, type QueueName } from '@packhouse/queue';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { SimulatedPostgres } from './postgres.js';
 
 /** What goes wrong with the queues. Each gives how many jobs it hit. */
@@ -74,12 +73,7 @@ const QUEUES: readonly QueueName[] = ['ingest', 'pack'];
 export async function redisQueueFaults(redis: LocalRedis): Promise<QueueFaults> {
   const queues = await createQueues({
     redisUrl: redis.url,
-    context: {
-      logger: createLogger({ name: 'simulation', level: 'silent' }),
-      metrics: createMetrics(),
-      clock: systemClock,
-      signal: new AbortController().signal,
-    },
+    context: silentContext(),
   });
   const pending = async (): Promise<{ queue: QueueName; id: string }[]> =>
     (
@@ -111,7 +105,7 @@ export async function redisQueueFaults(redis: LocalRedis): Promise<QueueFaults> 
         const [network, start, end, bits] = id.split('.');
         if (queue !== 'ingest' || network === undefined || bits === undefined) return [];
         const kinds = KINDS.filter((_, bit) => (Number(bits) & (1 << bit)) !== 0);
-        const payload = { network, start: Number(start), end: Number(end), kinds };
+        const payload = { network, firstBlock: Number(start), lastBlock: Number(end), kinds };
         return [{ id: `${id}-again-${serial}`, payload, priority: 1 }];
       });
       await queues.add('ingest', windows);

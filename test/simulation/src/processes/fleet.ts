@@ -16,7 +16,7 @@ interface Crash {
 export interface Fleet {
   names(): string[];
   /** The process that is meant. */
-  nameOf(who: Who): string;
+  toName(who: Who): string;
   pids(): ReadonlyMap<string, number>;
   /** Resolves when all are ready. */
   ready(): Promise<void>;
@@ -69,11 +69,11 @@ export function createFleet(options: {
   const wakeAll = (): void => {
     for (const wake of [...waiting]) wake();
   };
-  const roleOf = (name: string): Role => name.split('-')[0] as Role;
+  const getRole = (name: string): Role => name.split('-')[0] as Role;
 
   const launch = (member: Member): void => {
     const { name } = member;
-    const role = roleOf(name);
+    const role = getRole(name);
     const main = fileURLToPath(new URL(`../../../../apps/${role}/dist/main.js`, import.meta.url));
     const log = openSync(path.join(options.logs, `${name}.log`), 'a');
     const child = fork(main, {
@@ -157,8 +157,8 @@ export function createFleet(options: {
 
   return {
     names: inOrder,
-    nameOf({ role, index }) {
-      const names = inOrder().filter((name) => roleOf(name) === role);
+    toName({ role, index }) {
+      const names = inOrder().filter((name) => getRole(name) === role);
       return names[index % names.length] as string;
     },
     pids: () =>

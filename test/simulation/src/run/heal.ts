@@ -1,4 +1,4 @@
-import { KINDS } from '@packhouse/chain';
+import { type BlockRange, KINDS } from '@packhouse/chain';
 import { EVERYTHING, HEAL_MS, NETWORK } from './settings.js';
 import type { World } from './world.js';
 
@@ -54,9 +54,9 @@ export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>)
   };
   const done = (stuck: string | null): Healing => ({ ms: Date.now() - begun, stuck, retried });
 
-  for (const range of await database.network(NETWORK).wanted.list())
-    if (range.end === null && range.state !== 'active')
-      await database.wanted.change(range.id, { state: 'active' });
+  for (const range of await database.network(NETWORK).backfills.list())
+    if (range.to === null && range.state !== 'active')
+      await database.backfills.change(range.id, { state: 'active' });
   let stuck = await until('the head is staged', () => notStaged(world));
   if (stuck !== null) return done(stuck);
   chain.finalize(0);
@@ -82,15 +82,15 @@ async function notStaged({ database, chain }: World): Promise<string | null> {
 }
 
 async function seal({ database, chain }: World): Promise<void> {
-  await database.network(NETWORK).wanted.add({
+  await database.network(NETWORK).backfills.add({
     kinds: [...KINDS],
-    start: chain.first,
-    end: chain.finalized(),
+    from: chain.first,
+    to: chain.finalized(),
     priority: 1,
   });
-  for (const range of await database.network(NETWORK).wanted.list())
-    if (range.end === null || range.end > chain.finalized())
-      await database.wanted.change(range.id, { state: 'cancelled' });
+  for (const range of await database.network(NETWORK).backfills.list())
+    if (range.to === null || range.to > chain.finalized())
+      await database.backfills.change(range.id, { state: 'cancelled' });
 }
 
 async function notPublished({ database, chain }: World): Promise<string | null> {
@@ -107,15 +107,11 @@ async function notReclaimed({ database }: World): Promise<string | null> {
   return left === undefined ? null : `block ${left.number} is published and still staged`;
 }
 
-function firstHole(
-  ranges: readonly { start: number; end: number }[],
-  first: number,
-  last: number,
-): number | null {
+function firstHole(ranges: readonly BlockRange[], first: number, last: number): number | null {
   let next = first;
-  for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
-    if (start > next) break;
-    next = Math.max(next, end + 1);
+  for (const { firstBlock, lastBlock } of [...ranges].sort((a, b) => a.firstBlock - b.firstBlock)) {
+    if (firstBlock > next) break;
+    next = Math.max(next, lastBlock + 1);
   }
   return next > last ? null : next;
 }

@@ -35,7 +35,7 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
     chain,
     readObject: store.read,
   };
-  const expected = { start: chain.first, end: chain.finalized() };
+  const expected = { firstBlock: chain.first, lastBlock: chain.finalized() };
   const content = await contentIsHonest(evidence);
   content.checked += downloader.files();
   content.violations.push(...downloader.wrong().slice(0, 3));
@@ -58,21 +58,21 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
     memoryBounded(memory.most(), () => MEMORY_LIMIT),
     await noCrash(world),
     await coverageRouteIsTrue(evidence, expected, (cursor) =>
-      textOf(world, `coverage${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`).then(
+      getText(world, `coverage${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`).then(
         (text) => JSON.parse(text) as CoverageAnswer,
       ),
     ),
     await manifestVerifies(
       evidence,
       await (await fetch(`${world.gatewayUrl}/.well-known/packhouse-manifest-keys.json`)).text(),
-      (kind) => textOf(world, `manifest?kind=${kind}`),
+      (kind) => getText(world, `manifest?kind=${kind}`),
     ),
-    auditIsClean(await runAudit(world.environmentOf('audit'))),
+    auditIsClean(await runAudit(world.getEnvironment('audit'))),
   ];
 }
 
 /** What an address under `bundle-api` answers. */
-async function textOf({ baseUrl, apiKey }: World, rest: string): Promise<string> {
+async function getText({ baseUrl, apiKey }: World, rest: string): Promise<string> {
   const response = await fetch(`${baseUrl}${apiKey}/bundle-api/${rest}`);
   const text = await response.text();
   if (response.status === 200) return text;
@@ -92,8 +92,8 @@ function redone({ nodes, tally, chain }: World): Parameters<typeof nothingLostOr
 }
 
 /** The key itself, without the lines around it. */
-async function signingKey({ environmentOf }: World): Promise<string> {
-  const pem = await readFile(environmentOf('packer-1').SIGNING_KEY_FILE as string, 'utf8');
+async function signingKey({ getEnvironment }: World): Promise<string> {
+  const pem = await readFile(getEnvironment('packer-1').SIGNING_KEY_FILE as string, 'utf8');
   return pem.split('\n')[1] ?? pem;
 }
 

@@ -50,14 +50,14 @@ export async function perform(
     case 'pgCut':
       return triggers.arm({
         port: 'postgres',
-        process: fleet.nameOf(action.who),
+        process: fleet.toName(action.who),
         nth: action.nth,
         effect: { kind: 'cut', when: action.when },
       });
     case 'pgError':
       return triggers.arm({
         port: 'postgres',
-        process: fleet.nameOf(action.who),
+        process: fleet.toName(action.who),
         nth: action.nth,
         effect: { kind: 'error', code: action.code },
       });
@@ -95,20 +95,20 @@ export async function perform(
     case 'queueTwice':
       return later(queueFaults.twice(at).then((n) => tally.add('queue: job twice', n)));
     case 'kill':
-      if (fleet.kill(fleet.nameOf(action.who))) tally.add('process: SIGKILL');
+      if (fleet.kill(fleet.toName(action.who))) tally.add('process: SIGKILL');
       return;
     case 'killAt':
       return triggers.arm({
         port: action.port,
-        process: fleet.nameOf(action.who),
+        process: fleet.toName(action.who),
         nth: action.nth,
         effect: { kind: 'kill', when: action.when },
       });
     case 'pause':
       tally.add('process: SIGSTOP for a while');
-      return fleet.pause(fleet.nameOf(action.who), action.ms);
+      return fleet.pause(fleet.toName(action.who), action.ms);
     case 'terminate':
-      return later(fleet.terminate(fleet.nameOf(action.who)).then(() => tally.add('process: SIGTERM')));
+      return later(fleet.terminate(fleet.toName(action.who)).then(() => tally.add('process: SIGTERM')));
     case 'rolling':
       tally.add('process: rolling restart');
       return later(fleet.roll({ ingester: action.ingesters, packer: action.packers }));
@@ -121,17 +121,17 @@ async function setWanted(
 ): Promise<void> {
   if (action.do === 'addBackfill') {
     const at = (share: number): number => chain.first + Math.floor(share * (chain.head() - chain.first));
-    await database.network(NETWORK).wanted.add({
+    await database.network(NETWORK).backfills.add({
       kinds: action.kinds,
-      start: at(action.from),
-      end: at(action.to),
+      from: at(action.from),
+      to: at(action.to),
       priority: action.priority,
     });
     return;
   }
-  const backfills = (await database.network(NETWORK).wanted.list()).filter(
+  const backfills = (await database.network(NETWORK).backfills.list()).filter(
     (range) => range.state !== 'cancelled',
   );
   const chosen = backfills[action.pick % Math.max(1, backfills.length)];
-  if (chosen !== undefined) await database.wanted.change(chosen.id, { state: action.state });
+  if (chosen !== undefined) await database.backfills.change(chosen.id, { state: action.state });
 }

@@ -30,4 +30,4 @@ export const MEMORY_LIMIT = 512 * 2 ** 20;
 export const HEAL_MS = 300_000;
 
 /** All blocks there could be, for retries. */
-export const EVERYTHING: BlockRange = { start: 0, end: 2 ** 40 };
+export const EVERYTHING: BlockRange = { firstBlock: 0, lastBlock: 2 ** 40 };

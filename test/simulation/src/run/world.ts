@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
-import { freePort, type LocalRedis, removePostgres, startRedis } from '@packhouse/local';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { freePort, type LocalRedis, removePostgres, silentContext, startRedis } from '@packhouse/local';
 import type { ScriptedS3Fault } from '@packhouse/scripted-s3';
 import { createHonestChain, type GrowingChain } from '../chain/honest-chain.js';
 import { type Nodes, startNodes } from '../ports/nodes.js';
@@ -56,7 +55,7 @@ export interface World {
   apiKey: string;
   metricsPorts: ReadonlyMap<string, number>;
   /** The environment of a process, past all proxies. */
-  environmentOf(name: string): Record<string, string>;
+  getEnvironment(name: string): Record<string, string>;
   /** Never to be read anywhere, by name. */
   secrets: Record<string, string>;
   /** Ends everything; the folder stays where it is asked for. */
@@ -149,19 +148,14 @@ async function build(
     connectionString: postgres.url,
     applicationName: OWN_NAME,
     poolSize: 3,
-    context: {
-      logger: createLogger({ name: OWN_NAME, level: 'silent' }),
-      metrics: createMetrics(),
-      clock: systemClock,
-      signal: new AbortController().signal,
-    },
+    context: silentContext(),
   });
   onClose(() => database.close());
   await database.networks.register({ id: NETWORK, chainId: CHAIN_ID });
-  await database.network(NETWORK).wanted.add({
+  await database.network(NETWORK).backfills.add({
     kinds: [...KINDS],
-    start: FIRST_BLOCK,
-    end: null,
+    from: FIRST_BLOCK,
+    to: null,
     priority: 5,
   });
   const { key: apiKey } = await database.keys.create({
@@ -206,7 +200,7 @@ async function build(
   const metricsPorts = new Map<string, number>();
   for (const name of NAMES) if (name !== 'gateway-1') metricsPorts.set(name, await freePort());
   const { PATH = '' } = process.env;
-  const environmentOf = (name: string): Record<string, string> => ({
+  const getEnvironment = (name: string): Record<string, string> => ({
     PATH,
     HOME: directory,
     PROCESS_NAME: name,
@@ -228,7 +222,7 @@ async function build(
     counts: { gateway: 1, ingester: 2, packer: 2 },
     logs: path.join(directory, 'logs'),
     environment: (name) => ({
-      ...environmentOf(name),
+      ...getEnvironment(name),
       DATABASE_URL: throughProxy(postgres.url, proxies.get(name)?.port as number),
     }),
   });
@@ -266,7 +260,7 @@ async function build(
     baseUrl,
     apiKey,
     metricsPorts,
-    environmentOf,
+    getEnvironment,
     secrets,
     close,
   };

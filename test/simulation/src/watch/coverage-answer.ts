@@ -4,7 +4,7 @@ import type { Kind } from '@packhouse/chain';
 export interface CoverageAnswer {
   page: string;
   next: string | null;
-  completeTo: number | null;
+  completeThrough: number | null;
   kinds: { kind: Kind; published: string[]; holes: { range: string; reason: string; needs: string }[] }[];
 }
 

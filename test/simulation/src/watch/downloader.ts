@@ -101,7 +101,7 @@ export function startDownloader(options: {
 export function checkFile(
   body: Buffer,
   asked: { kind: Kind; range: string; block: number },
-  blocksOf: (number: number) => ReturnType<HonestChain['ever']>,
+  toBlocks: (number: number) => ReturnType<HonestChain['ever']>,
 ): string | null {
   const [start, end] = asked.range.split('-').map(Number) as [number, number];
   if (asked.block < start || asked.block > end) return `range ${asked.range} does not hold ${asked.block}`;
@@ -117,7 +117,7 @@ export function checkFile(
   for (const [index, record] of records.entries()) {
     const number = start + index;
     const text = JSON.stringify(record);
-    if (!blocksOf(number).some((block) => canonicalText(block, asked.kind) === text)) {
+    if (!toBlocks(number).some((block) => canonicalText(block, asked.kind) === text)) {
       return `${asked.kind} of block ${number} are not what an honest node has`;
     }
   }

@@ -18,7 +18,7 @@ let noted: number;
 let watcher: Watcher;
 
 beforeEach(async () => {
-  staged = { start: 100, end: 111 };
+  staged = { firstBlock: 100, lastBlock: 111 };
   bundles = [];
   objects = new Map();
   noted = 105;
@@ -29,7 +29,7 @@ beforeEach(async () => {
     staging: {
       blocks: async () =>
         blocks
-          .filter(({ number }) => staged.start <= number && number <= staged.end)
+          .filter(({ number }) => staged.firstBlock <= number && number <= staged.lastBlock)
           .map(({ number, block }) => ({ number, hash: block.hash })),
     },
   };
@@ -46,13 +46,13 @@ beforeEach(async () => {
 });
 
 test('blocks that the system does not know as final may be dropped by a reorganisation, though the chain has them as final', async () => {
-  staged = { start: 100, end: 105 };
+  staged = { firstBlock: 100, lastBlock: 105 };
   await watcher.look();
   expect(watcher.vanished()).toEqual([]);
 });
 
 test('a block that the system has noted as final may not leave staging before a bundle holds it', async () => {
-  staged = { start: 100, end: 104 };
+  staged = { firstBlock: 100, lastBlock: 104 };
   await watcher.look();
   const problem = 'block 105 left staging and no bundle holds it';
   expect(watcher.vanished()).toEqual(KINDS.map((kind) => ({ kind, blocks: 1, problem })));
@@ -60,10 +60,10 @@ test('a block that the system has noted as final may not leave staging before a 
 
 test('finality that the system notes between two looks counts from the next one on', async () => {
   noted = 109;
-  staged = { start: 100, end: 108 };
+  staged = { firstBlock: 100, lastBlock: 108 };
   await watcher.look();
   expect(watcher.vanished()).toEqual([]);
-  staged = { start: 100, end: 107 };
+  staged = { firstBlock: 100, lastBlock: 107 };
   await watcher.look();
   expect(watcher.vanished()[0]).toMatchObject({ blocks: 1, problem: expect.stringContaining('block 108') });
 });
@@ -71,13 +71,13 @@ test('finality that the system notes between two looks counts from the next one 
 test('what is reclaimed after its object was readable is well, and an object that is missing or another is named', async () => {
   const body = Buffer.from('the bundle');
   const sha256 = createHash('sha256').update(body).digest('hex');
-  bundles = [{ objectKey: 'a', sha256, start: 100, end: 101 } as BundleRow];
+  bundles = [{ objectKey: 'a', sha256, firstBlock: 100, lastBlock: 101 } as BundleRow];
   objects.set('a', body);
-  staged = { start: 102, end: 111 };
+  staged = { firstBlock: 102, lastBlock: 111 };
   await watcher.look();
   expect(watcher.vanished()[0]).toEqual({ kind: 'blocks', blocks: 2, problem: null });
-  bundles.push({ objectKey: 'b', sha256: 'of b', start: 102, end: 102 } as BundleRow);
-  staged = { start: 103, end: 111 };
+  bundles.push({ objectKey: 'b', sha256: 'of b', firstBlock: 102, lastBlock: 102 } as BundleRow);
+  staged = { firstBlock: 103, lastBlock: 111 };
   await watcher.look();
   expect(watcher.vanished().at(-1)?.problem).toBe('block 102 left staging while b was absent, expected of b');
 });

@@ -32,8 +32,8 @@ export interface Watcher {
 }
 
 const EVERY_MS = 250;
-const EVERYTHING: BlockRange = { start: 0, end: 2 ** 40 };
-const MOST_ROWS = 100_000;
+const EVERYTHING: BlockRange = { firstBlock: 0, lastBlock: 2 ** 40 };
+const MAX_ROWS = 100_000;
 
 /** Starts to watch. `database` goes past all faults. */
 export function startWatcher(options: {
@@ -51,21 +51,21 @@ export function startWatcher(options: {
   let looks = 0;
   const stopped = new AbortController();
 
-  const sha256Of = (key: string): string | null => {
+  const getSha256 = (key: string): string | null => {
     const body = readObject(key);
     return body === null ? null : createHash('sha256').update(body).digest('hex');
   };
   const lookAt = async (kind: Kind): Promise<void> => {
     // Staging first: what leaves it between the two questions is published by then.
     const { staged: ranges } = await database.network(network).coverage(kind);
-    const rows = await database.network(network).bundles.list(kind, 0, MOST_ROWS);
+    const rows = await database.network(network).bundles.list(kind, 0, MAX_ROWS);
     const finalized = chain.finalized();
     for (const row of rows) {
       const name = `${row.objectKey} ${row.sha256}`;
       if (!sightings.has(name))
-        sightings.set(name, { row, objectSha256: sha256Of(row.objectKey), finalized });
+        sightings.set(name, { row, objectSha256: getSha256(row.objectKey), finalized });
     }
-    const now = numbersOf(ranges);
+    const now = toNumbers(ranges);
     const before = staged.get(kind);
     staged.set(kind, now);
     const gone = [...(before ?? [])].filter(
@@ -79,9 +79,9 @@ export function startWatcher(options: {
     vanished.push({ kind, blocks: gone.length, problem: problems.find((each) => each !== null) ?? null });
   };
   const whyLost = (number: number, rows: readonly BundleRow[]): string | null => {
-    const row = rows.find(({ start, end }) => start <= number && number <= end);
+    const row = rows.find(({ firstBlock, lastBlock }) => firstBlock <= number && number <= lastBlock);
     if (row === undefined) return `block ${number} left staging and no bundle holds it`;
-    const sha256 = sha256Of(row.objectKey);
+    const sha256 = getSha256(row.objectKey);
     if (sha256 === row.sha256) return null;
     return `block ${number} left staging while ${row.objectKey} was ${sha256 === null ? 'absent' : `of sha256 ${sha256}`}, expected ${row.sha256}`;
   };
@@ -122,8 +122,9 @@ export function startWatcher(options: {
   };
 }
 
-function numbersOf(ranges: readonly BlockRange[]): Set<number> {
+function toNumbers(ranges: readonly BlockRange[]): Set<number> {
   const numbers = new Set<number>();
-  for (const { start, end } of ranges) for (let number = start; number <= end; number++) numbers.add(number);
+  for (const { firstBlock, lastBlock } of ranges)
+    for (let number = firstBlock; number <= lastBlock; number++) numbers.add(number);
   return numbers;
 }

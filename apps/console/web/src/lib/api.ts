@@ -1,4 +1,7 @@
-/** An error as the console tells it. */
+import type { Answer, Input, OperationName } from './answers.js';
+import { toQuery } from './query.js';
+
+/** An error of the console. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -17,43 +20,42 @@ export interface Session {
   csrf: string | null;
 }
 
-/** How long an answer may take, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
 let csrf = '';
 let ended = (): void => undefined;
 
-/** Calls this whenever an answer says that nobody is signed in. */
+/** Calls this if an answer says that the session has ended. */
 export function onSessionEnd(call: () => void): void {
   ended = call;
 }
 
-/** The session has ended, as something else than an answer said. */
-export const sessionEnded = (): void => ended();
+/** The session has ended, as an event said. */
+export const endSession = (): void => ended();
 
 /** Reads something; arrays become text with commas, undefined is left out. Throws ApiError. */
-export function read<T>(
-  name: string,
-  query: Readonly<Record<string, unknown>> = {},
+export function read<N extends OperationName>(
+  name: N,
+  query: Input<N>,
   signal?: AbortSignal,
-): Promise<T> {
-  const text = new URLSearchParams(
-    Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]])),
-  ).toString();
-  return send<T>(`/api/${name}${text === '' ? '' : `?${text}`}`, { signal: signal ?? null });
+): Promise<Answer<N>> {
+  return send(`/api/${name}${toQuery(query)}`, { signal: signal ?? null });
 }
 
 /** Changes something. Throws ApiError. */
-export function change<T>(name: string, input: object): Promise<T> {
-  return send<T>(`/api/${name}`, {
+export const change = <N extends OperationName>(name: N, input: Input<N>): Promise<Answer<N>> =>
+  post(name, input);
+
+function post<T>(name: string, input: object): Promise<T> {
+  return send(`/api/${name}`, {
     method: 'POST',
     body: JSON.stringify(input),
     headers: { 'content-type': 'application/json', 'x-csrf-token': csrf },
   });
 }
 
-/** Who is signed in; null: nobody. */
-export async function currentSession(): Promise<Session | null> {
+/** The session; null: not signed in. */
+export async function readSession(): Promise<Session | null> {
   try {
     return keep(await send<Session>('/api/session', {}));
   } catch (error) {
@@ -64,11 +66,11 @@ export async function currentSession(): Promise<Session | null> {
 
 /** Signs in by a link, a name and a password, or an API key. Throws ApiError. */
 export async function signIn(given: object): Promise<Session> {
-  return keep(await change<Session>('sign-in', given));
+  return keep(await post<Session>('sign-in', given));
 }
 
 export async function signOut(): Promise<void> {
-  await change('sign-out', {});
+  await post('sign-out', {});
   csrf = '';
 }
 
@@ -79,18 +81,18 @@ function keep(session: Session): Session {
 
 /** The bytes of a published file: `<network>/<kind>/<first block>`. Throws ApiError. */
 export async function readFile(place: string): Promise<ArrayBuffer> {
-  const answer = await answerOf(`/api/files/${place}`, {});
+  const answer = await getAnswer(`/api/files/${place}`, {});
   return answer.arrayBuffer().catch(() => {
-    throw new ApiError(0, 'AWAY', 'The file was cut off on its way.', 'Open it again.', {});
+    throw new ApiError(0, 'AWAY', 'The download was interrupted.', 'Open the file again.', {});
   });
 }
 
 async function send<T>(url: string, init: RequestInit): Promise<T> {
-  return (await (await answerOf(url, init)).json().catch(() => null)) as T;
+  return (await (await getAnswer(url, init)).json().catch(() => null)) as T;
 }
 
 /** The answer if it is a good one. Throws ApiError. */
-async function answerOf(url: string, init: RequestInit): Promise<Response> {
+async function getAnswer(url: string, init: RequestInit): Promise<Response> {
   const late = AbortSignal.timeout(TIMEOUT_MS);
   const signal = init.signal ? AbortSignal.any([init.signal, late]) : late;
   let answer: Response;
@@ -98,13 +100,13 @@ async function answerOf(url: string, init: RequestInit): Promise<Response> {
     answer = await fetch(url, { ...init, signal, credentials: 'same-origin' });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(0, 'AWAY', 'The console does not answer.', 'This page tries again by itself.', {});
+    throw new ApiError(0, 'AWAY', 'The console does not respond.', 'This page retries automatically.', {});
   }
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => null);
   const {
     code = 'INTERNAL',
-    message = `The console answered with HTTP ${answer.status}.`,
+    message = `The console responded with HTTP ${answer.status}.`,
     hint,
     data = {},
   } = (body as { error?: Partial<ApiError> } | null)?.error ?? {};

@@ -14,25 +14,49 @@ const key = {
   retiredAt: null,
 };
 const facts = {
-  ...{ network: 'main', kind: 'logs' as const, start: 5, end: 9, version: 1, sha256 },
-  ...{ firstHash: HASH, lastHash: HASH, publishedAt: '2026-01-01T00:00:00.000Z' },
+  network: 'main',
+  kind: 'logs' as const,
+  from: 5,
+  to: 9,
+  version: 1,
+  sha256,
+  firstHash: HASH,
+  lastHash: HASH,
+  publishedAt: '2026-01-01T00:00:00.000Z',
 };
 const line = entryLine(
   signer.seal({
-    ...{ ...facts, chainId: 1, sequence: 3, bytes: 6, rawBytes: 9, firstParentHash: HASH, proofs: [] },
-    ...{ clients: ['Geth/é'], producer: 'packhouse/test', supersedes: null, previous: NO_ENTRY },
+    ...facts,
+    chainId: 1,
+    sequence: 3,
+    bytes: 6,
+    rawBytes: 9,
+    firstParentHash: HASH,
+    proofs: [],
+    clients: ['Geth/é'],
+    producer: 'packhouse/test',
+    supersedes: null,
+    previous: NO_ENTRY,
     keyId: signer.keyId,
   }),
 );
-const file: PublishedFile = { ...facts, byteLength: 6, rawLength: 9, entry: line };
+const file: PublishedFile = {
+  ...facts,
+  objectKey: 'logs-0',
+  byteLength: 6,
+  rawLength: 9,
+  proofs: [],
+  formatVersion: 1,
+  entry: line,
+};
 /** The results by the names of the checks. */
 const look = async (...given: Parameters<typeof checkFile>) =>
-  Object.fromEntries((await checkFile(...given)).map(({ name, fits }) => [name, fits]));
+  Object.fromEntries((await checkFile(...given)).map(({ name, passed }) => [name, passed]));
 const good = {
   Size: true,
   'SHA-256': true,
-  'Entry of the manifest': true,
-  'Hash of the entry': true,
+  'Manifest entry': true,
+  'Entry hash': true,
   Signature: true,
 };
 
@@ -46,16 +70,16 @@ describe('a file', () => {
     expect(await look(bytes, file, [key])).toEqual({
       ...good,
       'SHA-256': false,
-      'Entry of the manifest': false,
+      'Manifest entry': false,
     });
   });
 
   test('whose entry was changed, even with its hash, is not signed', async () => {
-    const entry = line.replace('"end":9', '"end":8');
-    const changed = { ...file, end: 8, entry };
+    const entry = line.replace('"to":9', '"to":8');
+    const changed = { ...file, to: 8, entry };
     expect(await look(BYTES, changed, [key])).toEqual({
       ...good,
-      'Hash of the entry': false,
+      'Entry hash': false,
       Signature: false,
     });
     const hash = createHash('sha256')
@@ -73,7 +97,7 @@ describe('a file', () => {
 
   test('without an entry, or in a browser without SHA-256, is said not to be checked', async () => {
     expect(await look(BYTES, { ...file, entry: null }, [key])).toMatchObject({
-      'Entry of the manifest': null,
+      'Manifest entry': null,
     });
   });
 });

@@ -1,4 +1,4 @@
-import { type CoverageMap, stripesOf } from './coverage-map.js';
+import { type CoverageMap, toStripes } from './coverage-map.js';
 import type { View } from './coverage-view.js';
 import { REASONS } from './reasons.js';
 
@@ -7,11 +7,11 @@ export const ROW = 30;
 const GAP = 4;
 /** Stripes of this width have room for a letter. */
 const LETTER = 12;
-/** So high is drawn at least what is missing; what waits for somebody is not overlooked. */
-const LEAST = 6;
-const LEAST_ACTS = ROW / 2;
-/** So wide is drawn at least what waits for somebody. */
-const LEAST_WIDTH = 3;
+/** The least height of what is missing, and of what needs action. */
+const MIN_MISSING = 6;
+const MIN_ACTS = ROW / 2;
+/** The least width of what needs action. */
+const MIN_WIDTH = 3;
 
 /** The part of a canvas' context that drawing needs. */
 export type Brush = Pick<
@@ -24,7 +24,7 @@ export type Colours = Readonly<Record<string, string>>;
 
 /**
  * Draws a row a kind: what is published over the whole height, what is missing from the bottom, as high as its share. A
- * hole that waits for somebody has lines across it, and one that is wide enough its letter, so that colours are never
+ * hole that needs action has lines across it, and one that is wide enough its letter, so that colours are never
  * alone.
  */
 export function drawMap(brush: Brush, map: CoverageMap, view: View, pixels: number, colours: Colours): void {
@@ -38,18 +38,18 @@ export function drawMap(brush: Brush, map: CoverageMap, view: View, pixels: numb
   };
   for (const [at, row] of map.kinds.entries()) {
     const [top, height] = [at * ROW, ROW - GAP];
-    const stripes = stripesOf(map, row, view, pixels);
+    const stripes = toStripes(map, row, view, pixels);
     for (const { x, width, reason } of stripes) {
       fill(reason === undefined ? 'unread' : 'published', x, top, width, height);
     }
-    // What waits for somebody comes last, over its neighbours where it is narrow.
+    // What needs action comes last, over its neighbours where it is narrow.
     for (const last of [false, true]) {
       for (const { reason, missing, ...stripe } of stripes) {
         const { letter, acts } = REASONS[reason ?? ''] ?? { letter: '?', acts: false };
         if (reason === undefined || reason === null || acts !== last) continue;
-        const width = acts ? Math.max(LEAST_WIDTH, stripe.width) : stripe.width;
+        const width = acts ? Math.max(MIN_WIDTH, stripe.width) : stripe.width;
         const x = Math.max(0, stripe.x - Math.floor((width - stripe.width) / 2));
-        const part = Math.max(acts ? LEAST_ACTS : LEAST, Math.round(missing * height));
+        const part = Math.max(acts ? MIN_ACTS : MIN_MISSING, Math.round(missing * height));
         fill(reason, x, top + height - part, width, part);
         if (acts) for (let y = 2; y < part; y += 4) fill('ground', x, top + height - y, width, 1);
         if (width < LETTER || part < LETTER) continue;

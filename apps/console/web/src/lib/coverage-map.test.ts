@@ -1,19 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { type Brush, drawMap, ROW } from './coverage-canvas.js';
-import { type CoverageMap, look, stripesOf } from './coverage-map.js';
+import { type CoverageMap, getSpot, type MapRow, toStripes } from './coverage-map.js';
 
 /** Blocks 6 to 29 in columns of 4: 6-7, 8-11, …, 28-29. */
-const ROW_OF_LOGS = { kind: 'logs', worst: '..ba.bb', missing: [0, 0, 1, 4, 0, 4, 2] };
+const ROW_OF_LOGS: MapRow = { kind: 'logs', worst: '..ba.bb', missing: [0, 0, 1, 4, 0, 4, 2] };
 const MAP: CoverageMap = {
-  ...{ network: 'main', head: 29, finalized: 29, completeTo: null, whole: { start: 6, end: 29 } },
-  ...{ from: 6, to: 29, width: 4, queueSeen: true, reasons: ['quarantined', 'waiting'] },
+  network: 'main',
+  head: 29,
+  finalized: 29,
+  completeThrough: null,
+  whole: { from: 6, to: 29 },
+  from: 6,
+  to: 29,
+  width: 4,
+  queueSeen: true,
+  reasons: ['quarantined', 'waiting'],
   kinds: [ROW_OF_LOGS],
 };
 const ALL = { from: 6, to: 29 };
 
 describe('the picture', () => {
   it('shows each column where its blocks are', () => {
-    const stripes = stripesOf(MAP, ROW_OF_LOGS, ALL, 24);
+    const stripes = toStripes(MAP, ROW_OF_LOGS, ALL, 24);
     expect(stripes.map(({ x, width, reason, missing }) => [x, width, reason, missing])).toEqual([
       [0, 6, null, 0],
       [6, 4, 'waiting', 0.25],
@@ -24,17 +32,22 @@ describe('the picture', () => {
   });
 
   it('shows the worst reason where columns are narrower than a pixel, and what was not read as such', () => {
-    expect(stripesOf(MAP, ROW_OF_LOGS, ALL, 1)).toEqual([
+    expect(toStripes(MAP, ROW_OF_LOGS, ALL, 1)).toEqual([
       { x: 0, width: 1, reason: 'quarantined', missing: 0.5 },
     ]);
-    const wider = stripesOf(MAP, ROW_OF_LOGS, { from: 0, to: 47 }, 8);
+    const wider = toStripes(MAP, ROW_OF_LOGS, { from: 0, to: 47 }, 8);
     expect(wider.map(({ reason }) => reason)).toEqual([
-      ...[undefined, null, 'quarantined', 'quarantined', 'waiting', undefined],
+      undefined,
+      null,
+      'quarantined',
+      'quarantined',
+      'waiting',
+      undefined,
     ]);
   });
 
   it('draws a view of a few blocks from wide columns until narrower ones are read', () => {
-    const stripes = stripesOf(MAP, ROW_OF_LOGS, { from: 15, to: 16 }, 100);
+    const stripes = toStripes(MAP, ROW_OF_LOGS, { from: 15, to: 16 }, 100);
     expect(stripes).toEqual([
       { x: 0, width: 50, reason: 'waiting', missing: 0.25 },
       { x: 50, width: 50, reason: 'quarantined', missing: 1 },
@@ -42,18 +55,29 @@ describe('the picture', () => {
   });
 
   it('tells the blocks of a place, cut at what was read', () => {
-    expect(look(MAP, ROW_OF_LOGS, { from: 7, to: 7 })).toEqual({ from: 6, to: 7, reason: null, missing: 0 });
-    expect(look(MAP, ROW_OF_LOGS, { from: 17, to: 17 })).toEqual({
-      ...{ from: 16, to: 19, reason: 'quarantined', missing: 4 },
+    expect(getSpot(MAP, ROW_OF_LOGS, { from: 7, to: 7 })).toEqual({
+      from: 6,
+      to: 7,
+      reason: null,
+      missing: 0,
     });
-    expect(look(MAP, ROW_OF_LOGS, { from: 30, to: 40 })).toBeNull();
+    expect(getSpot(MAP, ROW_OF_LOGS, { from: 17, to: 17 })).toEqual({
+      from: 16,
+      to: 19,
+      reason: 'quarantined',
+      missing: 4,
+    });
+    expect(getSpot(MAP, ROW_OF_LOGS, { from: 30, to: 40 })).toBeNull();
   });
 
   it('has for every hole its colour, for wide ones a letter, and lines where somebody must act', () => {
     const drawn: [string, number, number, number, number][] = [];
     const letters: [string, number][] = [];
     const brush: Brush = {
-      ...{ fillStyle: '', font: '', textAlign: 'left', textBaseline: 'top' },
+      fillStyle: '',
+      font: '',
+      textAlign: 'left',
+      textBaseline: 'top',
       clearRect: () => undefined,
       fillRect: (...box) => void drawn.push([String(brush.fillStyle), ...box]),
       fillText: (text, x) => void letters.push([text, x]),
@@ -84,14 +108,17 @@ describe('the picture', () => {
   it('has a single bad block of a million at least three pixels wide and half a row high', () => {
     const boxes: [number, number, number, number][] = [];
     const brush: Brush = {
-      ...{ fillStyle: '', font: '', textAlign: 'left', textBaseline: 'top' },
+      fillStyle: '',
+      font: '',
+      textAlign: 'left',
+      textBaseline: 'top',
       clearRect: () => undefined,
       fillRect: (...box) => void (brush.fillStyle === 'red' && boxes.push(box)),
       fillText: () => undefined,
     };
     const worst = `${'.'.repeat(300)}a${'b'.repeat(699)}`;
-    const row = { kind: 'logs', worst, missing: Array.from(worst, (letter) => Number(letter !== '.')) };
-    const map = { ...MAP, from: 0, to: 1_023_999, width: 1_024, kinds: [row] };
+    const missing = Array.from(worst, (letter) => Number(letter !== '.'));
+    const map = { ...MAP, from: 0, to: 1_023_999, width: 1_024, kinds: [{ ...ROW_OF_LOGS, worst, missing }] };
     drawMap(brush, map, { from: 0, to: 1_023_999 }, 1_000, { quarantined: 'red' });
     expect(boxes).toEqual([[299, ROW - 4 - ROW / 2, 3, ROW / 2]]);
   });

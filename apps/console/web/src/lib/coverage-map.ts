@@ -1,26 +1,8 @@
+import type { Answer } from './answers.js';
 import type { View } from './coverage-view.js';
 
-/** The answer of `coverage/map`. */
-export interface CoverageMap {
-  network: string;
-  head: number | null;
-  finalized: number | null;
-  completeTo: number | null;
-  whole: { start: number; end: number } | null;
-  from: number;
-  to: number;
-  width: number;
-  queueSeen: boolean;
-  reasons: string[];
-  kinds: MapRow[];
-}
-
-export interface MapRow {
-  kind: string;
-  /** A character a column: a dot where everything is published, else `a` for the worst of all reasons, and so on. */
-  worst: string;
-  missing: number[];
-}
+export type CoverageMap = Answer<'coverage/map'>;
+export type MapRow = CoverageMap['kinds'][number];
 
 /** Columns of pixels that look alike. */
 export interface Stripe {
@@ -35,7 +17,7 @@ export interface Stripe {
 const STEPS = 8;
 
 /** What is known of blocks from..to of a kind; null: nothing. Columns that reach beyond count as a whole. */
-export function look(map: CoverageMap, row: MapRow, { from, to }: View): Omit<Spot, 'kind'> | null {
+export function getSpot(map: CoverageMap, row: MapRow, { from, to }: View): Omit<Spot, 'kind'> | null {
   const [first, last] = [Math.max(from, map.from), Math.min(to, map.to)];
   if (last < first) return null;
   const base = Math.floor(map.from / map.width);
@@ -65,13 +47,13 @@ export interface Spot extends View {
 }
 
 /** What to draw of a row where `pixels` show a view, which need not be the one that was read. */
-export function stripesOf(map: CoverageMap, row: MapRow, view: View, pixels: number): Stripe[] {
+export function toStripes(map: CoverageMap, row: MapRow, view: View, pixels: number): Stripe[] {
   const stripes: Stripe[] = [];
   const blocks = view.to - view.from + 1;
   for (let x = 0; x < pixels; x++) {
     const from = view.from + Math.floor((x * blocks) / pixels);
     const next = view.from + Math.floor(((x + 1) * blocks) / pixels);
-    const spot = look(map, row, { from, to: Math.max(from, next - 1) });
+    const spot = getSpot(map, row, { from, to: Math.max(from, next - 1) });
     const reason = spot === null ? undefined : spot.reason;
     const missing = spot === null ? 0 : Math.ceil((spot.missing / (spot.to - spot.from + 1)) * STEPS) / STEPS;
     const last = stripes.at(-1);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blockAt, pan, parseRange, type View, viewAfterKey, within, zoom } from './coverage-view.js';
+import { applyKey, getBlock, moveWithin, pan, parseRange, type View, zoom } from './coverage-view.js';
 
 const WHOLE: View = { from: 1_000, to: 23_000_000 };
 const view = fc
   .tuple(fc.integer({ min: WHOLE.from, max: WHOLE.to }), fc.integer({ min: 0, max: 23_000_000 }))
-  .map(([from, size]) => within({ from, to: from + size }, WHOLE));
+  .map(([from, size]) => moveWithin({ from, to: from + size }, WHOLE));
 const place = fc.double({ min: 0, max: 1, noNaN: true });
 
 const isView = ({ from, to }: View): void => {
@@ -25,7 +25,7 @@ describe('a view', () => {
         isView(zoom(before, WHOLE, by, at));
         isView(pan(before, WHOLE, part));
         for (const key of ['+', '-', 'ArrowLeft', 'ArrowRight', 'Home', 'End', '0']) {
-          isView(viewAfterKey(key, before, WHOLE) as View);
+          isView(applyKey(key, before, WHOLE) as View);
         }
       }),
     );
@@ -34,7 +34,7 @@ describe('a view', () => {
   it('zooms in around the block under the pointer, down to that one block', () => {
     fc.assert(
       fc.property(view, place, (before, at) => {
-        const block = blockAt(before, at);
+        const block = getBlock(before, at);
         const next = zoom(before, WHOLE, 0.5, at);
         expect(next.from).toBeLessThanOrEqual(block);
         expect(next.to).toBeGreaterThanOrEqual(block);
@@ -45,20 +45,20 @@ describe('a view', () => {
 
   it('reaches one block and the whole again by keys alone', () => {
     let now = WHOLE;
-    for (let times = 0; times < 40; times += 1) now = viewAfterKey('+', now, WHOLE) as View;
+    for (let times = 0; times < 40; times += 1) now = applyKey('+', now, WHOLE) as View;
     expect(now.from).toBe(now.to);
-    for (let times = 0; times < 40; times += 1) now = viewAfterKey('-', now, WHOLE) as View;
+    for (let times = 0; times < 40; times += 1) now = applyKey('-', now, WHOLE) as View;
     expect(now).toEqual(WHOLE);
   });
 
   it('moves by the arrows and to the ends, keeping its size', () => {
     const now = { from: 5_000, to: 5_099 };
-    expect(viewAfterKey('ArrowRight', now, WHOLE)).toEqual({ from: 5_025, to: 5_124 });
-    expect(viewAfterKey('ArrowLeft', now, WHOLE)).toEqual({ from: 4_975, to: 5_074 });
-    expect(viewAfterKey('Home', now, WHOLE)).toEqual({ from: 1_000, to: 1_099 });
-    expect(viewAfterKey('End', now, WHOLE)).toEqual({ from: 22_999_901, to: 23_000_000 });
-    expect(viewAfterKey('ArrowRight', { from: 7_000, to: 7_000 }, WHOLE)).toEqual({ from: 7_001, to: 7_001 });
-    expect(viewAfterKey('a', now, WHOLE)).toBeNull();
+    expect(applyKey('ArrowRight', now, WHOLE)).toEqual({ from: 5_025, to: 5_124 });
+    expect(applyKey('ArrowLeft', now, WHOLE)).toEqual({ from: 4_975, to: 5_074 });
+    expect(applyKey('Home', now, WHOLE)).toEqual({ from: 1_000, to: 1_099 });
+    expect(applyKey('End', now, WHOLE)).toEqual({ from: 22_999_901, to: 23_000_000 });
+    expect(applyKey('ArrowRight', { from: 7_000, to: 7_000 }, WHOLE)).toEqual({ from: 7_001, to: 7_001 });
+    expect(applyKey('a', now, WHOLE)).toBeNull();
   });
 });
 

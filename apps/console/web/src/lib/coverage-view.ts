@@ -4,39 +4,39 @@ export interface View {
   to: number;
 }
 
-const blocksOf = ({ from, to }: View): number => to - from + 1;
+const toBlocks = ({ from, to }: View): number => to - from + 1;
 
 /** Moves and cuts a view so that it is within the whole, keeping its size if it can. */
-export function within({ from, to }: View, whole: View): View {
-  const size = Math.min(Math.max(1, to - from + 1), blocksOf(whole));
+export function moveWithin({ from, to }: View, whole: View): View {
+  const size = Math.min(Math.max(1, to - from + 1), toBlocks(whole));
   const start = Math.min(Math.max(from, whole.from), whole.to - size + 1);
   return { from: start, to: start + size - 1 };
 }
 
 /** The block at a place, 0 being the left edge and 1 the right one. */
-export function blockAt(view: View, place: number): number {
-  return Math.min(view.to, Math.max(view.from, view.from + Math.floor(place * blocksOf(view))));
+export function getBlock(view: View, place: number): number {
+  return Math.min(view.to, Math.max(view.from, view.from + Math.floor(place * toBlocks(view))));
 }
 
 /** Shows `factor` times as many blocks, at least one; the block at `place` stays where it is. */
 export function zoom(view: View, whole: View, factor: number, place = 0.5): View {
-  const before = blocksOf(view);
+  const before = toBlocks(view);
   // A step is a block at least, or a small view would never change.
-  const wanted = Math.round(before * factor);
-  const size = Math.max(1, wanted === before ? before + Math.sign(factor - 1) : wanted);
-  const from = blockAt(view, place) - Math.min(size - 1, Math.floor(place * size));
-  return within({ from, to: from + size - 1 }, whole);
+  const scaled = Math.round(before * factor);
+  const size = Math.max(1, scaled === before ? before + Math.sign(factor - 1) : scaled);
+  const from = getBlock(view, place) - Math.min(size - 1, Math.floor(place * size));
+  return moveWithin({ from, to: from + size - 1 }, whole);
 }
 
 /** Moves by a share of what is shown: negative is towards the first block. */
 export function pan(view: View, whole: View, share: number): View {
-  const by = Math.sign(share) * Math.max(1, Math.round(Math.abs(share) * blocksOf(view)));
-  return within({ from: view.from + by, to: view.to + by }, whole);
+  const by = Math.sign(share) * Math.max(1, Math.round(Math.abs(share) * toBlocks(view)));
+  return moveWithin({ from: view.from + by, to: view.to + by }, whole);
 }
 
 /** What a key does to a view; null: nothing. */
-export function viewAfterKey(key: string, view: View, whole: View): View | null {
-  const size = blocksOf(view);
+export function applyKey(key: string, view: View, whole: View): View | null {
+  const size = toBlocks(view);
   switch (key) {
     case '+':
     case '=':
@@ -49,9 +49,9 @@ export function viewAfterKey(key: string, view: View, whole: View): View | null 
     case 'ArrowRight':
       return pan(view, whole, 0.25);
     case 'Home':
-      return within({ from: whole.from, to: whole.from + size - 1 }, whole);
+      return moveWithin({ from: whole.from, to: whole.from + size - 1 }, whole);
     case 'End':
-      return within({ from: whole.to - size + 1, to: whole.to }, whole);
+      return moveWithin({ from: whole.to - size + 1, to: whole.to }, whole);
     case '0':
       return whole;
     default:

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { csv } from './csv.js';
+import { toCsv } from './csv.js';
 
 it('cells with commas, quotes and lines are quoted, and formulas are text', () => {
   expect(
-    csv([
+    toCsv([
       ['kind', 'needs'],
       ['a,b', 'say "x"'],
       ['two\nlines', null],

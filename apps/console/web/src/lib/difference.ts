@@ -1,11 +1,11 @@
 type Fields = Readonly<Record<string, unknown>> | null;
 
 /** What differs between two states of a thing: `priority 100 → 7, windows none → Sat,Sun`. */
-export function differences(before: Fields, after: Fields): string {
+export function formatDifferences(before: Fields, after: Fields): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names
     .flatMap((name) => {
-      const [was, is] = [valueText(before?.[name]), valueText(after?.[name])];
+      const [was, is] = [formatValue(before?.[name]), formatValue(after?.[name])];
       if (was === is) return [];
       if (before === null) return [`${name} ${is}`];
       return [after === null ? `${name} ${was}` : `${name} ${was} → ${is}`];
@@ -14,8 +14,8 @@ export function differences(before: Fields, after: Fields): string {
 }
 
 /** A value as a person reads it. */
-export function valueText(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'none';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(' or ');
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(formatValue).join(' or ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,12 +1,12 @@
 /** 12,345 */
-export const count = (value: number): string => value.toLocaleString('en-US');
+export const formatCount = (value: number): string => value.toLocaleString('en-US');
 
-/** 12,345 or 0.42: what happens a second. */
-export const rate = (value: number): string =>
-  value >= 10 ? count(Math.round(value)) : String(Number(value.toPrecision(2)));
+/** 12,345 or 0.42: events per second. */
+export const formatRate = (value: number): string =>
+  value >= 10 ? formatCount(Math.round(value)) : String(Number(value.toPrecision(2)));
 
 /** 1.2 GB */
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
   let [left, unit] = [value, 0];
   for (; left >= 1_000 && unit < units.length - 1; unit++) left /= 1_000;
@@ -14,7 +14,7 @@ export function bytes(value: number): string {
 }
 
 /** 3 d 4 h, of milliseconds. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
@@ -23,14 +23,19 @@ export function duration(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** 2026-11-22 17:00:05, in the zone of the browser. */
-export function dateTime(value: string | number): string {
+/** A block's number, if it is known. */
+export const formatBlock = (number: number | null): string =>
+  number === null ? 'unknown' : formatCount(number);
+
+/** `2026-11-22T17:00:05`, in the zone of the browser. */
+export function toLocalIso(value: string | number): string {
   const date = new Date(value);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
-    .toISOString()
-    .slice(0, 19)
-    .replace('T', ' ');
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
+/** 2026-11-22 17:00:05, in the zone of the browser. */
+export const formatDate = (value: string | number): string => toLocalIso(value).replace('T', ' ');
+
 /** How long ago. */
-export const ago = (value: string): string => `${duration(Date.now() - new Date(value).getTime())} ago`;
+export const formatAgo = (value: string): string =>
+  `${formatDuration(Date.now() - new Date(value).getTime())} ago`;

@@ -1,4 +1,6 @@
-/** The first records of a bundle, and what inflating it told. */
+import { createSplitter } from '@packhouse/json';
+
+/** The first records of a bundle, and its inflated size. */
 export interface Records {
   /** The elements of its array, one a block. */
   first: unknown[];
@@ -6,8 +8,8 @@ export interface Records {
   rawBytes: number;
 }
 
-/** Most characters of records that are kept: a block of traces may have many millions. */
-const MOST_TEXT = 8_000_000;
+/** Bytes of text in which records are looked for: a block of traces may have many millions. */
+const MAX_SPLIT = 8_000_000;
 
 /**
  * Inflates a bundle, a gzipped JSON array, to its end (which checks its CRC-32), and parses its first records. Throws if
@@ -16,46 +18,29 @@ const MOST_TEXT = 8_000_000;
 export async function inflateRecords(file: Blob, most: number): Promise<Records> {
   const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
   const decoder = new TextDecoder();
-  const cut = createCutter(most);
+  const splitter = createSplitter<Uint8Array>({
+    form: 'array',
+    join,
+    refuse: (message) => new Error(message),
+  });
+  const found: Uint8Array[] = [];
   let rawBytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
+    if (found.length < most && rawBytes < MAX_SPLIT) found.push(...splitter.push(value));
     rawBytes += value.byteLength;
-    if (!cut.full()) cut.push(decoder.decode(value, { stream: true }));
   }
-  return { first: cut.records().map((text) => JSON.parse(text) as unknown), rawBytes };
+  const first = found.slice(0, most).map((record) => JSON.parse(decoder.decode(record)) as unknown);
+  return { first, rawBytes };
 }
 
-/** Cuts the elements out of the text of an array that comes in pieces. */
-function createCutter(most: number) {
-  const found: string[] = [];
-  let [text, at, depth, start, inString, escaped, over] = ['', 0, 0, -1, false, false, false];
-  const take = (end: number): void => {
-    if (start !== -1) found.push(text.slice(start, end));
-    start = -1;
-  };
-  const look = (character: string): void => {
-    if (inString) {
-      if (escaped) escaped = false;
-      else if (character === '\\') escaped = true;
-      else if (character === '"') inString = false;
-      return;
-    }
-    if (character === '"') inString = true;
-    if (character === '[' || character === '{') depth += 1;
-    if (character === ']' || character === '}') depth -= 1;
-    if ((character === ',' && depth === 1) || depth === 0) take(at);
-    else if (start === -1 && depth > 0 && (at > 0 || character !== '[') && character.trim() !== '')
-      start = at;
-  };
-  return {
-    full: () => over || found.length >= most,
-    push(piece: string): void {
-      text += piece;
-      for (; at < text.length && found.length < most; at++) look(text[at] as string);
-      over = text.length > MOST_TEXT;
-    },
-    records: (): readonly string[] => found.slice(0, most),
-  };
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

@@ -51,9 +51,9 @@ test('rows are told whole, in their order, when one of them changes', () => {
   expect(heard.map((news) => news?.rows)).toEqual([[{ n: 1 }, { n: 2 }], [{ n: 1 }, { n: 3 }], [{ n: 3 }]]);
 });
 
-test('a beat says how old the figures are, and why', () => {
+test('a heartbeat says how old the figures are, and why', () => {
   const problem = { code: 'DATABASE_UNAVAILABLE', message: 'Postgres does not answer.' };
-  last().tell('beat', { ageMs: 7_000, problem });
+  last().tell('heartbeat', { ageMs: 7_000, problem });
   expect(heard).toMatchObject([{ ageMs: 7_000, error: { message: 'Postgres does not answer.' } }]);
   expect(heard[0]?.rows).toBeUndefined();
 });

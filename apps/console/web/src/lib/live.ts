@@ -1,9 +1,9 @@
-import { ApiError, sessionEnded } from './api.js';
+import { ApiError, endSession } from './api.js';
 
-/** The reads whose changes the console tells; their rows are lists. */
+/** The reads whose changes the console sends; their rows are lists. */
 const TOPICS: ReadonlySet<string> = new Set(['overview', 'alarms', 'workers', 'nodes']);
 
-/** What is told of a topic. */
+/** A change of a topic. */
 export interface News {
   /** All rows; undefined: as before. */
   rows: unknown[] | undefined;
@@ -12,63 +12,63 @@ export interface News {
   error: ApiError | null;
 }
 
-/** null: nothing is told any more; whoever hears must ask for itself. */
-type Hear = (news: News | null) => void;
+/** null: no more changes are sent; the listener must poll. */
+type Listener = (news: News | null) => void;
 
 interface RowsEvent {
   keys?: string[];
   rows: Record<string, unknown>;
 }
 
-/** The console beats every 5 s: after a longer silence, a proxy holds its events back, or the connection is dead. */
+/** A heartbeat comes every 5 s: after a longer silence a proxy buffers the events, or the connection is dead. */
 const SILENCE_MS = 12_000;
 /** How long until a cut stream is tried again, in milliseconds. */
-const AGAIN_MS = 10_000;
+const RETRY_MS = 10_000;
 
-const hearers = new Map<string, Set<Hear>>();
+const listeners = new Map<string, Set<Listener>>();
 let source: EventSource | null = null;
 let open = '';
 let delivering = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Hears of changes of a topic, if the console tells them; returns a function that ends it. */
-export function listen(topic: string, hear: Hear): () => void {
+/** Listens to changes of a topic, if the console sends them; returns a function that ends it. */
+export function listen(topic: string, listener: Listener): () => void {
   if (!TOPICS.has(topic) || typeof EventSource === 'undefined') return () => undefined;
-  const others = hearers.get(topic) ?? new Set();
-  hearers.set(topic, others.add(hear));
+  const others = listeners.get(topic) ?? new Set();
+  listeners.set(topic, others.add(listener));
   document.addEventListener('visibilitychange', connect);
   queueMicrotask(connect);
   return () => {
-    others.delete(hear);
-    if (others.size === 0) hearers.delete(topic);
+    others.delete(listener);
+    if (others.size === 0) listeners.delete(topic);
     queueMicrotask(connect);
   };
 }
 
-function tell(news: News | null, topics: Iterable<string> = hearers.keys()): void {
-  for (const topic of topics) for (const hear of hearers.get(topic) ?? []) hear(news);
+function notify(news: News | null, topics: Iterable<string> = listeners.keys()): void {
+  for (const topic of topics) for (const listener of listeners.get(topic) ?? []) listener(news);
 }
 
-/** Opens a stream of the topics that are heard now; a hidden page has none, for browsers open six to a server at most. */
+/** Opens a stream of the topics with listeners; a hidden page has none, for browsers open six to a server at most. */
 function connect(): void {
-  const wanted = document.hidden ? '' : [...hearers.keys()].sort().join(',');
-  if (wanted === open && (source !== null || wanted === '')) return;
-  cut(wanted);
-  if (wanted === '') return;
-  const mine = new EventSource(`/api/events?topics=${wanted}`);
+  const topics = document.hidden ? '' : [...listeners.keys()].sort().join(',');
+  if (topics === open && (source !== null || topics === '')) return;
+  cut(topics);
+  if (topics === '') return;
+  const mine = new EventSource(`/api/events?topics=${topics}`);
   source = mine;
   const awake = (): void => {
     delivering = true;
     clearTimeout(timer);
-    timer = setTimeout(lost, SILENCE_MS);
+    timer = setTimeout(reconnect, SILENCE_MS);
   };
-  timer = setTimeout(lost, SILENCE_MS);
-  mine.onerror = lost;
+  timer = setTimeout(reconnect, SILENCE_MS);
+  mine.onerror = reconnect;
   mine.addEventListener('ended', () => {
     cut('');
-    sessionEnded();
+    endSession();
   });
-  mine.addEventListener('beat', ({ data }) => {
+  mine.addEventListener('heartbeat', ({ data }) => {
     awake();
     const { ageMs, problem } = JSON.parse(data) as {
       ageMs: number;
@@ -76,9 +76,9 @@ function connect(): void {
     };
     const error =
       problem === null ? null : new ApiError(503, problem.code, problem.message, problem.hint, {});
-    tell({ rows: undefined, ageMs, error });
+    notify({ rows: undefined, ageMs, error });
   });
-  for (const topic of wanted.split(',')) {
+  for (const topic of topics.split(',')) {
     let keys: string[] = [];
     let rows: Record<string, unknown> = {};
     mine.addEventListener(topic, ({ data }) => {
@@ -86,15 +86,15 @@ function connect(): void {
       const event = JSON.parse(data) as RowsEvent;
       keys = event.keys ?? keys;
       rows = Object.fromEntries(keys.map((key) => [key, event.rows[key] ?? rows[key]]));
-      tell({ rows: keys.map((key) => rows[key]), ageMs: 0, error: null }, [topic]);
+      notify({ rows: keys.map((key) => rows[key]), ageMs: 0, error: null }, [topic]);
     });
   }
 }
 
 /** The stream is cut: pages ask for themselves, and it is tried again later. */
-function lost(): void {
+function reconnect(): void {
   cut('');
-  timer = setTimeout(connect, AGAIN_MS);
+  timer = setTimeout(connect, RETRY_MS);
 }
 
 function cut(next: string): void {
@@ -102,6 +102,6 @@ function cut(next: string): void {
   source?.close();
   source = null;
   open = next;
-  if (delivering) tell(null);
+  if (delivering) notify(null);
   delivering = false;
 }

@@ -1,25 +1,41 @@
 /** How the reason of a hole is shown. */
 interface Reason {
-  /** Stands for it where colours do not tell. */
+  label: string;
+  /** For those who cannot tell the colours apart. */
   letter: string;
   meaning: string;
-  /** Whether it stays as it is until somebody acts. */
+  /** Whether it stays until an operator acts. */
   acts: boolean;
 }
 
 /** The reasons of holes as the console names them, the worst first. */
 export const REASONS: Readonly<Record<string, Reason>> = {
-  quarantined: { letter: 'Q', meaning: 'failed its checks, or no node has it', acts: true },
-  halted: { letter: 'H', meaning: 'halted by an alarm', acts: true },
-  'held-back': { letter: 'B', meaning: 'held back: staging is full', acts: true },
-  paused: { letter: 'P', meaning: 'its backfill is paused', acts: true },
-  cancelled: { letter: 'C', meaning: 'its backfill was cancelled', acts: true },
-  waiting: { letter: 'W', meaning: 'waits for its turn', acts: false },
-  queued: { letter: 'U', meaning: 'waits for a worker', acts: false },
-  fetching: { letter: 'F', meaning: 'is being fetched', acts: false },
-  staged: { letter: 'S', meaning: 'is here, waits for a full bundle', acts: false },
-  packing: { letter: 'K', meaning: 'is here, is being packed', acts: false },
-  'not-wanted': { letter: 'N', meaning: 'nobody asked for it', acts: false },
-  'not-finalized': { letter: 'T', meaning: 'is not final yet', acts: false },
-  'beyond-head': { letter: 'A', meaning: 'the chain is not there yet', acts: false },
+  quarantined: {
+    label: 'Quarantined',
+    letter: 'Q',
+    meaning: 'failed its checks, or no upstream has it',
+    acts: true,
+  },
+  halted: { label: 'Halted', letter: 'H', meaning: 'stopped by an alarm', acts: true },
+  throttled: {
+    label: 'Throttled (staging full)',
+    letter: 'B',
+    meaning: 'fetching waits for packing',
+    acts: true,
+  },
+  paused: { label: 'Paused', letter: 'P', meaning: 'its backfill is paused', acts: true },
+  cancelled: { label: 'Cancelled', letter: 'C', meaning: 'its backfill was cancelled', acts: true },
+  waiting: { label: 'Waiting', letter: 'W', meaning: 'not scheduled yet', acts: false },
+  queued: { label: 'Queued', letter: 'U', meaning: 'waiting for a worker', acts: false },
+  fetching: { label: 'Fetching', letter: 'F', meaning: 'being fetched', acts: false },
+  staged: { label: 'Staged', letter: 'S', meaning: 'fetched, waiting for a full bundle', acts: false },
+  packing: { label: 'Packing', letter: 'K', meaning: 'fetched, being packed', acts: false },
+  'not-requested': { label: 'Not requested', letter: 'N', meaning: 'in no backfill', acts: false },
+  'not-finalized': {
+    label: 'Not finalized yet',
+    letter: 'T',
+    meaning: 'published after finality',
+    acts: false,
+  },
+  'not-produced': { label: 'Not produced yet', letter: 'A', meaning: 'above the head', acts: false },
 };

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { routeOf } from './route.js';
+import { getRoute } from './route.js';
 
 test.each([
   ['#/backfills/7?network=main', 'backfills/7', 'main'],
-  ['#/quarantine/a%2Fb', 'quarantine/a/b', null],
-  ['#/%', '%', null],
-  ['', '', null],
+  ['#/quarantine/a%2Fb', 'quarantine/a/b', undefined],
+  ['#/%', '%', undefined],
+  ['', '', undefined],
 ])('the address %j is the path %j', (hash, path, network) => {
-  const route = routeOf(hash);
+  const route = getRoute(hash);
   expect(route.path).toBe(path);
-  expect(route.query.get('network')).toBe(network);
+  expect(route.query.network).toBe(network);
 });

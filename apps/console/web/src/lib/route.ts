@@ -1,18 +1,23 @@
 import { useEffect, useState } from 'preact/hooks';
+import { type Query, toQuery } from './query.js';
 
-/** Where the page is: `#/backfills/7?network=main` is path `backfills/7` and query `network=main`. */
-export interface Route {
+/** Where the page is: `#/backfills/7?network=main` is path `backfills/7`, its parts, and query `network=main`. */
+interface Route {
   path: string;
-  query: URLSearchParams;
+  parts: readonly string[];
+  /** Fields without a text are left out. */
+  query: Readonly<Record<string, string | undefined>>;
 }
 
-export function routeOf(hash: string): Route {
-  const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?');
-  return { path: decoded(path), query: new URLSearchParams(query) };
+export function getRoute(hash: string): Route {
+  const [encoded = '', query = ''] = hash.replace(/^#?\/?/, '').split('?');
+  const path = decode(encoded);
+  const fields = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
+  return { path, parts: path.split('/').filter(Boolean), query: Object.fromEntries(fields) };
 }
 
 /** A text with a lone percent sign stays as it is. */
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -22,9 +27,9 @@ function decoded(text: string): string {
 
 /** The route, and again whenever it changes. */
 export function useRoute(): Route {
-  const [route, setRoute] = useState(() => routeOf(location.hash));
+  const [route, setRoute] = useState(() => getRoute(location.hash));
   useEffect(() => {
-    const moved = (): void => setRoute(routeOf(location.hash));
+    const moved = (): void => setRoute(getRoute(location.hash));
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);
   }, []);
@@ -32,13 +37,4 @@ export function useRoute(): Route {
 }
 
 /** The address of a route. */
-export function hrefOf(
-  path: string,
-  query: Readonly<Record<string, string | number | undefined>> = {},
-): string {
-  const given = Object.entries(query).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, String(value)]],
-  );
-  const text = new URLSearchParams(given).toString();
-  return `#/${path}${text === '' ? '' : `?${text}`}`;
-}
+export const toHref = (path: string, query: Query = {}): string => `#/${path}${toQuery(query)}`;

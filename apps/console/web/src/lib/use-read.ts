@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer, Input, OperationName } from './answers.js';
 import { type ApiError, read } from './api.js';
 import { listen, type News } from './live.js';
 
@@ -10,48 +11,49 @@ export interface Reading<T> {
   at: number | null;
   /** Why the last attempt failed; null: it did not. */
   error: ApiError | null;
-  /** Reads at once, unless the console tells of changes anyway. */
-  again(): void;
+  /** Reads at once, unless the console sends its changes. */
+  reload(): void;
 }
 
 /**
- * Reads at once, when the input changes, and then as the console tells of changes (see `live.ts`), or where it does not,
- * every so many milliseconds (default 5,000) while the page is seen.
+ * Reads at once, when the input changes, and then as the console sends changes (see `live.ts`), or else
+ * every `everyMs` while the page is visible.
  */
-export function useRead<T>(
-  name: string,
-  input: Readonly<Record<string, unknown>> = {},
+export function useRead<N extends OperationName>(
+  name: N,
+  input: Input<N> = {},
   everyMs = 5_000,
-): Reading<T> {
-  const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: undefined, at: null, error: null });
-  const again = useRef<() => void>(() => undefined);
+): Reading<Answer<N>> {
+  type T = Answer<N>;
+  const [state, setState] = useState<Omit<Reading<T>, 'reload'>>({ value: undefined, at: null, error: null });
+  const reload = useRef<() => void>(() => undefined);
   const query = JSON.stringify(input);
   useEffect(() => {
-    const gone = new AbortController();
+    const aborter = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let reading = false;
     let live = false;
-    const look = async (): Promise<void> => {
+    const load = async (): Promise<void> => {
       clearTimeout(timer);
-      if (gone.signal.aborted || reading || live) return;
+      if (aborter.signal.aborted || reading || live) return;
       reading = true;
       try {
-        const value = await read<T>(name, JSON.parse(query), gone.signal);
-        // What was told meanwhile is newer.
-        if (!gone.signal.aborted && !live) setState({ value, at: Date.now(), error: null });
+        const value = await read(name, JSON.parse(query), aborter.signal);
+        // What arrived meanwhile is newer.
+        if (!aborter.signal.aborted && !live) setState({ value, at: Date.now(), error: null });
       } catch (error) {
-        if (!gone.signal.aborted) setState((before) => ({ ...before, error: error as ApiError }));
+        if (!aborter.signal.aborted) setState((before) => ({ ...before, error: error as ApiError }));
       }
       reading = false;
-      if (!gone.signal.aborted && !document.hidden && !live) timer = setTimeout(look, everyMs);
+      if (!aborter.signal.aborted && !document.hidden && !live) timer = setTimeout(load, everyMs);
     };
-    const shown = (): void => {
-      if (!document.hidden) void look();
+    const onVisible = (): void => {
+      if (!document.hidden) void load();
     };
-    again.current = () => void look();
-    const hear = (news: News | null): void => {
+    reload.current = () => void load();
+    const onNews = (news: News | null): void => {
       live = news !== null && (live || news.rows !== undefined);
-      if (news === null) return void look();
+      if (news === null) return void load();
       if (live) clearTimeout(timer);
       const { rows, ageMs, error } = news;
       setState((before) => ({
@@ -63,15 +65,15 @@ export function useRead<T>(
         error,
       }));
     };
-    const deaf = query === '{}' ? listen(name, hear) : undefined;
-    document.addEventListener('visibilitychange', shown);
-    void look();
+    const stop = query === '{}' ? listen(name, onNews) : undefined;
+    document.addEventListener('visibilitychange', onVisible);
+    void load();
     return () => {
-      deaf?.();
-      gone.abort();
+      stop?.();
+      aborter.abort();
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', shown);
+      document.removeEventListener('visibilitychange', onVisible);
     };
   }, [name, query, everyMs]);
-  return { ...state, again: () => again.current() };
+  return { ...state, reload: () => reload.current() };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CLOSED, weekOf, windowsOf } from './windows.js';
+import { CLOSED, toWeek, toWindows } from './windows.js';
 
 test.each([
   [['Mon-Fri 20:00-06:00 Europe/Berlin']],
@@ -7,26 +7,26 @@ test.each([
   [['Sun 22:00-03:00 America/New_York']],
   [['Fri 20:00-24:00 UTC', 'Sat,Sun UTC', 'Mon 00:00-06:00 UTC']],
 ])('%j is a week, and that week is the same windows', (windows) => {
-  const { week, zone } = weekOf(windows) ?? { week: CLOSED, zone: '' };
-  const again = windowsOf(week, zone);
+  const { week, zone } = toWeek(windows) ?? { week: CLOSED, zone: '' };
+  const again = toWindows(week, zone);
   expect([...again].sort()).toEqual([...windows].sort());
 });
 
 test('hours that follow each other over midnight are one window', () => {
-  const given = weekOf(['Mon-Wed 00:00-08:00 UTC', 'Mon-Tue 09:00-24:00 UTC']);
-  const windows = windowsOf(given?.week ?? CLOSED, 'UTC');
+  const given = toWeek(['Mon-Wed 00:00-08:00 UTC', 'Mon-Tue 09:00-24:00 UTC']);
+  const windows = toWindows(given?.week ?? CLOSED, 'UTC');
   expect(windows).toEqual(['Mon 00:00-08:00 UTC', 'Mon,Tue 09:00-08:00 UTC']);
-  expect(weekOf(windows)).toEqual(given);
+  expect(toWeek(windows)).toEqual(given);
 });
 
 test('a night belongs to the day on which it begins', () => {
-  const open = weekOf(['Sun 22:00-03:00'])?.week.flatMap((is, hour) => (is ? [hour] : []));
+  const open = toWeek(['Sun 22:00-03:00'])?.week.flatMap((is, hour) => (is ? [hour] : []));
   expect(open).toEqual([0, 1, 2, 166, 167]);
 });
 
 test('a whole day that begins in the evening is written in two parts, as no window ends when it begins', () => {
   const week = CLOSED.map((_, hour) => hour >= 20 && hour < 44);
-  expect(windowsOf(week, 'UTC')).toEqual(['Mon 20:00-24:00 UTC', 'Tue 00:00-20:00 UTC']);
+  expect(toWindows(week, 'UTC')).toEqual(['Mon 20:00-24:00 UTC', 'Tue 00:00-20:00 UTC']);
 });
 
 test.each([
@@ -37,13 +37,13 @@ test.each([
   [['Mon 10:00-10:00 UTC']],
   [[]],
 ])('%j is no week of whole hours in one zone', (windows) => {
-  expect(weekOf(windows)).toBeNull();
+  expect(toWeek(windows)).toBeNull();
 });
 
 test('always open, and never, are no window', () => {
-  expect(windowsOf(CLOSED, 'UTC')).toEqual([]);
+  expect(toWindows(CLOSED, 'UTC')).toEqual([]);
   expect(
-    windowsOf(
+    toWindows(
       CLOSED.map(() => true),
       'UTC',
     ),

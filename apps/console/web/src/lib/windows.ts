@@ -1,6 +1,9 @@
+import { parseWeekHours, type WeekHours } from '@packhouse/runtime';
+
 /** Days of a week, as windows of backfills name them; a week of the grid begins on Monday. */
 export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const HOURS = 24;
+const HOUR_MS = 3_600_000;
 const WEEK = DAYS.length * HOURS;
 
 /** Whether each hour of a week is open: 168, from Monday 00:00 on. */
@@ -9,53 +12,35 @@ export type Week = readonly boolean[];
 export const CLOSED: Week = Array.from({ length: WEEK }, () => false);
 
 /** Windows of whole hours as a week; null: they have minutes, different zones, or cannot be read here. */
-export function weekOf(windows: readonly string[]): { week: Week; zone: string } | null {
+export function toWeek(windows: readonly string[]): { week: Week; zone: string } | null {
   const week = [...CLOSED];
   let zone: string | null = null;
   for (const text of windows) {
     const window = parse(text);
     if (window === null || (zone !== null && zone !== window.zone)) return null;
     zone = window.zone;
+    const [start, end] = [window.start / HOUR_MS, window.end / HOUR_MS];
+    if (!Number.isInteger(start) || !Number.isInteger(end)) return null;
     for (const day of window.days) {
-      for (let hour = 0; hour < window.hours; hour++) {
-        week[(day * HOURS + window.start + hour) % WEEK] = true;
-      }
+      const midnight = ((day + 6) % DAYS.length) * HOURS;
+      const last = end > start ? end : end + HOURS;
+      for (let hour = start; hour < last; hour++) week[(midnight + hour) % WEEK] = true;
     }
   }
   return zone === null ? null : { week, zone };
 }
 
-function parse(text: string): { days: number[]; start: number; hours: number; zone: string } | null {
-  const words = text.trim().split(/\s+/);
-  const days = /^[a-z]{3}([,-][a-z]{3})*$/i.test(words[0] ?? '') ? daysOf(words[0] as string) : null;
-  if (days !== null) words.shift();
-  const times = /^([01]\d|2[0-3]):00-([01]\d|2[0-4]):00$/.exec(words[0] ?? '');
-  if (times !== null) words.shift();
-  if ((days === null && times === null) || words.length > 1 || /^\d/.test(words[0] ?? '')) return null;
-  const [start, end] = times === null ? [0, HOURS] : [Number(times[1]), Number(times[2])];
-  if (start === end) return null;
-  const hours = end > start ? end - start : end + HOURS - start;
-  return { days: days ?? DAYS.map((_, day) => day), start, hours, zone: words[0] ?? 'UTC' };
-}
-
-/** null: it is no list of days. */
-function daysOf(text: string): number[] | null {
-  const found: number[] = [];
-  for (const part of text.split(',')) {
-    const [first, last = first] = part
-      .split('-')
-      .map((name) => DAYS.findIndex((day) => day.toLowerCase() === name.toLowerCase()));
-    if (first === undefined || last === undefined || first < 0 || last < 0) return null;
-    for (let day = first; ; day = (day + 1) % DAYS.length) {
-      found.push(day);
-      if (day === last) break;
-    }
+/** null: it is no window. Its zone may be half typed. */
+function parse(text: string): WeekHours | null {
+  try {
+    return parseWeekHours(text, (why) => new Error(why));
+  } catch {
+    return null;
   }
-  return found;
 }
 
 /** A week as windows: `Mon-Fri 20:00-06:00 Europe/Berlin`. None if it is always open, or never. */
-export function windowsOf(week: Week, zone: string): string[] {
+export function toWindows(week: Week, zone: string): string[] {
   if (week.every((open) => open) || !week.some((open) => open)) return [];
   const days = new Map<string, number[]>();
   const add = (day: number, start: number, end: number): void => {
@@ -69,7 +54,7 @@ export function windowsOf(week: Week, zone: string): string[] {
     while (week[(at + length) % WEEK]) length++;
     addRun(at, length, add);
   }
-  return [...days].map(([times, list]) => `${daysText(list)} ${times}${zone}`);
+  return [...days].map(([times, list]) => `${formatDays(list)} ${times}${zone}`);
 }
 
 /** Hours in a row: one window if they are of one night, else one up to midnight, whole days, and the rest. */
@@ -83,7 +68,7 @@ function addRun(at: number, length: number, add: (day: number, start: number, en
   }
 }
 
-function daysText(days: readonly number[]): string {
+function formatDays(days: readonly number[]): string {
   const open = DAYS.map((_, day) => days.includes(day));
   const parts: string[] = [];
   for (let first = 0; first < DAYS.length; first++) {

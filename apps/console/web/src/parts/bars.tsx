@@ -1,9 +1,9 @@
-import { count } from '../lib/format.js';
+import { formatCount } from '../lib/format.js';
 
 const WIDTH = 640;
 const HEIGHT = 120;
 
-/** A chart of bars, one for each name; read out as a list. */
+/** A bar chart, one bar per name. */
 export function Bars({ label, rows }: { label: string; rows: readonly { name: string; value: number }[] }) {
   const most = Math.max(1, ...rows.map(({ value }) => value));
   const width = WIDTH / Math.max(1, rows.length);
@@ -15,13 +15,13 @@ export function Bars({ label, rows }: { label: string; rows: readonly { name: st
           const place = { x: index * width + width * 0.1, y: HEIGHT - height };
           return (
             <rect key={name} {...place} width={width * 0.8} height={height}>
-              <title>{`${name}: ${count(value)}`}</title>
+              <title>{`${name}: ${formatCount(value)}`}</title>
             </rect>
           );
         })}
       </svg>
       <figcaption>
-        {label}: {rows[0]?.name} to {rows.at(-1)?.name}, at most {count(most)}
+        {label}: {rows[0]?.name} to {rows.at(-1)?.name}, peak {formatCount(most)}
       </figcaption>
     </figure>
   );

@@ -1,25 +1,25 @@
 import { REASONS } from '../lib/reasons.js';
 
-/** What colours, letters and lines of the map mean; the map takes its colours from here. */
+/** The colours, letters and lines of the map, which takes its colours from here. */
 export function CoverageLegend() {
   return (
     <details class="legend" open>
-      <summary>Legend: the worst reason of a column, as high as the share that is missing</summary>
+      <summary>Legend: worst reason per column; height: share of missing blocks</summary>
       <ul>
         <li>
-          <span class="swatch published" data-reason="published" /> published
+          <span class="swatch published" data-reason="published" /> Published
         </li>
-        {Object.entries(REASONS).map(([reason, { letter, meaning, acts }]) => (
+        {Object.entries(REASONS).map(([reason, { letter, label, meaning, acts }]) => (
           <li key={reason}>
             <span class={`swatch ${reason} ${acts ? 'acts' : ''}`} data-reason={reason} />{' '}
-            <strong>{letter}</strong> {reason}: {meaning}
+            <strong>{letter}</strong> {label}: {meaning}
           </li>
         ))}
         <li>
-          <span class="swatch acts lines" /> lines across it: stays so until somebody acts
+          <span class="swatch acts lines" /> Striped: needs action
         </li>
         <li>
-          <span class="swatch unread" data-reason="unread" /> being read
+          <span class="swatch unread" data-reason="unread" /> Loading
           <span class="ground" data-reason="ground" hidden />
         </li>
       </ul>

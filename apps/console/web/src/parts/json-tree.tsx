@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 
 /** Branches of a node that are shown, and characters of a text. */
-const MOST_BRANCHES = 200;
-const MOST_TEXT = 2_000;
+const MAX_BRANCHES = 200;
+const MAX_TEXT = 2_000;
 
 /** A JSON value as a tree whose branches are made when they are opened. */
 export function JsonTree({ name, value, open = false }: { name: string; value: unknown; open?: boolean }) {
@@ -12,7 +12,7 @@ export function JsonTree({ name, value, open = false }: { name: string; value: u
     return (
       <div class="leaf">
         <span class="faint">{name}:</span>{' '}
-        <bdi>{text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)} …` : text}</bdi>
+        <bdi>{text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} …` : text}</bdi>
       </div>
     );
   }
@@ -24,8 +24,8 @@ export function JsonTree({ name, value, open = false }: { name: string; value: u
         {name} <span class="faint">({size})</span>
       </summary>
       {shown &&
-        entries.slice(0, MOST_BRANCHES).map(([key, each]) => <JsonTree key={key} name={key} value={each} />)}
-      {shown && entries.length > MOST_BRANCHES && <p>{entries.length - MOST_BRANCHES} more are not shown.</p>}
+        entries.slice(0, MAX_BRANCHES).map(([key, each]) => <JsonTree key={key} name={key} value={each} />)}
+      {shown && entries.length > MAX_BRANCHES && <p>{entries.length - MAX_BRANCHES} more not shown.</p>}
     </details>
   );
 }

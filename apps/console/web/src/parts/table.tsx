@@ -1,21 +1,30 @@
 import type { ComponentChildren } from 'preact';
+import type { Answer, Input, OperationName } from '../lib/answers.js';
+import type { Query } from '../lib/query.js';
+import { toHref, useRoute } from '../lib/route.js';
+import { Read } from './states.js';
 
-export interface Column<T> {
-  title: string;
-  /** Numbers stand at the right. */
-  number?: boolean;
-  cell(row: T): ComponentChildren;
-}
+/** The cells of a row, by the titles of their columns. */
+export type Columns<T> = Readonly<Record<string, (row: T) => ComponentChildren>>;
 
-/** A table; on a narrow screen each row becomes a card. Beyond `most` rows it says how many are left out. */
-export function Table<T>(given: {
+interface TableProps<T> {
   label: string;
-  columns: readonly Column<T>[];
+  columns: Columns<T>;
+  /** The titles of the columns that are aligned to the right. */
+  numbers?: readonly string[];
   rows: readonly T[];
   keyOf: (row: T) => string | number;
-  most?: number;
-}) {
-  const { label, columns, rows, keyOf, most = 500 } = given;
+  /** Shown instead of a table without rows. */
+  empty?: ComponentChildren;
+}
+
+/** Rows that are shown. */
+const MAX_ROWS = 500;
+
+/** A table; on a narrow screen each row becomes a card. */
+export function Table<T>({ label, columns, numbers = [], rows, keyOf, empty }: TableProps<T>) {
+  if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;
+  const getClass = (title: string) => (numbers.includes(title) ? 'number' : undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard (WCAG 2.1.1)
     <section class="table-frame" aria-label={label} tabIndex={0}>
@@ -23,18 +32,18 @@ export function Table<T>(given: {
         <caption class="unseen">{label}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, number }) => (
-              <th key={title} scope="col" class={number ? 'number' : undefined}>
+            {Object.keys(columns).map((title) => (
+              <th key={title} scope="col" class={getClass(title)}>
                 {title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.slice(0, most).map((row) => (
+          {rows.slice(0, MAX_ROWS).map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ title, number, cell }) => (
-                <td key={title} data-title={title} class={number ? 'number' : undefined}>
+              {Object.entries(columns).map(([title, cell]) => (
+                <td key={title} data-title={title} class={getClass(title)}>
                   <div>{cell(row)}</div>
                 </td>
               ))}
@@ -42,7 +51,66 @@ export function Table<T>(given: {
           ))}
         </tbody>
       </table>
-      {rows.length > most && <p>{(rows.length - most).toLocaleString('en-US')} more rows are not shown.</p>}
+      {rows.length > MAX_ROWS && (
+        <p>{(rows.length - MAX_ROWS).toLocaleString('en-US')} more rows not shown.</p>
+      )}
     </section>
+  );
+}
+
+interface Page<T> {
+  rows: readonly T[];
+  more: boolean;
+}
+/** A row of an answer that is a list, or a page of one. */
+type RowOf<A> = A extends readonly (infer T)[] ? T : A extends Page<infer T> ? T : never;
+
+/** Where a page of rows is, and what the address of the next one has besides, by the last row. */
+interface Pages<T> {
+  path: string;
+  query: Query;
+  next: (last: T) => Query;
+  titles?: readonly [first: string, next: string];
+}
+
+/** Reads rows, or a page of them, and shows them as a table. */
+export function ReadTable<N extends OperationName>(
+  given: Omit<TableProps<RowOf<Answer<N>>>, 'rows'> & {
+    name: N;
+    input?: Input<N>;
+    everyMs?: number;
+    above?: ComponentChildren;
+    pages?: Pages<RowOf<Answer<N>>>;
+  },
+) {
+  const { name, input, everyMs, above, pages, ...table } = given;
+  type T = RowOf<Answer<N>>;
+  return (
+    <Read name={name} input={input} everyMs={everyMs} above={above}>
+      {(value) => {
+        const { rows, more } = toPage<T>(value);
+        return (
+          <>
+            <Table {...table} rows={rows} />
+            {pages !== undefined && <PageLinks {...pages} last={more ? rows.at(-1) : undefined} />}
+          </>
+        );
+      }}
+    </Read>
+  );
+}
+
+const toPage = <T,>(value: unknown): Page<T> =>
+  Array.isArray(value) ? { rows: value, more: false } : (value as Page<T>);
+
+/** The first page and the next one; `last` is undefined if this is it. */
+export function PageLinks<T>(given: Pages<T> & { last: T | undefined }) {
+  const { path, query, next, titles = ['First', 'Next'], last } = given;
+  const { after, before } = useRoute().query;
+  return (
+    <p class="pages">
+      {(after ?? before) !== undefined && <a href={toHref(path, query)}>{titles[0]}</a>}
+      {last !== undefined && <a href={toHref(path, { ...query, ...next(last) })}>{titles[1]}</a>}
+    </p>
   );
 }

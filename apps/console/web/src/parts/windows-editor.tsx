@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { CLOSED, DAYS, weekOf, windowsOf } from '../lib/windows.js';
+import { CLOSED, DAYS, toWeek, toWindows } from '../lib/windows.js';
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const MOVES: Readonly<Record<string, number>> = {
@@ -9,20 +9,20 @@ const MOVES: Readonly<Record<string, number>> = {
   ArrowDown: HOURS.length,
 };
 
-/** Windows as a grid of the hours of a week, and as text beside it, which the form sends as the field `windows`. */
+/** Windows as a grid of the hours of a week, and as text, which the form sends as the field `windows`. */
 export function WindowsEditor({ initial }: { initial: readonly string[] }) {
   const [text, setText] = useState(initial.join('\n'));
   const [zone, setZone] = useState(
-    weekOf(initial)?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC',
+    toWeek(initial)?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC',
   );
   const [at, setAt] = useState(0);
-  /** What the hours under a held pointer become. */
+  /** The state of hours while the pointer is down. */
   const painting = useRef(true);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const known = lines.length === 0 ? { week: CLOSED, zone } : weekOf(lines);
+  const known = lines.length === 0 ? { week: CLOSED, zone } : toWeek(lines);
   const set = (hour: number, open: boolean): void => {
     if (known === null) return;
-    setText(windowsOf(known.week.with(hour, open), zone).join('\n'));
+    setText(toWindows(known.week.with(hour, open), zone).join('\n'));
   };
   const move = (event: KeyboardEvent): void => {
     const step = MOVES[event.key];
@@ -34,12 +34,12 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
     frame?.querySelector<HTMLElement>(`[data-hour="${next}"]`)?.focus();
   };
   const enter = (event: PointerEvent, hour: number): void => {
-    // While the button is held, hours become what the first one became.
+    // While the button is down, hours become what the first one became.
     if (event.buttons === 1 && known !== null) set(hour, painting.current);
   };
   return (
     <fieldset>
-      <legend>Only in these hours; none: always</legend>
+      <legend>Time windows (none: always)</legend>
       <label>
         Time zone{' '}
         <input
@@ -47,7 +47,7 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
           list="zones"
           onInput={(event) => {
             setZone(event.currentTarget.value);
-            if (known !== null) setText(windowsOf(known.week, event.currentTarget.value).join('\n'));
+            if (known !== null) setText(toWindows(known.week, event.currentTarget.value).join('\n'));
           }}
         />
         <datalist id="zones">
@@ -57,10 +57,10 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
         </datalist>
       </label>
       {known === null ? (
-        <p class="faint">These windows have minutes or several zones: change them as text.</p>
+        <p class="faint">These windows have minutes or several zones: edit them as text.</p>
       ) : (
         <table class="week">
-          <caption class="unseen">Hours of a week; arrow keys move, space opens or closes an hour</caption>
+          <caption class="unseen">Hours of the week. Arrow keys move, Space toggles an hour.</caption>
           <tbody>
             {DAYS.map((day, row) => (
               <tr key={day}>
@@ -97,7 +97,7 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
         </table>
       )}
       <label>
-        As text, one a line
+        As text, one per line
         <textarea
           name="windows"
           rows={Math.max(2, lines.length)}

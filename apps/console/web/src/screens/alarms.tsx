@@ -1,70 +1,43 @@
 import { useState } from 'preact/hooks';
-import { ago, dateTime } from '../lib/format.js';
-import { useRead } from '../lib/use-read.js';
-import { ActionButton } from '../parts/action-button.js';
-import { Empty, Shown } from '../parts/states.js';
-import { Table } from '../parts/table.js';
+import { formatDate } from '../lib/format.js';
+import { useMayChange } from '../lib/use-session.js';
+import { ActionButton } from '../parts/changes.js';
+import { Ago } from '../parts/facts.js';
+import { ReadTable } from '../parts/table.js';
 
-interface Alarm {
-  network: string;
-  name: string;
-  message: string;
-  raisedAt: string;
-  clearedAt: string | null;
-  clearedBy: string | null;
-}
-
-/** What an operator must look at. */
-export function Alarms({ mayChange }: { mayChange: boolean }) {
+/** What needs an operator. */
+export function Alarms() {
   const [cleared, setCleared] = useState(false);
-  const reading = useRead<Alarm[]>('alarms', cleared ? { cleared } : {});
+  const mayChange = useMayChange();
   return (
     <>
       <h1>Alarms</h1>
       <label class="inline">
-        <input type="checkbox" checked={cleared} onChange={() => setCleared(!cleared)} /> also the cleared
-        ones
+        <input type="checkbox" checked={cleared} onChange={() => setCleared(!cleared)} /> Include cleared
       </label>
-      <Shown reading={reading}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{cleared ? 'No alarm was ever raised.' : 'No alarm is open.'}</Empty>
-          ) : (
-            <Table
-              label="Alarms"
-              rows={rows}
-              keyOf={(row) => `${row.network} ${row.name} ${row.raisedAt}`}
-              columns={[
-                { title: 'Network', cell: (row) => row.network },
-                { title: 'Alarm', cell: (row) => <strong>{row.name}</strong> },
-                {
-                  title: 'Raised',
-                  cell: (row) => <span title={dateTime(row.raisedAt)}>{ago(row.raisedAt)}</span>,
-                },
-                { title: 'Message', cell: (row) => row.message },
-                {
-                  title: 'State',
-                  cell: (row) =>
-                    row.clearedAt !== null ? (
-                      `cleared ${dateTime(row.clearedAt)} by ${row.clearedBy}`
-                    ) : mayChange ? (
-                      <ActionButton
-                        name="alarms/clear"
-                        input={{ network: row.network, name: row.name }}
-                        confirm={`Clear ${row.name} of ${row.network}? What it stopped continues with the present state.`}
-                        done={reading.again}
-                      >
-                        Clear
-                      </ActionButton>
-                    ) : (
-                      'open'
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <ReadTable
+        name="alarms"
+        input={cleared ? { cleared } : {}}
+        label="Alarms"
+        keyOf={(row) => `${row.network} ${row.name} ${row.raisedAt}`}
+        empty={cleared ? 'No alarms yet.' : 'No open alarms.'}
+        columns={{
+          Network: (row) => row.network,
+          Alarm: (row) => <strong>{row.name}</strong>,
+          Raised: (row) => <Ago at={row.raisedAt} />,
+          Message: (row) => row.message,
+          State: ({ network, name, clearedAt, clearedBy }) => {
+            if (clearedAt !== null) return `cleared ${formatDate(clearedAt)} by ${clearedBy}`;
+            if (!mayChange) return 'open';
+            const confirm = `Clear ${name} of ${network}? What it stopped resumes.`;
+            return (
+              <ActionButton name="alarms/clear" input={{ network, name }} confirm={confirm}>
+                Clear
+              </ActionButton>
+            );
+          },
+        }}
+      />
     </>
   );
 }

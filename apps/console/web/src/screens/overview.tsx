@@ -1,57 +1,32 @@
 import { useState } from 'preact/hooks';
-import { bytes, count, duration, rate } from '../lib/format.js';
-import { hrefOf } from '../lib/route.js';
-import { useRead } from '../lib/use-read.js';
+import type { Answer } from '../lib/answers.js';
+import { formatBlock, formatBytes, formatCount, formatDuration, formatRate } from '../lib/format.js';
+import { toHref } from '../lib/route.js';
+import { NewBackfillButton } from '../parts/navigation.js';
+import { NoNetworks } from '../parts/networks.js';
 import { Sparkline } from '../parts/sparkline.js';
-import { Empty, Shown } from '../parts/states.js';
+import { Read } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 
-interface Kind {
-  kind: string;
-  wanted: boolean;
-  completeTo: number | null;
-  bundles: number;
-  blocks: number;
-  bytes: number;
-  blocksPerSecond: number | null;
-  bytesPerSecond: number | null;
-  etaSeconds: number | null;
-}
+type Network = Answer<'overview'>[number];
 
-interface Network {
-  network: string;
-  head: number | null;
-  finalized: number | null;
-  firstWanted: number | null;
-  completeTo: number | null;
-  kinds: Kind[];
-  recent: number[];
-  quarantinedBlocks: number;
-  alarms: { name: string; message: string }[];
-}
+/** Networks from which on they can be searched by name. */
+const MIN_SEARCHED = 10;
 
-/** From so many networks on, they can be searched by name. */
-const MANY = 10;
-
-/** All networks: how far each is, how fast, and what an operator must look at. */
+/** All networks: progress, rate, and what needs an operator. */
 export function Overview() {
   const [search, setSearch] = useState('');
-  const reading = useRead<Network[]>('overview');
   return (
     <>
       <h1>Overview</h1>
-      <Shown reading={reading}>
+      <Read name="overview">
         {(all) =>
           all.length === 0 ? (
-            <Empty>
-              The database knows no network yet. An ingester enters those of its networks file when it starts:{' '}
-              <code>packhouse ingester</code>, or <code>packhouse local --rpc URL</code> for everything on one
-              machine.
-            </Empty>
+            <NoNetworks />
           ) : (
             <>
               <Totals networks={all} />
-              {all.length >= MANY && (
+              {all.length >= MIN_SEARCHED && (
                 <label class="inline">
                   Search{' '}
                   <input
@@ -65,7 +40,7 @@ export function Overview() {
             </>
           )
         }
-      </Shown>
+      </Read>
     </>
   );
 }
@@ -78,12 +53,12 @@ function Totals({ networks }: { networks: readonly Network[] }) {
   const alarms = sum(networks, (each) => each.alarms.length);
   const quarantined = sum(networks, (each) => each.quarantinedBlocks);
   const figures: [string, string, string?][] = [
-    ['Networks', count(networks.length)],
-    ['Bundles', count(sum(kinds, (each) => each.bundles))],
-    ['Stored', bytes(sum(kinds, (each) => each.bytes))],
-    ['Published a second', `${bytes(sum(kinds, (each) => each.bytesPerSecond))}`],
-    ['Open alarms', count(alarms), alarms > 0 ? 'bad' : undefined],
-    ['Blocks in quarantine', count(quarantined), quarantined > 0 ? 'wait' : undefined],
+    ['Networks', formatCount(networks.length)],
+    ['Bundles', formatCount(sum(kinds, (each) => each.bundles))],
+    ['Stored', formatBytes(sum(kinds, (each) => each.bytes))],
+    ['Published/s', getRate(kinds) ?? 'unknown'],
+    ['Open alarms', formatCount(alarms), alarms > 0 ? 'bad' : undefined],
+    ['Quarantined blocks', formatCount(quarantined), quarantined > 0 ? 'wait' : undefined],
   ];
   return (
     <dl class="figures">
@@ -103,71 +78,75 @@ function Networks({ rows }: { rows: readonly Network[] }) {
       label="Networks"
       rows={rows}
       keyOf={(row) => row.network}
-      columns={[
-        {
-          title: 'Network',
-          cell: ({ network }) => (
-            <a href={hrefOf('coverage', { network })}>
-              <bdi>{network}</bdi>
-            </a>
-          ),
-        },
-        { title: 'Head', number: true, cell: ({ head }) => block(head) },
-        { title: 'Final', number: true, cell: ({ finalized }) => block(finalized) },
-        { title: 'Complete to', number: true, cell: (row) => <CompleteTo row={row} /> },
-        { title: 'Rate', number: true, cell: (row) => <Rate row={row} /> },
-        { title: 'Done in', number: true, cell: (row) => <Left row={row} /> },
-        {
-          title: 'Quarantine',
-          number: true,
-          cell: ({ quarantinedBlocks: blocks }) =>
-            blocks === 0 ? '0' : <span class="wait">{count(blocks)}</span>,
-        },
-        { title: 'Alarms', cell: ({ alarms }) => <Alarms alarms={alarms} /> },
-      ]}
+      numbers={['Head', 'Finalized', 'Complete through', 'Rate', 'ETA', 'Quarantined']}
+      columns={{
+        Network: ({ network }) => (
+          <a href={toHref('coverage', { network })}>
+            <bdi>{network}</bdi>
+          </a>
+        ),
+        Head: ({ head }) => formatBlock(head),
+        Finalized: ({ finalized }) => formatBlock(finalized),
+        'Complete through': (row) => <CompleteThrough row={row} />,
+        Rate: (row) => <Rate row={row} />,
+        ETA: (row) => <Eta row={row} />,
+        Quarantined: ({ quarantinedBlocks: blocks }) =>
+          blocks === 0 ? '0' : <span class="wait">{formatCount(blocks)}</span>,
+        Alarms: ({ alarms }) => <Alarms alarms={alarms} />,
+      }}
     />
   );
 }
 
-const block = (number: number | null): string => (number === null ? 'unknown' : count(number));
-
-function CompleteTo({ row }: { row: Network }) {
-  const { completeTo, finalized, firstWanted } = row;
-  if (firstWanted === null) {
+function CompleteThrough({ row }: { row: Network }) {
+  const { completeThrough, finalized, firstRequested, network } = row;
+  if (firstRequested === null) {
     return (
       <span class="faint">
-        nothing is wanted: <code>packhouse backfill add</code>
+        No backfills yet. <NewBackfillButton query={{ network }} />
       </span>
     );
   }
-  if (completeTo === null || completeTo < firstWanted) return <>nothing from {count(firstWanted)} on</>;
-  const behind = finalized === null ? 0 : finalized - completeTo;
+  if (completeThrough === null || completeThrough < firstRequested)
+    return <>none yet, starts at {formatCount(firstRequested)}</>;
+  const behind = finalized === null ? 0 : finalized - completeThrough;
   return (
     <>
-      {count(completeTo)}
-      {behind > 0 && <div class="faint">{count(behind)} behind final</div>}
+      {formatCount(completeThrough)}
+      {behind > 0 && <div class="faint">{formatCount(behind)} blocks behind finalized</div>}
     </>
   );
 }
 
-/** Blocks of all kinds together, the last five minutes as a line, and each kind below. */
+/** Blocks of all kinds together, with their bytes; null: unknown. */
+function getRate(kinds: Network['kinds']): string | null {
+  if (kinds.every((each) => each.blocksPerSecond === null)) return null;
+  const [blocks, size] = [
+    sum(kinds, (each) => each.blocksPerSecond),
+    sum(kinds, (each) => each.bytesPerSecond),
+  ];
+  return `${formatRate(blocks)} blocks${size > 0 ? `, ${formatBytes(size)}` : ''}`;
+}
+
+/** Blocks of all kinds together, with the last five minutes as a line, and each kind. */
 function Rate({ row: { kinds, recent } }: { row: Network }) {
-  if (kinds.every((each) => each.blocksPerSecond === null)) return <span class="faint">not known yet</span>;
+  if (getRate(kinds) === null) return <span class="faint">unknown</span>;
   const now = sum(kinds, (each) => each.blocksPerSecond);
   return (
     <details>
       <summary>
-        {rate(now)} blocks/s{' '}
+        {formatRate(now)} blocks/s{' '}
         <Sparkline
           values={recent}
-          label={`Blocks of all kinds a second, the last five minutes: ${rate(Math.min(...recent))} to ${rate(Math.max(...recent))}`}
+          label={`Blocks per second over the last five minutes: ${formatRate(Math.min(...recent))} to ${formatRate(Math.max(...recent))}`}
         />
       </summary>
       <ul class="plain">
         {kinds.map((each) => (
           <li key={each.kind}>
-            {each.kind}: {rate(each.blocksPerSecond ?? 0)} blocks/s, {bytes(each.bytesPerSecond ?? 0)}/s,{' '}
-            {each.wanted ? `complete to ${block(each.completeTo)}` : 'not wanted'}
+            {each.kind}: {formatRate(each.blocksPerSecond ?? 0)} blocks/s,{' '}
+            {formatBytes(each.bytesPerSecond ?? 0)}/s,{' '}
+            {each.requested ? `complete through ${formatBlock(each.completeThrough)}` : 'not requested'}
           </li>
         ))}
       </ul>
@@ -175,11 +154,11 @@ function Rate({ row: { kinds, recent } }: { row: Network }) {
   );
 }
 
-/** The longest of its kinds. */
-function Left({ row: { completeTo, finalized, kinds } }: { row: Network }) {
+/** That of the slowest kind. */
+function Eta({ row: { completeThrough, finalized, kinds } }: { row: Network }) {
   const known = kinds.flatMap(({ etaSeconds }) => etaSeconds ?? []);
-  if (known.length > 0) return <>{duration(Math.max(...known) * 1_000)}</>;
-  if (completeTo !== null && finalized !== null && completeTo >= finalized)
+  if (known.length > 0) return <>{formatDuration(Math.max(...known) * 1_000)}</>;
+  if (completeThrough !== null && finalized !== null && completeThrough >= finalized)
     return <span class="good">done</span>;
   return <span class="faint">unknown</span>;
 }
@@ -190,7 +169,7 @@ function Alarms({ alarms }: { alarms: Network['alarms'] }) {
     <ul class="plain">
       {alarms.map(({ name, message }) => (
         <li key={name}>
-          <a class="bad" href={hrefOf('alarms')} title={message}>
+          <a class="bad" href={toHref('alarms')} title={message}>
             {name}
           </a>
         </li>

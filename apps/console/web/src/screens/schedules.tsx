@@ -1,221 +1,174 @@
-import { dateTime, duration } from '../lib/format.js';
-import { hrefOf, useRoute } from '../lib/route.js';
-import { useRead } from '../lib/use-read.js';
-import { ActionButton } from '../parts/action-button.js';
-import { ChangeForm, textOf } from '../parts/change-form.js';
-import { Empty, Shown } from '../parts/states.js';
-import { Table } from '../parts/table.js';
+import type { Answer } from '../lib/answers.js';
+import { toText } from '../lib/form-values.js';
+import { formatDate, formatDuration } from '../lib/format.js';
+import { toHref, useRoute } from '../lib/route.js';
+import { ActionButton, ChangeForm, MayChange } from '../parts/changes.js';
+import { Field, SelectField } from '../parts/fields.js';
+import { Back, ChangeLogLink } from '../parts/navigation.js';
+import { ReadTable } from '../parts/table.js';
 
-interface Run {
-  due: string;
-  startedAt: string | null;
-  endedAt: string | null;
-  outcome: 'done' | 'failed' | 'skipped' | 'missed' | null;
-  exitCode: number | null;
-  said: string | null;
+type Run = Answer<'schedules/history'>[number];
+type Schedule = Answer<'schedules'>[number];
+
+/** Scheduled commands, and the runs of one. */
+export function Schedules() {
+  const [, name] = useRoute().parts;
+  return name === undefined ? <ScheduleList /> : <History key={name} name={name} />;
 }
 
-interface Schedule {
-  name: string;
-  owner: string;
-  cron: string | null;
-  zone: string | null;
-  everyMs: number | null;
-  missed: string;
-  command: string[];
-  setting: string | null;
-  paused: boolean;
-  nextAt: string | null;
-  last: Run | null;
-}
+const ScheduleList = () => (
+  <>
+    <h1>Schedules</h1>
+    <ReadTable
+      name="schedules"
+      above={
+        <MayChange>
+          <NewSchedule />
+        </MayChange>
+      }
+      label="Schedules"
+      keyOf={(row) => row.name}
+      empty={
+        <>
+          No schedules yet. For a nightly audit, run <code>audit --sample 0.01</code> at{' '}
+          <code>0 3 * * *</code>.
+        </>
+      }
+      columns={{
+        Name: (row) => <a href={toHref(`schedules/${row.name}`)}>{row.name}</a>,
+        Interval: ({ cron, everyMs, zone }) =>
+          cron === null ? `every ${formatDuration(everyMs ?? 0)}` : `${cron} ${zone}`,
+        'Next run': (row) => (row.paused ? 'paused' : row.nextAt === null ? '-' : formatDate(row.nextAt)),
+        'Last run': ({ last }) => (last === null ? 'none' : <LastRun run={last} />),
+        'Owner or setting': (row) => <bdi>{row.setting ?? row.owner}</bdi>,
+        Command: (row) => <code>packhouse {row.command.join(' ')}</code>,
+        Action: (row) => <Actions row={row} />,
+      }}
+    />
+  </>
+);
 
-/** Commands on a calendar, and the history of one. */
-export function Schedules({ mayChange }: { mayChange: boolean }) {
-  const { path } = useRoute();
-  const [, name] = path.split('/');
-  if (name !== undefined && name !== '') return <History key={name} name={name} />;
-  return <List mayChange={mayChange} />;
-}
-
-function List({ mayChange }: { mayChange: boolean }) {
-  const reading = useRead<Schedule[]>('schedules');
-  return (
-    <>
-      <h1>Schedules</h1>
-      {mayChange && <NewSchedule done={reading.again} />}
-      <Shown reading={reading}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>
-              Nothing is scheduled. A nightly audit, for example, is <code>audit --sample 0.01</code> at{' '}
-              <code>0 3 * * *</code>.
-            </Empty>
-          ) : (
-            <Table
-              label="Schedules"
-              rows={rows}
-              keyOf={(row) => row.name}
-              columns={[
-                {
-                  title: 'Name',
-                  cell: (row) => <a href={hrefOf(`schedules/${row.name}`)}>{row.name}</a>,
-                },
-                {
-                  title: 'Times',
-                  cell: (row) =>
-                    row.cron === null ? `every ${duration(row.everyMs ?? 0)}` : `${row.cron} ${row.zone}`,
-                },
-                {
-                  title: 'Next',
-                  cell: (row) => (row.paused ? 'paused' : row.nextAt === null ? '-' : dateTime(row.nextAt)),
-                },
-                {
-                  title: 'Last',
-                  cell: (row) =>
-                    row.last === null ? (
-                      'none yet'
-                    ) : (
-                      <>
-                        <Outcome run={row.last} /> {dateTime(row.last.due)}
-                      </>
-                    ),
-                },
-                { title: 'Owner or setting', cell: (row) => <bdi>{row.setting ?? row.owner}</bdi> },
-                { title: 'Command', cell: (row) => <code>packhouse {row.command.join(' ')}</code> },
-                { title: 'Action', cell: (row) => mayChange && <Steer row={row} done={reading.again} /> },
-              ]}
-            />
-          )
-        }
-      </Shown>
-    </>
-  );
-}
-
-function Steer({ row, done }: { row: Schedule; done: () => void }) {
-  const button = (action: string, label: string, confirm?: string) => (
-    <ActionButton
-      name="schedules/steer"
-      input={{ name: row.name, action }}
-      {...(confirm === undefined ? {} : { confirm })}
-      done={done}
-    >
-      {label}
-    </ActionButton>
-  );
+function Actions({ row: { name, setting, paused } }: { row: Schedule }) {
   return (
     <span class="actions">
-      {button('run', 'Run now')}
-      {row.setting === null && (row.paused ? button('resume', 'Resume') : button('pause', 'Pause'))}
-      {row.setting === null &&
-        button('remove', 'Remove', `Remove the schedule ${row.name}? Its history stays.`)}
+      <ActionButton name="schedules/run" input={{ name }}>
+        Run now
+      </ActionButton>
+      {setting === null && (
+        <>
+          <ActionButton name="schedules/state" input={{ name, state: paused ? 'active' : 'paused' }}>
+            {paused ? 'Resume' : 'Pause'}
+          </ActionButton>
+          <ActionButton
+            name="schedules/remove"
+            input={{ name }}
+            confirm={`Remove the schedule ${name}? Its history stays.`}
+          >
+            Remove
+          </ActionButton>
+        </>
+      )}
     </span>
   );
 }
 
+const LastRun = ({ run }: { run: Run }) => (
+  <>
+    <Outcome run={run} /> {formatDate(run.due)}
+  </>
+);
+
 function Outcome({ run: { outcome } }: { run: Run }) {
   const good = outcome === 'done';
-  return <span class={good ? 'good' : outcome === null ? undefined : 'bad'}>{outcome ?? 'runs'}</span>;
+  return <span class={good ? 'good' : outcome === null ? undefined : 'bad'}>{outcome ?? 'running'}</span>;
 }
 
-function NewSchedule({ done }: { done: () => void }) {
+const MISSED = [
+  ['once', 'Run once, late'],
+  ['skip', 'Skip'],
+] as const;
+
+function NewSchedule() {
   return (
     <details>
-      <summary>Add a schedule</summary>
+      <summary>New schedule</summary>
       <ChangeForm
         name="schedules/add"
-        submit="Add"
-        inputOf={(form) => ({
-          ...{ name: textOf(form, 'name'), cron: textOf(form, 'cron'), zone: textOf(form, 'zone') },
-          ...{ missed: textOf(form, 'missed'), owner: textOf(form, 'owner') },
-          command: wordsOf(textOf(form, 'command') ?? ''),
+        submit="Create"
+        getInput={(form) => ({
+          name: toText(form, 'name'),
+          cron: toText(form, 'cron'),
+          zone: toText(form, 'zone'),
+          missed: toText(form, 'missed'),
+          owner: toText(form, 'owner'),
+          command: toWords(toText(form, 'command') ?? ''),
         })}
-        done={done}
       >
-        <label>
-          Name{' '}
-          <input
-            name="name"
-            required
-            maxLength={64}
-            pattern="[a-z0-9][a-z0-9\-]*"
-            placeholder="nightly-audit"
-          />
-        </label>
-        <label>
-          Command, without packhouse{' '}
-          <input name="command" required placeholder="audit --sample 0.01 --repair" />
-        </label>
-        <label>
-          Minute, hour, day of the month, month, day of the week{' '}
-          <input name="cron" required placeholder="0 3 * * *" />
-        </label>
-        <label>
-          Time zone{' '}
-          <input
-            name="zone"
-            required
-            defaultValue={Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'}
-          />
-        </label>
-        <label>
-          Times at which no packer lived{' '}
-          <select name="missed">
-            <option value="once">run once, late</option>
-            <option value="skip">do not run</option>
-          </select>
-        </label>
-        <label>
-          Owner <input name="owner" maxLength={64} placeholder="default" />
-        </label>
+        <Field
+          label="Name"
+          name="name"
+          required
+          maxLength={64}
+          pattern="[a-z0-9][a-z0-9\-]*"
+          placeholder="nightly-audit"
+        />
+        <Field
+          label="Command (without packhouse)"
+          name="command"
+          required
+          placeholder="audit --sample 0.01 --repair"
+        />
+        <Field
+          label="Cron expression (minute, hour, day, month, weekday)"
+          name="cron"
+          required
+          placeholder="0 3 * * *"
+        />
+        <Field
+          label="Time zone"
+          name="zone"
+          required
+          defaultValue={Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'}
+        />
+        <SelectField label="Missed runs" name="missed" options={MISSED} />
+        <Field label="Owner" name="owner" maxLength={64} placeholder="default" />
       </ChangeForm>
     </details>
   );
 }
 
 /** The words of a command; quotes keep spaces. */
-function wordsOf(text: string): string[] {
+function toWords(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 }
 
 function History({ name }: { name: string }) {
-  const reading = useRead<Run[]>('schedules/history', { name, limit: 100 });
   return (
     <>
-      <p>
-        <a href={hrefOf('schedules')}>Schedules</a>
-      </p>
+      <Back path="schedules" title="Schedules" />
       <h1>Schedule {name}</h1>
       <p>
-        <a href={hrefOf('changes', { subject: `schedule ${name}` })}>Who changed it</a>
+        <ChangeLogLink subject={`schedule ${name}`} />
       </p>
-      <Shown reading={reading}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>It had no run yet.</Empty>
-          ) : (
-            <Table
-              label="Runs"
-              rows={rows}
-              keyOf={(run) => run.due}
-              columns={[
-                { title: 'Due', cell: (run) => dateTime(run.due) },
-                { title: 'Began', cell: (run) => (run.startedAt === null ? '-' : dateTime(run.startedAt)) },
-                {
-                  title: 'Took',
-                  cell: ({ startedAt, endedAt }) =>
-                    startedAt === null || endedAt === null
-                      ? '-'
-                      : duration(new Date(endedAt).getTime() - new Date(startedAt).getTime()),
-                },
-                { title: 'Outcome', cell: (run) => <Outcome run={run} /> },
-                { title: 'Exit', number: true, cell: (run) => run.exitCode ?? '-' },
-                { title: 'Said', cell: (run) => <bdi>{run.said ?? ''}</bdi> },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <ReadTable
+        name="schedules/history"
+        input={{ name, limit: 100 }}
+        label="Runs"
+        keyOf={(run) => run.due}
+        empty="No runs yet."
+        numbers={['Exit code']}
+        columns={{
+          Due: (run) => formatDate(run.due),
+          Started: (run) => (run.startedAt === null ? '-' : formatDate(run.startedAt)),
+          Duration: ({ startedAt, endedAt }) =>
+            startedAt === null || endedAt === null
+              ? '-'
+              : formatDuration(new Date(endedAt).getTime() - new Date(startedAt).getTime()),
+          Outcome: (run) => <Outcome run={run} />,
+          'Exit code': (run) => run.exitCode ?? '-',
+          Message: (run) => <bdi>{run.message ?? ''}</bdi>,
+        }}
+      />
     </>
   );
 }

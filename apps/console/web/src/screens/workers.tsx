@@ -1,92 +1,59 @@
-import { ago, dateTime, duration } from '../lib/format.js';
-import { useRead } from '../lib/use-read.js';
-import { ActionButton } from '../parts/action-button.js';
-import { Empty, Shown } from '../parts/states.js';
+import type { Answer } from '../lib/answers.js';
+import { formatDuration } from '../lib/format.js';
+import { ActionButton } from '../parts/changes.js';
+import { Ago } from '../parts/facts.js';
+import { Read } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 
-interface Worker {
-  id: string;
-  role: string;
-  host: string;
-  pid: number;
-  networks: string[];
-  networksDigest: string;
-  networksProblem: string | null;
-  slots: number;
-  doing: { job: string; seconds: number }[];
-  draining: boolean;
-  startedAt: string;
-  seenAt: string;
-}
+type Worker = Answer<'workers'>[number];
 
-/** Who lives, and what each does. */
-export function Workers({ mayChange }: { mayChange: boolean }) {
-  const reading = useRead<Worker[]>('workers');
+/** The running workers with their jobs. */
+export function Workers() {
   return (
     <>
       <h1>Workers</h1>
       <p>
-        <a href="/jobs/">Jobs</a>: what waits in the queues, and what each job is to do.
+        <a href="/jobs/">Jobs</a> in the queues, with their payloads.
       </p>
-      <Shown reading={reading}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>
-              No worker was seen in the last 15 s, so nothing is fetched or packed. Start{' '}
-              <code>packhouse ingester</code> and <code>packhouse packer</code>, or look at their logs.
-            </Empty>
-          ) : (
-            <>
-              {new Set(rows.map((row) => row.networksDigest)).size > 1 && (
-                <p class="wait">The workers have different networks files in force.</p>
-              )}
-              <Table
-                label="Workers"
-                rows={rows}
-                keyOf={(row) => row.id}
-                columns={[
-                  { title: 'Role', cell: (row) => row.role },
-                  {
-                    title: 'Process',
-                    cell: (row) => (
-                      <span title={row.id}>
-                        <bdi>{row.host}</bdi> {row.pid} <code>{row.id.slice(0, 8)}</code>
-                      </span>
-                    ),
-                  },
-                  {
-                    title: 'Since',
-                    cell: (row) => <span title={dateTime(row.startedAt)}>{ago(row.startedAt)}</span>,
-                  },
-                  { title: 'Networks', cell: (row) => <Networks row={row} /> },
-                  { title: 'Jobs', cell: (row) => <Jobs row={row} /> },
-                  {
-                    title: 'State',
-                    cell: (row) => (
-                      <span class="actions">
-                        {row.draining ? (
-                          <span class="wait">drains</span>
-                        ) : (
-                          <span class="good">takes jobs</span>
-                        )}
-                        {mayChange && (
-                          <ActionButton
-                            name="workers/drain"
-                            input={{ id: row.id, draining: !row.draining }}
-                            done={reading.again}
-                          >
-                            {row.draining ? 'Resume' : 'Drain'}
-                          </ActionButton>
-                        )}
-                      </span>
-                    ),
-                  },
-                ]}
-              />
-            </>
-          )
-        }
-      </Shown>
+      <Read name="workers">
+        {(rows) => (
+          <>
+            {new Set(rows.map((row) => row.networksDigest)).size > 1 && (
+              <p class="wait">The workers run with different networks files.</p>
+            )}
+            <Table
+              label="Workers"
+              rows={rows}
+              keyOf={(row) => row.id}
+              empty={
+                <>
+                  No worker reported in the last 15 s, so nothing is fetched or packed. Start{' '}
+                  <code>packhouse ingester</code> and <code>packhouse packer</code>, or check their logs.
+                </>
+              }
+              columns={{
+                Role: (row) => row.role,
+                Process: (row) => (
+                  <span title={row.id}>
+                    <bdi>{row.host}</bdi> {row.pid} <code>{row.id.slice(0, 8)}</code>
+                  </span>
+                ),
+                Started: (row) => <Ago at={row.startedAt} />,
+                Networks: (row) => <Networks row={row} />,
+                Jobs: (row) => <Jobs row={row} />,
+                State: (row) => (
+                  <span class="actions">
+                    {row.draining ? <span class="wait">draining</span> : <span class="good">active</span>}
+                    <ActionButton name="workers/drain" input={{ id: row.id, draining: !row.draining }}>
+                      {row.draining ? 'Resume' : 'Drain'}
+                    </ActionButton>
+                  </span>
+                ),
+              }}
+            />
+          </>
+        )}
+      </Read>
     </>
   );
 }
@@ -99,7 +66,7 @@ function Networks({ row }: { row: Worker }) {
       {more > 0 && ` and ${more} more`}
       {row.networksProblem !== null && (
         <p class="bad">
-          Its networks file was changed and is refused: <bdi>{row.networksProblem}</bdi>
+          Its networks file changed and was rejected: <bdi>{row.networksProblem}</bdi>
         </p>
       )}
     </>
@@ -109,10 +76,10 @@ function Networks({ row }: { row: Worker }) {
 function Jobs({ row }: { row: Worker }) {
   return (
     <>
-      {row.doing.length} of {row.slots}
-      {row.doing.slice(0, 10).map(({ job, seconds }) => (
+      {row.jobs.length} of {row.slots}
+      {row.jobs.slice(0, 10).map(({ job, seconds }) => (
         <div key={job}>
-          <code>{job}</code> for {duration(seconds * 1_000)}
+          <code>{job}</code> for {formatDuration(seconds * 1_000)}
         </div>
       ))}
     </>

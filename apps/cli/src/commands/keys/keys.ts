@@ -1,0 +1,116 @@
+import { createKey, listKeys, type PublicKey, revokeKey } from '@packhouse/operations';
+import { systemClock } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { operate, readAllRows } from '../../installation/operate.js';
+import { addCommand, addPlacedCommand, type Place } from '../../terminal/command.js';
+import { counted } from '../../terminal/format.js';
+import { type CliIo, print, printRows, table } from '../../terminal/io.js';
+import { parseNetworkName } from '../../terminal/parse.js';
+import { keyName } from './key-name.js';
+import { addKeyUsageCommand } from './usage.js';
+
+interface CreateOptions extends Place {
+  application: string;
+  plan: string;
+  network?: string;
+  expires?: string;
+  origin?: string[];
+  address?: string[];
+  method?: string[];
+  contract?: string[];
+  maxLogRange?: string;
+}
+
+/** `packhouse keys create|list|usage|revoke`. */
+export function addKeysCommand(program: Command, io: CliIo): void {
+  const keys = addCommand(
+    program,
+    'keys',
+    'Create, list and revoke API keys, and show their usage',
+    'create --application analytics',
+  );
+
+  addPlacedCommand(
+    keys,
+    'create',
+    'Create an API key; it is shown only once',
+    '--application analytics --plan standard',
+    '--application shop --network ethereum --origin https://*.example.com --method eth_call eth_getLogs',
+  )
+    .requiredOption('--application <name>', 'Application; created if it does not exist')
+    .option('--plan <name>', 'Plan in `packhouse plans list`', 'standard')
+    .option('--network <id>', 'Allowed network (default: all)')
+    .option('--expires <date>', 'Expiry date, e.g. 2027-01-31')
+    .option('--origin <origin...>', 'Allowed browser origins, e.g. https://app.example.com')
+    .option('--address <cidr...>', 'Allowed client addresses, e.g. 203.0.113.0/24')
+    .option('--method <name...>', 'Allowed methods; also bundle-api, download, nft, usage')
+    .option('--contract <address...>', 'Contracts that calls may read; no files then')
+    .option('--max-log-range <blocks>', 'Most blocks of one eth_getLogs, if less than the plan has')
+    .action(async (options: CreateOptions) => {
+      const row = await operate(io, options, createKey, {
+        application: options.application,
+        network: options.network === undefined ? null : parseNetworkName(options.network),
+        plan: options.plan,
+        expiresAt: options.expires,
+        origins: options.origin,
+        addresses: options.address,
+        methods: options.method,
+        contracts: options.contract,
+        maxLogRange: options.maxLogRange,
+      });
+      const text = `${row.apiKey}\nStore it now: only its hash is kept. Plan ${row.plan}, application ${row.application}.${describeRestrictions(row, ' Only ')}`;
+      await print(io, options.json ? row : text);
+    });
+
+  addPlacedCommand(keys, 'list', 'List API keys by prefix')
+    .option('--search <text>', 'Only keys whose application contains this, or whose prefix begins with it')
+    .action(async (options: Place & { search?: string }) => {
+      const rows = await readAllRows(io, options, listKeys, { search: options.search });
+      const lines = rows.map((row) => [
+        row.prefix,
+        row.application,
+        row.network ?? 'all',
+        row.plan,
+        toState(row),
+        describeRestrictions(row, '') || '-',
+      ]);
+      await printRows(io, options, rows, {
+        show: () => table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'RESTRICTIONS'], ...lines]),
+      });
+    });
+
+  addKeyUsageCommand(keys, io);
+
+  addPlacedCommand(
+    keys,
+    'revoke',
+    'Revoke an API key; every gateway refuses it within a second',
+    'ph_3kTq9ZbX',
+  )
+    .argument('<key>', 'Prefix (ph_ and 8 characters), number, or whole key')
+    .action(async (name: string, options: Place) => {
+      const row = await operate(io, options, revokeKey, { key: keyName(name) });
+      await print(io, options.json ? row : `Key ${row.prefix} of ${row.application} revoked.`);
+    });
+}
+
+/** The restrictions of a key in words; empty if there are none. */
+function describeRestrictions(
+  { origins, addresses, methods, contracts, maxLogRange }: PublicKey,
+  before: string,
+): string {
+  const parts = [
+    ...origins.map((origin) => `origin ${origin}`),
+    ...addresses.map((address) => `address ${address}`),
+    ...methods.map((method) => `method ${method}`),
+    ...contracts.map((contract) => `contract ${contract}`),
+    ...(maxLogRange === null ? [] : [`logs of ${counted(maxLogRange, 'block')}`]),
+  ];
+  return parts.length === 0 ? '' : `${before}${parts.join(', ')}`;
+}
+
+function toState({ revokedAt, expiresAt }: PublicKey): string {
+  if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;
+  if (expiresAt === null) return 'active';
+  return `${expiresAt.getTime() > systemClock.now() ? 'active until' : 'expired'} ${expiresAt.toISOString()}`;
+}

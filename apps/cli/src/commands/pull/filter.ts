@@ -1,0 +1,50 @@
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Kind } from '@packhouse/chain';
+import { type AbiColumns, abiColumns, compileAbi, getMatch, type Match } from '@packhouse/client';
+import type { CliIo } from '../../terminal/io.js';
+import { usageError } from '../../terminal/parse.js';
+
+/** The options that choose rows; each is a list of texts. */
+export interface FilterOptions {
+  address?: readonly string[];
+  topic?: readonly string[];
+  abi?: string;
+}
+
+/** Which rows are pulled, and what is added to them. */
+interface RowFilter {
+  match: Match;
+  decoder?: AbiColumns;
+}
+
+/** Larger files are no ABI: the largest contracts have some hundred kilobytes. */
+const MAX_ABI_BYTES = 16_777_216;
+
+/**
+ * Reads --address (one or several, with commas), --topic (first topics, of which one is enough) and --abi. Throws USAGE
+ * and ABI_INVALID.
+ */
+export async function readFilter(io: CliIo, kind: Kind, options: FilterOptions): Promise<RowFilter> {
+  const { abi, topic = [] } = options;
+  if (kind !== 'logs' && (abi !== undefined || topic.length > 0)) {
+    throw usageError(
+      `${abi === undefined ? '--topic' : '--abi'} is for logs, but --kind is ${kind}.`,
+      'Leave it out, or pull --kind logs.',
+    );
+  }
+  const decoder = abi === undefined ? null : await compileAbi(await readAbiFile(io, abi));
+  const address = (options.address ?? []).flatMap((text) => text.split(',')).map((text) => text.trim());
+  const match = await getMatch({ address, topics: [topic] }, decoder);
+  return decoder === null ? { match } : { match, decoder: abiColumns(decoder, match) };
+}
+
+async function readAbiFile(io: CliIo, file: string): Promise<string> {
+  const full = path.resolve(io.cwd, file);
+  try {
+    if ((await stat(full)).size <= MAX_ABI_BYTES) return await readFile(full, 'utf8');
+  } catch (cause) {
+    throw usageError(`Cannot read ${file} of --abi: ${(cause as Error).message}.`, 'Check its name.', cause);
+  }
+  throw usageError(`${file} of --abi has more than ${MAX_ABI_BYTES} bytes.`, 'Check its name.');
+}

@@ -1,0 +1,97 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Kind } from '@packhouse/chain';
+import {
+  type Bound,
+  type createHttp,
+  type Gateway,
+  type Mirror,
+  type MirrorFile,
+  type MirrorPlan,
+  openMirror,
+} from '@packhouse/client';
+import { PackhouseError } from '@packhouse/runtime';
+import { takeFolder } from '../../installation/directory-lock.js';
+import { formatDuration } from '../../terminal/format.js';
+import type { CliIo } from '../../terminal/io.js';
+import { createPullProgress } from './progress.js';
+
+/** What both kinds of pull are asked for. */
+export interface PullRequest extends Gateway {
+  kind: Kind;
+  from: Bound | undefined;
+  to: Bound | undefined;
+  options: { trustKey?: string; partial?: boolean; json?: boolean };
+  /** Who hears of waits at the moment. */
+  waits: { wait?: Parameters<typeof createHttp>[0]['onWait'] };
+}
+
+/**
+ * Locks a folder and others, makes them if they are absent, and opens the mirror in it; prints the signing key that it
+ * trusts from now on. Throws DATA_DIR_BUSY, DATA_DIR_UNUSABLE and as `openMirror`.
+ */
+export async function withMirror(
+  io: CliIo,
+  { kind, address, http, options, waits }: PullRequest,
+  folder: string,
+  others: readonly string[],
+  use: (mirror: Mirror) => Promise<void>,
+): Promise<void> {
+  waits.wait = ({ reason, seconds }) =>
+    io.stderr.write(`${reason} Retrying in ${formatDuration(seconds)}.\n`);
+  const locks: { release(): void }[] = [];
+  try {
+    await lockFolders(io, [...new Set([...others, folder])], locks);
+    const trustKeyFile = options.trustKey === undefined ? undefined : path.resolve(io.cwd, options.trustKey);
+    const mirror = await openMirror({ folder, kind, address, http, trustKeyFile, signal: io.signal });
+    const { isNew } = mirror.trust;
+    if (isNew !== null) {
+      io.stderr.write(`New trusted signing key: ${isNew.keyIds.join(', ')} of ${isNew.from}.\n`);
+    }
+    try {
+      await use(mirror);
+    } finally {
+      await mirror.close();
+    }
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+async function lockFolders(
+  io: CliIo,
+  folders: readonly string[],
+  locks: { release(): void }[],
+): Promise<void> {
+  try {
+    for (const folder of folders) {
+      await mkdir(folder, { recursive: true });
+      locks.push(takeFolder(folder, io.pid, 'Wait until that one is done, or give another with --out.'));
+    }
+  } catch (cause) {
+    if (cause instanceof PackhouseError) throw cause;
+    throw new PackhouseError({
+      code: 'DATA_DIR_UNUSABLE',
+      message: `Cannot create ${folders.join(' or ')}: ${(cause as Error).message}.`,
+      cause,
+    });
+  }
+}
+
+/** Shows the progress of files as they come; returns how many were downloaded, and how many were faulty. */
+export async function showFiles(
+  io: CliIo,
+  plan: MirrorPlan,
+  { options, waits }: PullRequest,
+  getFiles: (onBytes: (bytes: number) => void) => AsyncIterable<MirrorFile>,
+): Promise<{ downloaded: number; faults: number }> {
+  const progress = createPullProgress(io, plan, options.json === true);
+  waits.wait = progress.wait;
+  let ended = { downloaded: 0, faults: 0 };
+  try {
+    for await (const file of getFiles(progress.bytes)) await progress.file(file);
+  } finally {
+    ended = progress.end();
+  }
+  return ended;
+}

@@ -1,0 +1,128 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../cli.js';
+import { takeFolder } from '../../installation/directory-lock.js';
+import { memoryIo, run } from '../../testing/run.js';
+
+const KEY = `ph_12345678_${'k'.repeat(43)}`;
+const URL = 'http://127.0.0.1:9/ethereum';
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(path.join(tmpdir(), 'packhouse-pull-'));
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+const pull = (...args: string[]) => run(['pull', ...args], { cwd, env: { PACKHOUSE_API_KEY: KEY } });
+
+it.each([
+  [[URL], /required option '--kind <kind>'/],
+  [[URL, '--kind', 'logs,blocks'], /--kind takes one kind/],
+  [[URL, '--kind', 'tokens'], /There is no kind "tokens"/],
+  [[URL, '--kind', 'logs', '--from', 'x'], /--from takes a block or a date/],
+  [
+    [URL, '--kind', 'logs', '--to', 'csv'],
+    /--to takes a block or a date\. Name a format of rows with --format/,
+  ],
+  [[URL, '--kind', 'logs', '--format', 'xml'], /There is no format "xml".* postgres:.*\?table=logs/],
+  [[URL, '--kind', 'logs', '--format', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
+  [[URL, '--kind', 'logs', '--format', 'parquet', '--out', '-'], /Parquet cannot be written to stdout/],
+  [
+    [URL, '--kind', 'logs', '--format', 'postgres://h/d', '--out', 'x'],
+    /--out is for files, but the target is a table/,
+  ],
+  [[URL, '--kind', 'logs', '--format', 'postgres://h/d?table='], /The table name of --format is empty/],
+  [[URL, '--kind', 'logs', '--format', 'duckdb', '--out', '-'], /A DuckDB file cannot be written to stdout/],
+  [[URL, '--kind', 'logs', '--partition', '10'], /--partition needs a format of rows/],
+  [
+    [URL, '--kind', 'logs', '--format', 'csv', '--bytes', 'blob'],
+    /--bytes blob is not available in the format csv/,
+  ],
+  [[URL, '--kind', 'logs', '--format', 'parquet', '--bytes', 'hex'], /--bytes takes text or blob, got "hex"/],
+  [
+    [URL, '--kind', 'logs', '--format', 'csv', '--partition', '0'],
+    /--partition takes a number of blocks, got "0"/,
+  ],
+  [
+    [URL, '--kind', 'logs', '--format', 'csv', '--out', '-', '--partition', '9'],
+    /Rows on stdout cannot be partitioned/,
+  ],
+  [[URL, '--kind', 'logs', '--topic', 'Transfer'], /--topic needs a format of rows/],
+  [[URL, '--kind', 'logs', '--format', 'jsonl', '--topic', 'Transfer'], /"Transfer" is no topic/],
+  [['data.example.com', '--kind', 'logs'], /is not the address of a network/],
+  [[`${URL}/v1/${KEY}/`, '--kind', 'logs'], /Leave out the API key/],
+])('%j is refused before anything is asked', async (args, sentence) => {
+  const { code, err } = await pull(...args);
+  expect(code).toBe(64);
+  expect(err).toMatch(sentence);
+  expect(err).not.toContain('kkkkkkkk');
+});
+
+it('--help names no default of options that may be given again', async () => {
+  const { out } = await run(['pull', '--help'], { cwd });
+  expect(out).toContain('--topic <event>');
+  expect(out).not.toContain('[]');
+});
+
+it('a folder that another pull is at work in is refused with exit code 75', async () => {
+  const lock = takeFolder(cwd, process.pid);
+  const { code, err } = await pull(URL, '--kind', 'logs', '--out', '.');
+  lock.release();
+  expect(code).toBe(75);
+  expect(err).toContain(`is in use by process ${process.pid}. Wait until that one is done, or give another`);
+});
+
+describe('the API key', () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response
+      .writeHead(401)
+      .end('{"reason":"unauthenticated","detail":"The API key is missing or not valid."}');
+  });
+  let url: string;
+  beforeEach(async () => {
+    asked.length = 0;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ethereum`;
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+  const args = (): string[] => [url, '--kind', 'logs', '--dry-run'];
+
+  it('is missing, or only a part: that is said, and where it belongs', async () => {
+    expect(await run(['pull', ...args()], { cwd })).toMatchObject({
+      code: 64,
+      err: expect.stringMatching(/There is no API key\. Put it into PACKHOUSE_API_KEY/),
+    });
+    const half = await run(['pull', ...args()], { cwd, env: { PACKHOUSE_API_KEY: KEY.slice(0, 30) } });
+    expect(half).toMatchObject({ code: 64, err: expect.stringContaining('is not a whole key') });
+    expect(asked).toEqual([]);
+  });
+
+  it('is read from a file, and a file that others can read is spoken of', async () => {
+    const file = path.join(cwd, 'key');
+    await writeFile(file, `${KEY}\n`);
+    await chmod(file, 0o644);
+    const { code, err } = await run(['pull', ...args(), '--api-key-file', 'key'], { cwd });
+    expect(code).toBe(69);
+    expect(err).toContain('other users can read key. Run chmod 600 key.');
+    expect(err).toContain('refused the API key: The API key is missing or not valid.');
+    expect(err).not.toContain('kkkkkkkk');
+    expect(asked[0]).toContain(KEY);
+    expect(await run(['pull', ...args(), '--api-key-file', 'none'], { cwd })).toMatchObject({ code: 64 });
+  });
+
+  it('is asked for on a terminal, and not echoed', async () => {
+    const { io, said } = memoryIo({ cwd });
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const running = runCli({ ...io, stdin }, ['pull', ...args()]);
+    stdin.write(`${KEY}\r`);
+    await expect(running).rejects.toMatchObject({ code: 'API_KEY_REFUSED' });
+    expect(said.err).toBe('API key: \n');
+    expect(asked[0]).toContain(KEY);
+  });
+});

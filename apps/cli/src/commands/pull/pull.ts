@@ -1,0 +1,192 @@
+import { statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { KINDS, type Kind } from '@packhouse/chain';
+import {
+  type Bound,
+  createHttp,
+  type Gateway,
+  gatewayAddress,
+  looksLikeBound,
+  type Match,
+  mirrorFiles,
+  parseBound,
+  planMirror,
+  quoteFiles,
+} from '@packhouse/client';
+import type { Command } from 'commander';
+import { addCommand, collect } from '../../terminal/command.js';
+import { counted, formatBytes, formatRange } from '../../terminal/format.js';
+import { type CliIo, print } from '../../terminal/io.js';
+import { parseKinds, usageError } from '../../terminal/parse.js';
+import { readApiKey } from './api-key.js';
+import { type FilterOptions, readFilter } from './filter.js';
+import { type PullRequest, showFiles, withMirror } from './open-mirror.js';
+import { pullToTarget } from './rows.js';
+import { PARTIAL, printMissing, printSkipped, summarise } from './summary.js';
+import { type RowTarget, readTarget } from './target.js';
+
+interface PullOptions extends FilterOptions {
+  kind: string;
+  from?: string;
+  to?: string;
+  format: string;
+  out?: string;
+  partition?: string;
+  bytes?: string;
+  mirror?: string;
+  apiKeyFile?: string;
+  trustKey?: string;
+  partial?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** `packhouse pull`. */
+export function addPullCommand(program: Command, io: CliIo): void {
+  addCommand(
+    program,
+    'pull',
+    'Download the published files of a block range, verified, or their rows; a second run continues',
+    'https://data.example.com/ethereum --kind logs --from 17M --to +1000 --out logs',
+    'https://data.example.com/ethereum --kind logs --from 17M --to +1000 --format parquet --out usdt',
+  )
+    .argument('<url>', 'URL of a network at a gateway')
+    .requiredOption('--kind <kind>', `Kind: ${KINDS.join(', ')}`)
+    .option(
+      '--from <block>',
+      'First block: 17000000, 17M, -1000 (before the end) or a date (default: the first published block)',
+    )
+    .option(
+      '--to <block>',
+      'Last block: 17999999, 18M, +1000 (from the first), -1000 or a date, not included (default: the last published block)',
+    )
+    .option(
+      '--format <format>',
+      'Output: mirror (the files), or their rows as parquet, duckdb, jsonl, csv or postgres://…/database?table=logs',
+      'mirror',
+    )
+    .option(
+      '--address <accounts>',
+      'Only rows of these accounts, comma-separated, repeatable: the emitter of logs; sender, recipient or new contract elsewhere',
+      collect,
+    )
+    .option(
+      '--topic <event>',
+      'Only logs with this first topic, repeatable: a hash, a signature such as Transfer(address,address,uint256), or a name in the ABI',
+      collect,
+    )
+    .option('--abi <file>', 'Decode logs into columns: a JSON ABI, an artifact, or lines "event Transfer(…)"')
+    .option('--out <path>', 'Output folder or file, or - for stdout (default: <network>-<kind>)')
+    .option('--bytes <form>', 'Hashes, addresses, topics and data in tables: text or blob', 'text')
+    .option('--partition <blocks>', 'Blocks per folder network=/kind=/from= of rows')
+    .option(
+      '--mirror <folder>',
+      'Folder in which to keep the files of pulled rows (default: they are removed)',
+    )
+    .option('--api-key-file <file>', 'File with the API key (default: PACKHOUSE_API_KEY, or a prompt)')
+    .option(
+      '--trust-key <file>',
+      'Public keys to trust (default: those of the folder; on the first pull, those of the gateway)',
+    )
+    .option('--partial', 'Pull the available blocks of the range; exit code 2 if blocks are missing')
+    .option('--dry-run', 'Estimate requests and bytes, and download nothing')
+    .option('--json', 'Print one JSON object per file, and a summary')
+    .action(async (url: string, options: PullOptions) => {
+      const asked = readOptions(url, options);
+      const filter = await readFilter(io, asked.kind, options);
+      const apiKey = await readApiKey(io, options.apiKeyFile);
+      const address = gatewayAddress(url, apiKey);
+      const waits: PullRequest['waits'] = {};
+      const http = createHttp({ apiKey, onWait: (wait) => waits.wait?.(wait) });
+      try {
+        if (options.dryRun === true) await dryRun(io, { ...asked, match: filter.match, address, http });
+        else if (asked.target === null) await pull(io, { ...asked, address, http, waits });
+        else {
+          const target = asked.target;
+          await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
+        }
+      } finally {
+        await http.close();
+      }
+    });
+}
+
+/** What the command line asks for. */
+interface Asked {
+  kind: Kind;
+  from: Bound | undefined;
+  to: Bound | undefined;
+  /** As it is shown. */
+  out: string;
+  /** Null: a mirror in the folder `out`. */
+  target: RowTarget | null;
+  options: PullOptions;
+}
+
+type Pull = Asked & Gateway;
+
+function readOptions(url: string, options: PullOptions): Asked {
+  const kinds = parseKinds(options.kind);
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) {
+    throw usageError('--kind takes one kind.', 'Pull each kind into a folder of its own.');
+  }
+  const network = /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
+  const name = `${network}-${kind}`;
+  const target = readTarget(options.format, { ...options, name });
+  if (options.to !== undefined && !looksLikeBound(options.to)) {
+    // Not repeated: the address of a database may have a password in it.
+    throw usageError('--to takes a block or a date.', 'Name a format of rows with --format.');
+  }
+  const filter = (['address', 'topic', 'abi'] as const).find((each) => options[each]?.length);
+  if (target === null && filter !== undefined) {
+    throw usageError(`--${filter} needs a format of rows.`, 'Add --format jsonl.');
+  }
+  return {
+    kind,
+    from: options.from === undefined ? undefined : parseBound(options.from, '--from'),
+    to: options.to === undefined ? undefined : parseBound(options.to, '--to'),
+    out: target?.label ?? options.out ?? name,
+    target,
+    options,
+  };
+}
+
+async function dryRun(
+  io: CliIo,
+  { address, http, kind, from, to, match, out, target, options }: Pull & { match: Match },
+): Promise<void> {
+  const quote = await quoteFiles({ address, http }, { kind, from, to, match }, io.signal);
+  const free = await freeSpace(path.resolve(io.cwd, target?.work ?? out));
+  const { files, bytes, requests, missing, limitedTo } = quote;
+  const whole = missing.length === 0 && limitedTo === null;
+  if (!whole) io.exitCode = PARTIAL;
+  if (options.json === true) {
+    await print(io, { event: 'quote', ...quote, free, whole });
+    return;
+  }
+  await print(
+    io,
+    `${counted(files, 'file')} (${formatBytes(bytes)}) of ${kind}, blocks ${formatRange(quote.from, quote.to)}, at most ${counted(requests, 'request')}. Free disk space: ${formatBytes(free)}.`,
+  );
+  await printSkipped(io, quote.skippedFiles);
+  await printMissing(io, { holes: missing, limitedTo });
+}
+
+/** The free bytes of the disk that a folder is on, or would be. */
+async function freeSpace(folder: string): Promise<number> {
+  const found = await statfs(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || path.dirname(folder) === folder) throw error;
+    return null;
+  });
+  return found === null ? freeSpace(path.dirname(folder)) : found.bavail * found.bsize;
+}
+
+async function pull(io: CliIo, request: Pull & PullRequest): Promise<void> {
+  const { from, to, out, options, http } = request;
+  await withMirror(io, request, path.resolve(io.cwd, out), [], async (mirror) => {
+    const plan = await planMirror(mirror, { from, to, partial: options.partial });
+    const ended = await showFiles(io, plan, request, (onBytes) => mirrorFiles(mirror, plan, onBytes));
+    await summarise(io, { plan, out, json: options.json === true, requests: http.sent, ...ended });
+  });
+}

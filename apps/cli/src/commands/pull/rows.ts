@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  type AbiColumns,
+  findReplaced,
+  type Match,
+  type Mirror,
+  openSink,
+  planMirror,
+  pullRows,
+  skipFiles,
+  toSchema,
+} from '@packhouse/client';
+import { type CliIo, drained } from '../../terminal/io.js';
+import { type PullRequest, showFiles, withMirror } from './open-mirror.js';
+import { summarise } from './summary.js';
+import type { RowTarget } from './target.js';
+
+/** Rows of a range, to a target. */
+interface RowPull extends PullRequest {
+  target: RowTarget;
+  match: Match;
+  /** Adds columns to those of the kind. */
+  decoder?: AbiColumns;
+}
+
+/** `packhouse pull` with a format of rows. */
+export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
+  const { target, address, kind, http, match, decoder, options } = pull;
+  const resolve = (file: string): string => path.resolve(io.cwd, file);
+  // With rows on stdout, text goes to stderr.
+  const textIo: CliIo = target.label === 'stdout' ? { ...io, stdout: io.stderr } : io;
+  const work =
+    target.work === null ? await mkdtemp(path.join(tmpdir(), 'packhouse-pull-')) : resolve(target.work);
+  const pullRowsFrom = async (mirror: Mirror): Promise<void> => {
+    const own = toSchema(kind, { bytes: target.bytes ?? false });
+    const schema = decoder === undefined ? own : decoder.schema(own);
+    const origin = { base: address.base, kind, schema: schema.name, match };
+    const network = mirror.state.log?.network ?? 'network';
+    const writeText = async (text: string): Promise<void> => {
+      io.stdout.write(text);
+      await drained(io);
+    };
+    const sink = await openSink(target.sink(resolve, writeText), { schema, origin, network });
+    try {
+      const before = sink.state.rows;
+      const replaced = findReplaced(mirror, sink);
+      const range = { from: pull.from, to: pull.to, partial: options.partial };
+      const whole = await planMirror(mirror, { ...range, passing: !target.keep, has: sink.state.done });
+      const plan = await skipFiles(mirror, whole, match);
+      const { keep, partition } = target;
+      const parts = { mirror, plan, sink, match, keep, partition, extend: decoder?.extend };
+      const ended = await showFiles(textIo, plan, pull, (onBytes) => pullRows({ ...parts, onBytes }));
+      const all = sink.state.rows;
+      const rows = { added: all - before, all, undecoded: decoder?.undecoded ?? null, replaced };
+      const json = options.json === true;
+      await summarise(textIo, { plan, out: target.label, json, requests: http.sent, rows, ...ended });
+      io.exitCode = textIo.exitCode;
+    } finally {
+      await sink.close();
+    }
+  };
+  try {
+    const others = target.folder === null ? [] : [resolve(target.folder)];
+    await withMirror(io, pull, work, others, pullRowsFrom);
+  } finally {
+    if (target.work === null) await rm(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,153 @@
+import path from 'node:path';
+import type { SinkTarget } from '@packhouse/client';
+import { usageError } from '../../terminal/parse.js';
+
+/** A target of rows, as the command line names it. */
+export interface RowTarget {
+  /** As it is shown. */
+  label: string;
+  /** The folder of files whose rows are being read, relative to the working directory; null: a temporary one. */
+  work: string | null;
+  /** Whether the files stay there. */
+  keep: boolean;
+  partition: number | undefined;
+  /** Whether addresses, hashes, topics and data are bytes, not text. */
+  bytes?: boolean;
+  /** A folder that one pull may work in at a time. */
+  folder: string | null;
+  sink(resolve: (file: string) => string, write: (text: string) => Promise<void>): SinkTarget;
+}
+
+interface TargetOptions {
+  out?: string;
+  partition?: string;
+  mirror?: string;
+  bytes?: string;
+  /** `<network>-<kind>`. */
+  name: string;
+}
+
+const FORMATS = ['mirror', 'parquet', 'duckdb', 'jsonl', 'csv'] as const;
+
+/** Reads --format, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
+export function readTarget(text: string, options: TargetOptions): RowTarget | null {
+  const target = getTarget(text, options);
+  const { bytes = 'text' } = options;
+  if (bytes === 'text') return target;
+  if (bytes !== 'blob') throw usageError(`--bytes takes text or blob, got "${bytes.slice(0, 60)}".`);
+  if (target === null || TEXT_FORMATS.has(text)) {
+    throw usageError(
+      `--bytes blob is not available in the format ${text}.`,
+      'Use --format parquet, duckdb or postgres://….',
+    );
+  }
+  return { ...target, bytes: true };
+}
+
+const TEXT_FORMATS: ReadonlySet<string> = new Set(['jsonl', 'csv']);
+
+function getTarget(text: string, options: TargetOptions): RowTarget | null {
+  if (/^postgres(ql)?:/.test(text)) return postgresTarget(text, options);
+  const format = FORMATS.find((each) => each === text);
+  if (format === undefined) {
+    throw usageError(
+      `There is no format "${text.slice(0, 60)}".`,
+      `The formats are ${FORMATS.join(', ')} and postgres://…/database?table=logs.`,
+    );
+  }
+  const { out = options.name, mirror } = options;
+  if (format === 'mirror') {
+    const wrong = mirror === undefined ? options.partition && '--partition' : '--mirror';
+    if (wrong) throw usageError(`${wrong} needs a format of rows.`, 'Add --format jsonl.');
+    return null;
+  }
+  if (format === 'duckdb') return duckDbTarget(options);
+  const partition = readPartition(options.partition);
+  const keep = mirror !== undefined;
+  if (out === '-' && format === 'parquet') {
+    throw usageError('Parquet cannot be written to stdout.', 'Give a folder with --out.');
+  }
+  if (out === '-' && format !== 'parquet') {
+    if (partition !== undefined)
+      throw usageError('Rows on stdout cannot be partitioned.', 'Leave out --partition.');
+    return {
+      label: 'stdout',
+      work: mirror ?? null,
+      keep,
+      partition,
+      folder: null,
+      sink: (_, write) => ({ format, write }),
+    };
+  }
+  if (path.extname(out) === `.${format}`) {
+    throw usageError(
+      `--out ${out} looks like a file, but ${format} is written as files in a folder.`,
+      format === 'parquet' ? 'Give a folder.' : `Give a folder, or write one file with --out - > ${out}.`,
+    );
+  }
+  return {
+    label: out,
+    work: mirror ?? path.join(out, '.packhouse'),
+    keep,
+    partition,
+    folder: out,
+    sink: (resolve) => ({ format, folder: resolve(out), partition }),
+  };
+}
+
+function duckDbTarget({ out, partition, mirror, name }: TargetOptions): RowTarget {
+  if (out === '-' || partition !== undefined) {
+    throw usageError(
+      'A DuckDB file cannot be written to stdout or partitioned.',
+      'Give a file, for example --out usdt.duckdb.',
+    );
+  }
+  const file = out ?? `${name}.duckdb`;
+  const table = getKind(name);
+  return {
+    label: file,
+    work: mirror ?? path.join(`${file}.packhouse`, table),
+    keep: mirror !== undefined,
+    partition: undefined,
+    folder: null,
+    sink: (resolve) => ({ format: 'duckdb', file: resolve(file), table }),
+  };
+}
+
+function getKind(name: string): string {
+  return name.slice(name.lastIndexOf('-') + 1);
+}
+
+function postgresTarget(text: string, { out, partition, mirror, name }: TargetOptions): RowTarget {
+  if (!URL.canParse(text)) {
+    throw usageError(
+      '--format has an invalid Postgres URL.',
+      'For example postgres://me@localhost/chain?table=logs.',
+    );
+  }
+  const wrong = out === undefined ? partition && '--partition' : '--out';
+  if (wrong) throw usageError(`${wrong} is for files, but the target is a table.`, 'Leave it out.');
+  const url = new URL(text);
+  const table = url.searchParams.get('table') ?? getKind(name);
+  if (table === '') throw usageError('The table name of --format is empty.', 'For example ?table=logs.');
+  url.searchParams.delete('table');
+  return {
+    // Without the address: it may hold a password.
+    label: `the table ${table}`,
+    work: mirror ?? `${name}.packhouse`,
+    keep: mirror !== undefined,
+    partition: undefined,
+    folder: null,
+    sink: () => ({ format: 'postgres', url: url.href, table }),
+  };
+}
+
+function readPartition(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const blocks = Number(text.replaceAll('_', ''));
+  if (Number.isSafeInteger(blocks) && blocks > 0) return blocks;
+  throw usageError(
+    `--partition takes a number of blocks, got "${text.slice(0, 60)}".`,
+    'For example 100000.',
+  );
+}

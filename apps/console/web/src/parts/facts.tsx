@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact';
+import { formatAgo, formatCount, formatDate } from '../lib/format.js';
+
+/** Values by name. */
+export function Facts({ rows }: { rows: Readonly<Record<string, ComponentChildren>> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(rows).map(([name, value]) => (
+        <>
+          <dt key={name}>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+/** How long ago; the date is its title. */
+export const Ago = ({ at }: { at: string }) => <span title={formatDate(at)}>{formatAgo(at)}</span>;
+
+/** What is used of a limit; null: unlimited. */
+export function Usage({ label, used, limit }: { label: string; used: number; limit: number | null }) {
+  if (limit === null) return <>{formatCount(used)}, unlimited</>;
+  return (
+    <>
+      <progress value={Math.min(used, limit)} max={limit} aria-label={label} /> {formatCount(used)} of{' '}
+      {formatCount(limit)}
+      {used >= limit && <strong class="bad"> used up</strong>}
+    </>
+  );
+}

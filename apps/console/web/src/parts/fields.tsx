@@ -1,0 +1,104 @@
+import type { ComponentProps } from 'preact';
+
+/** An input with its label. */
+export const Field = ({ label, ...input }: ComponentProps<'input'> & { label: string }) => (
+  <label>
+    {label} <input {...input} />
+  </label>
+);
+
+/** A number; empty is allowed unless it is required. */
+export function NumberField(given: {
+  label: string;
+  name: string;
+  value?: number | string | null | undefined;
+  required?: boolean;
+  /** Also with a fraction. */
+  decimal?: boolean;
+}) {
+  const { value, decimal = false, ...field } = given;
+  return (
+    <Field
+      {...field}
+      inputMode={decimal ? 'decimal' : 'numeric'}
+      pattern={decimal ? '[0-9_,.]*' : '[0-9_,]*'}
+      defaultValue={value ?? ''}
+    />
+  );
+}
+
+/** Several values, one per line. */
+export function LinesField(given: { label: string; name: string; placeholder: string; value?: string[] }) {
+  const { label, name, placeholder, value = [] } = given;
+  return (
+    <label>
+      {label}, one per line
+      <textarea name={name} rows={3} placeholder={placeholder} defaultValue={value.join('\n')} />
+    </label>
+  );
+}
+
+/** The fields `from` and `to` of a range. */
+export function RangeFields(given: { from?: string | undefined; to?: string | undefined; open?: boolean }) {
+  const { from, to, open = false } = given;
+  return (
+    <>
+      <NumberField label="First block" name="from" value={from} required />
+      <NumberField
+        label={open ? 'Last block (empty: follow the head)' : 'Last block'}
+        name="to"
+        value={to}
+        required={!open}
+      />
+    </>
+  );
+}
+
+/** Values, or values with their labels. */
+type Option = string | readonly [value: string, label: string];
+
+/** No choice. */
+export const ALL: Option = ['', 'All'];
+
+interface SelectProps {
+  label: string;
+  options: readonly Option[];
+  value?: string | undefined;
+}
+
+/** A choice as a field of a form. */
+export const SelectField = ({ label, name, ...choice }: SelectProps & { name: string }) => (
+  <label>
+    {label}{' '}
+    <select name={name}>
+      <OptionList {...choice} />
+    </select>
+  </label>
+);
+
+/** A choice that takes effect at once. */
+export const Select = ({ label, choose, ...choice }: SelectProps & { choose: (value: string) => void }) => (
+  <label class="inline">
+    {label}{' '}
+    <select value={choice.value} onChange={(event) => choose(event.currentTarget.value)}>
+      <OptionList {...choice} />
+    </select>
+  </label>
+);
+
+const OptionList = ({ options, value: chosen }: Omit<SelectProps, 'label'>) => (
+  <>
+    {options.map((option) => {
+      const [value, label] = typeof option === 'string' ? [option, option] : option;
+      return (
+        <option key={value} value={value} selected={value === chosen}>
+          {label}
+        </option>
+      );
+    })}
+  </>
+);
+
+/** The last so many days, as `since` of an operation. */
+export const toPeriods = (days: readonly number[]): Option[] =>
+  days.map((each) => [`${each}d`, each === 1 ? 'day' : `${each} days`]);

@@ -1,0 +1,49 @@
+import { onForm, toText } from '../lib/form-values.js';
+import type { Query } from '../lib/query.js';
+import { toHref } from '../lib/route.js';
+import { MayChange } from './changes.js';
+
+/** The way back to the screen above. */
+export const Back = ({ path, title, query }: { path: string; title: string; query?: Query }) => (
+  <p>
+    <a href={toHref(path, query)}>{title}</a>
+  </p>
+);
+
+/** The log of the changes of a thing. */
+export const ChangeLogLink = ({ subject }: { subject: string }) => (
+  <a href={toHref('changes', { subject })}>Change log</a>
+);
+
+export const NewBackfillButton = ({ query = {} }: { query?: Query }) => (
+  <MayChange>
+    <a class="main" href={toHref('backfills/new', query)}>
+      New backfill
+    </a>
+  </MayChange>
+);
+
+/** A field whose text becomes part of the address. */
+export function SearchForm(given: {
+  path: string;
+  name: string;
+  value: string | undefined;
+  label: string;
+  submit: string;
+  placeholder?: string;
+}) {
+  const { path, name, value, label, submit, placeholder } = given;
+  const search = onForm((form) => {
+    location.hash = toHref(path, { [name]: toText(form, name) });
+  });
+  return (
+    <form onSubmit={search} class="actions">
+      <label>
+        {label}{' '}
+        <input name={name} key={value} defaultValue={value} placeholder={placeholder} maxLength={300} />
+      </label>
+      <button type="submit">{submit}</button>
+      {value !== undefined && <a href={toHref(path)}>Clear</a>}
+    </form>
+  );
+}

@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks';
+import { formatCount, formatDate } from '../../lib/format.js';
+import { REASONS } from '../../lib/reasons.js';
+import { toHref } from '../../lib/route.js';
+import { ChangeForm, MayChange } from '../../parts/changes.js';
+import { Facts } from '../../parts/facts.js';
+import { Back } from '../../parts/navigation.js';
+import { Read } from '../../parts/states.js';
+import { Table } from '../../parts/table.js';
+import { ChangeTable } from '../changes.js';
+import {
+  type BackfillReport,
+  formatRange,
+  getExpected,
+  Progress,
+  type Range,
+  StateActions,
+} from './backfill-parts.js';
+import { getTerms, TermsFields } from './terms-fields.js';
+
+/** One backfill: progress, terms, what it waits for, and its changes. */
+export function OneBackfill({ id }: { id: string }) {
+  const [editing, edit] = useState<Range | null>(null);
+  const close = (): void => edit(null);
+  return (
+    <>
+      <Back path="backfills" title="Backfills" />
+      <h1>Backfill {id}</h1>
+      <Read name="backfills/show" input={{ id }}>
+        {(report) => (
+          <>
+            <p>
+              <bdi>{report.backfill.network}</bdi> {formatRange(report.backfill)},{' '}
+              {report.backfill.kinds.join(', ')}
+            </p>
+            <Progress report={report} state={report.backfill.state} />
+            <StateActions range={report.backfill} />
+            {report.waits.length > 0 && (
+              <>
+                <h2>Waiting for</h2>
+                <ul>
+                  {report.waits.map(({ message }) => (
+                    <li key={message}>{message}</li>
+                  ))}
+                </ul>
+              </>
+            )}
+            <Terms report={report} />
+            {editing === null ? (
+              <MayChange>
+                <button type="button" onClick={() => edit(report.backfill)}>
+                  Edit terms
+                </button>
+              </MayChange>
+            ) : (
+              <>
+                <h2>Edit terms</h2>
+                <ChangeForm
+                  name="backfills/set"
+                  submit="Save"
+                  subject={`backfill ${id}`}
+                  getInput={(form) => ({
+                    id: editing.id,
+                    expected: getExpected(editing),
+                    ...getTerms(form, editing),
+                  })}
+                  done={close}
+                  cancel={close}
+                >
+                  <TermsFields terms={editing} />
+                </ChangeForm>
+              </>
+            )}
+            <Kinds report={report} />
+            <h2>Changes</h2>
+            <ChangeTable rows={report.history} />
+          </>
+        )}
+      </Read>
+    </>
+  );
+}
+
+function Terms({ report }: { report: BackfillReport }) {
+  const { backfill, deadline, requests, rate, forecast, blocksLeft } = report;
+  const eta = forecast === null ? 'unknown' : formatDate(forecast);
+  return (
+    <Facts
+      rows={{
+        Owner: <bdi>{backfill.owner}</bdi>,
+        'Priority, weight': `${backfill.priority}, ${backfill.weight}`,
+        'Time windows': backfill.windows.join('; ') || 'always',
+        Deadline: (
+          <>
+            {backfill.deadline === null ? 'none' : formatDate(backfill.deadline)}
+            {deadline !== null && <Outlook {...deadline} />}
+          </>
+        ),
+        'Requests to nodes': `${formatCount(requests)}${backfill.maxRequests === null ? '' : ` of ${formatCount(backfill.maxRequests)}`}`,
+        Rate:
+          rate === null
+            ? 'unknown: too few blocks of its kinds were published in the last day'
+            : `${rate.blocksPerSecond.toFixed(1)} blocks/s (${rate.of === 'backfill' ? 'this backfill' : 'all blocks of its kinds'})`,
+        ETA:
+          blocksLeft === 0
+            ? 'all finalized blocks are fetched'
+            : `${eta}, ${formatCount(blocksLeft)} finalized blocks left`,
+      }}
+    />
+  );
+}
+
+const OUTLOOKS: Readonly<Record<string, string>> = {
+  kept: 'on track',
+  late: 'late at the current rate',
+  closed: 'late: no time window opens before it',
+  missed: 'missed',
+  unknown: 'unknown: no current rate',
+};
+
+function Outlook({ standing, takes }: { standing: string; takes: number | null }) {
+  const bad = standing !== 'kept' && standing !== 'unknown';
+  return (
+    <span class={bad ? 'bad' : 'faint'}>
+      {': '}
+      {OUTLOOKS[standing] ?? standing}
+      {takes !== null && `; needs ${takes < 0.1 ? takes.toExponential(1) : takes.toFixed(1)} blocks/s`}
+    </span>
+  );
+}
+
+function Kinds({ report }: { report: BackfillReport }) {
+  return (
+    <>
+      <h2>By kind</h2>
+      <Table
+        label="Blocks by kind"
+        rows={report.kinds}
+        keyOf={(row) => row.kind}
+        numbers={['Published']}
+        columns={{
+          Kind: (row) => row.kind,
+          Published: (row) => formatCount(row.published),
+          'Missing, by reason': (row) =>
+            Object.entries(row.missing)
+              .map(([reason, blocks]) => `${formatCount(blocks)} ${REASONS[reason]?.label ?? reason}`)
+              .join(', ') || 'none',
+        }}
+      />
+      <p>
+        <a
+          href={toHref('coverage', {
+            network: report.backfill.network,
+            from: report.backfill.from,
+            to: report.backfill.to ?? undefined,
+          })}
+        >
+          View coverage
+        </a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import type { Answer } from '../../lib/answers.js';
+import { formatCount, formatDate } from '../../lib/format.js';
+import { toHref } from '../../lib/route.js';
+import { ActionButton } from '../../parts/changes.js';
+import { Facts } from '../../parts/facts.js';
+import { Back, ChangeLogLink } from '../../parts/navigation.js';
+import { Empty, Read } from '../../parts/states.js';
+import { UsageCharts } from './usage-charts.js';
+
+export type KeyRow = Answer<'keys'>['rows'][number];
+
+/** One key with its usage. */
+export function OneKey({ prefix }: { prefix: string }) {
+  return (
+    <>
+      <Back path="keys" title="Keys" />
+      <h1>
+        Key <code>{prefix}</code>
+      </h1>
+      <Read name="keys" input={{ search: prefix, limit: 1 }} everyMs={10_000}>
+        {({ rows: [row] }) =>
+          row === undefined || row.prefix !== prefix ? (
+            <Empty>
+              Unknown key. <a href={toHref('keys')}>Search</a> by its application.
+            </Empty>
+          ) : (
+            <>
+              <KeyFacts row={row} />
+              <p class="actions">
+                {row.revokedAt === null && (
+                  <ActionButton
+                    name="keys/revoke"
+                    input={{ key: prefix }}
+                    confirm={`Revoke ${prefix} of ${row.application}? Gateways reject it within a second, for good.`}
+                  >
+                    Revoke
+                  </ActionButton>
+                )}
+                <ChangeLogLink subject={`key ${prefix}`} />
+              </p>
+              <UsageCharts name="keys/usage" input={{ key: prefix }} />
+            </>
+          )
+        }
+      </Read>
+    </>
+  );
+}
+
+export function KeyFacts({ row }: { row: KeyRow }) {
+  const list = (values: readonly string[]): string => values.join(', ') || 'all';
+  return (
+    <Facts
+      rows={{
+        Application: <bdi>{row.application}</bdi>,
+        Plan: row.plan,
+        Network: row.network ?? 'all',
+        Created: formatDate(row.createdAt),
+        Expires:
+          row.revokedAt !== null
+            ? `revoked ${formatDate(row.revokedAt)}`
+            : row.expiresAt === null
+              ? 'never'
+              : formatDate(row.expiresAt),
+        'Allowed origins': list(row.origins),
+        'Allowed addresses': list(row.addresses),
+        'Allowed methods': list(row.methods),
+        'Allowed contracts': list(row.contracts),
+        'Blocks of one eth_getLogs': row.maxLogRange === null ? 'as the plan' : formatCount(row.maxLogRange),
+      }}
+    />
+  );
+}

@@ -1,0 +1,134 @@
+import { toText } from '../../lib/form-values.js';
+import { formatCount, formatDate } from '../../lib/format.js';
+import { toHref, useRoute } from '../../lib/route.js';
+import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
+import { Ago } from '../../parts/facts.js';
+import { RangeFields, SelectField } from '../../parts/fields.js';
+import { Empty, Read } from '../../parts/states.js';
+import { ReadTable, Table } from '../../parts/table.js';
+import { QuarantinedBlock } from './quarantined-block.js';
+
+const PAGE = 50;
+
+/** Blocks that could not be fetched or proved: by cause, as a list, and one of them. */
+export function Quarantine() {
+  const [, network, block] = useRoute().parts;
+  if (network !== undefined && block !== undefined)
+    return <QuarantinedBlock network={network} block={block} />;
+  return <Causes />;
+}
+
+function Causes() {
+  const { network, cause } = useRoute().query;
+  return (
+    <>
+      <h1>Quarantine</h1>
+      <p class="faint">
+        Blocks that no upstream served in a form that could be proved. Each is retried automatically.
+      </p>
+      <Read name="quarantine/causes">
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>
+              No quarantined blocks. For other missing blocks see the{' '}
+              <a href={toHref('coverage')}>coverage map</a>.
+            </Empty>
+          ) : (
+            <>
+              <Table
+                label="Causes"
+                rows={rows}
+                keyOf={(row) => `${row.network} ${row.cause}`}
+                numbers={['Blocks', 'Entries']}
+                columns={{
+                  Network: (row) => <bdi>{row.network}</bdi>,
+                  Cause: (row) => (
+                    <a
+                      href={toHref('quarantine', { network: row.network, cause: row.cause })}
+                      aria-current={row.network === network && row.cause === cause ? 'true' : undefined}
+                    >
+                      {row.cause}
+                    </a>
+                  ),
+                  Blocks: (row) => formatCount(row.blocks),
+                  Entries: (row) => formatCount(row.entries),
+                  Action: (row) => (
+                    <ActionButton
+                      name="quarantine/retry"
+                      input={{ network: row.network, cause: row.cause }}
+                      confirm={`Retry ${formatCount(row.blocks)} blocks of ${row.network} with ${row.cause} now?`}
+                    >
+                      Retry all
+                    </ActionButton>
+                  ),
+                }}
+              />
+              <Rows key={`${network} ${cause}`} network={network} cause={cause} />
+              <MayChange>
+                <RetryRange networks={[...new Set(rows.map((row) => row.network))]} />
+              </MayChange>
+            </>
+          )
+        }
+      </Read>
+    </>
+  );
+}
+
+function Rows({ network, cause }: { network: string | undefined; cause: string | undefined }) {
+  const { after, afterNetwork } = useRoute().query;
+  const title = `Blocks${network === undefined ? '' : ` of ${network}`}${cause === undefined ? '' : ` with ${cause}`}`;
+  return (
+    <>
+      <h2>{title}</h2>
+      {network !== undefined && <a href={toHref('quarantine')}>All causes</a>}
+      <ReadTable
+        name="quarantine"
+        input={{ network, cause, after, afterNetwork, limit: PAGE }}
+        label={title}
+        keyOf={(row) => `${row.network} ${row.from}`}
+        empty="None left."
+        numbers={['Attempts']}
+        columns={{
+          Network: (row) => <bdi>{row.network}</bdi>,
+          Blocks: (row) => (
+            <a href={toHref(`quarantine/${encodeURIComponent(row.network)}/${row.from}`)}>
+              {row.to === row.from ? row.from : `${row.from}-${row.to}`}
+            </a>
+          ),
+          Kinds: (row) => row.kinds.join(', '),
+          Cause: (row) => row.cause,
+          Upstream: (row) => <bdi>{row.upstream ?? '-'}</bdi>,
+          Attempts: (row) => row.attempts,
+          'First seen': (row) => <Ago at={row.firstSeen} />,
+          'Next retry': (row) => (row.due ? 'now' : formatDate(row.nextTry)),
+        }}
+        pages={{
+          path: 'quarantine',
+          query: { network, cause },
+          next: (last) => ({ after: last.from, afterNetwork: last.network }),
+        }}
+      />
+    </>
+  );
+}
+
+function RetryRange({ networks }: { networks: readonly string[] }) {
+  return (
+    <details>
+      <summary>Retry a range</summary>
+      <ChangeForm
+        name="quarantine/retry"
+        submit="Retry now"
+        getInput={(form) => ({
+          network: toText(form, 'network'),
+          from: toText(form, 'from'),
+          to: toText(form, 'to'),
+        })}
+      >
+        <SelectField label="Network" name="network" options={networks} />
+        <RangeFields />
+      </ChangeForm>
+    </details>
+  );
+}

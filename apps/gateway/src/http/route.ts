@@ -1,0 +1,40 @@
+import type { Exchange } from './exchange.js';
+import type { MaybePromise } from './maybe-promise.js';
+import type { Problem } from './problem.js';
+
+/** One row of the table of routes. */
+export interface Route {
+  /** GET takes HEAD too. */
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** `:name` matches a part of at least one character, as a parameter. */
+  readonly path: string;
+  /** Host name that the route is served at; absent: all. */
+  readonly host?: string | undefined;
+  /** Name in the log and the metrics. */
+  readonly name: string;
+  readonly network?: string;
+  /** Its documentation; absent: its path alone. */
+  readonly schema?: object;
+  /** Documentation of a route that every network has: written once, relative to the networks' addresses. */
+  readonly document?: { readonly path: string; readonly servedAt: 'baseUrl' | 'downloadUrl' };
+  /** It is answered even while the gateway drains. */
+  readonly whileDraining?: boolean;
+  /** Not for pages: a page must not use its reader's browser to read what is behind the reader's firewall. */
+  readonly forOperators?: boolean;
+  /** Bytes of a JSON body; absent: it takes none. */
+  readonly bodyLimit?: number;
+  /** Called before the body is read, so that no body is read from strangers. */
+  admit?(exchange: Exchange): MaybePromise<unknown>;
+  answer(exchange: Exchange): MaybePromise<unknown>;
+  /** Sends a refusal; absent: it is sent as `application/problem+json`. */
+  refuse?(exchange: Exchange, error: unknown): MaybePromise<unknown>;
+}
+
+/** Handles requests that no route takes. */
+export interface Fallback {
+  /** The reason; `methods` are those that the address takes. */
+  problem(exchange: Exchange, methods: readonly string[]): Problem;
+  refuse(exchange: Exchange, error: unknown): MaybePromise<unknown>;
+  /** Answers a browser's CORS preflight. */
+  preflight(exchange: Exchange, methods: readonly string[]): Promise<unknown>;
+}

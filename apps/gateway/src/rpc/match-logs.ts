@@ -1,0 +1,44 @@
+import type { LogFilter } from './log-filter.js';
+
+/** Room for a field's value: a number, an address, or four topics. */
+const VALUE_BYTES = 400;
+
+/**
+ * The check that every log of an answer, or of its beginning, is of the range and matches the filter: else a node sent
+ * the answer to another question. A field that a log does not have is not missed, nor a
+ * topic that may be any: nodes differ in whether it must be there. `to` is null if the range ends with a
+ * tag.
+ */
+export function matchesFilter(
+  { address, topics }: LogFilter,
+  range: { from: number; to: number | null },
+): (result: Buffer) => boolean {
+  const [from, to] = [range.from, range.to ?? Number.POSITIVE_INFINITY];
+  const inRange = (value: string): boolean => {
+    const number = Number(/^\s*:\s*"(0x[0-9a-f]+)"/i.exec(value)?.[1] ?? from);
+    return from <= number && number <= to;
+  };
+  const ofAddress = (value: string): boolean => {
+    const found = /^\s*:\s*"(0x[0-9a-f]{40})"/i.exec(value)?.[1]?.toLowerCase();
+    return found === undefined || address?.includes(found) === true;
+  };
+  const withTopics = (value: string): boolean => {
+    const list = /^\s*:\s*\[([^\]]*)\]/.exec(value)?.[1];
+    if (list === undefined) return true;
+    const found = list.toLowerCase().match(/0x[0-9a-f]{64}/g) ?? [];
+    return topics?.every((any, at) => any === null || any.includes(found[at] ?? '')) === true;
+  };
+  return (result) =>
+    every(result, '"blockNumber"', inRange) &&
+    (address === undefined || every(result, '"address"', ofAddress)) &&
+    (topics === undefined || every(result, '"topics"', withTopics));
+}
+
+/** Whether the text behind every occurrence of a field passes; no value of a log holds a quotation mark. */
+function every(result: Buffer, field: string, passes: (value: string) => boolean): boolean {
+  for (let at = result.indexOf(field); at !== -1; at = result.indexOf(field, at + field.length)) {
+    const start = at + field.length;
+    if (!passes(result.toString('latin1', start, start + VALUE_BYTES))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,23 @@
+import type { Kind } from '@packhouse/chain';
+import { type DeflateKernel, openDeflateKernel } from '@packhouse/kernels';
+
+let kernel: DeflateKernel | null | undefined;
+
+/**
+ * The digests of a text's items by a seed, found by the kernel: by one of this process, which is opened when it is first
+ * needed. Returns null if the text is not canonical, or where Node has no WebAssembly with SIMD.
+ */
+export function scanItems(kind: Kind, text: Uint8Array, seed: number): Uint8Array | null {
+  if (kernel === undefined) kernel = openIfPossible();
+  if (kernel === null) return null;
+  kernel.take(text);
+  return kernel.items(kind, seed);
+}
+
+function openIfPossible(): DeflateKernel | null {
+  try {
+    return openDeflateKernel();
+  } catch {
+    return null;
+  }
+}

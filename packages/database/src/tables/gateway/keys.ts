@@ -1,0 +1,165 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { type Connections, statement } from '../../connection/connections.js';
+import { PLAN_JSON, type Plan, planUnknown } from './plans.js';
+
+export interface KeyRow {
+  id: number;
+  /** `ph_` + 8 letters and digits: may be shown. */
+  prefix: string;
+  application: string;
+  /** null: all networks. */
+  network: string | null;
+  plan: Plan;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  /** Browser origins that may use it: `https://app.example.com`, `*.example.com`; empty: all, and other clients. */
+  origins: readonly string[];
+  /** Addresses of clients that may use it, in CIDR notation; empty: all. */
+  addresses: readonly string[];
+  /** JSON-RPC methods, and `bundle-api`, `download`, `nft`, `usage`, that it allows; empty: all. */
+  methods: readonly string[];
+  /** Contracts that its calls may read, `0x` and 40 hex digits in lower case; empty: all. */
+  contracts: readonly string[];
+  /** Most blocks of one eth_getLogs, if that is less than its plan allows; null: as the plan. */
+  maxLogRange: number | null;
+}
+
+/** A KeyRow, from api_key k, application a, plan p: without the hash of the secret. */
+const KEY = `k.id, k.prefix, a.name AS application, k.network, ${PLAN_JSON} AS plan, k.created_at AS "createdAt",
+     k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.origins, k.addresses, k.methods, k.contracts,
+     k.max_log_range AS "maxLogRange"`;
+const JOINED = `JOIN packhouse.application AS a ON a.id = k.application_id
+   JOIN packhouse.plan AS p ON p.name = k.plan`;
+
+/**
+ * $1 application, $2 plan, $3 network or null, $4 prefix, $5 sha256, $6 expiry or null,
+ * $7 origins, $8 addresses, $9 methods, $10 contracts, $11 most blocks of logs or null.
+ *
+ * Creates the application if there is none (the update changes nothing; it makes RETURNING return its id). Returns no
+ * row and creates no application if the plan does not exist.
+ */
+const insertKey = statement(
+  'keys/insert-key',
+  `WITH p AS (
+     SELECT * FROM packhouse.plan WHERE name = $2
+   ), a AS (
+     INSERT INTO packhouse.application (name) SELECT $1::text FROM p
+     ON CONFLICT (name) DO UPDATE SET name = excluded.name
+     RETURNING id, name
+   ), k AS (
+     INSERT INTO packhouse.api_key (application_id, plan, network, prefix, sha256, expires_at, origins, addresses,
+       methods, contracts, max_log_range)
+     SELECT a.id, p.name, $3::text, $4::text, $5::bytea, $6::timestamptz, $7::text[], $8::text[],
+       $9::text[], $10::text[], $11::int8
+     FROM a, p
+     RETURNING *
+   )
+   SELECT ${KEY} FROM k, a, p`,
+);
+
+/** $1 sha256 of the whole key. One walk down the unique index. */
+const selectKey = statement(
+  'keys/select-key',
+  `SELECT ${KEY}
+   FROM packhouse.api_key AS k
+   ${JOINED}
+   WHERE k.sha256 = $1`,
+);
+
+/** $1 part of the application's name, or beginning of the prefix, or null for all; $2 id to begin after; $3 limit. */
+const selectKeys = statement(
+  'keys/select-keys',
+  `SELECT ${KEY}
+   FROM packhouse.api_key AS k
+   ${JOINED}
+   WHERE k.id > $2::int8
+     AND ($1::text IS NULL OR strpos(lower(a.name), lower($1)) > 0 OR starts_with(k.prefix, $1))
+   ORDER BY k.id
+   LIMIT $3::int8`,
+);
+
+/** $1 id or null, $2 prefix. */
+const selectNamed = statement(
+  'keys/select-named',
+  `SELECT ${KEY}
+   FROM packhouse.api_key AS k
+   ${JOINED}
+   WHERE k.id = $1::int8 OR k.prefix = $2::text`,
+);
+
+const countByPlan = statement(
+  'keys/count-by-plan',
+  'SELECT plan, count(*) AS keys FROM packhouse.api_key WHERE revoked_at IS NULL GROUP BY plan',
+);
+
+/** $1 id or null, $2 prefix. A key that is revoked already keeps its date. */
+const revokeKey = statement(
+  'keys/revoke-key',
+  `WITH k AS (
+     UPDATE packhouse.api_key SET revoked_at = coalesce(revoked_at, now())
+     WHERE id = $1::int8 OR prefix = $2::text
+     RETURNING *
+   )
+   SELECT ${KEY}
+   FROM k
+   ${JOINED}`,
+);
+
+/** Ids are int8; 15 digits are always safe numbers. */
+const ID = /^\d{1,15}$/;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** API keys and their applications. */
+export function createKeys(connections: Connections) {
+  return {
+    /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */
+    async create({
+      application,
+      network,
+      plan,
+      expiresAt = null,
+      origins = [],
+      addresses = [],
+      methods = [],
+      contracts = [],
+      maxLogRange = null,
+    }: Pick<KeyRow, 'application' | 'network'> & { plan: string } & Partial<
+        Pick<KeyRow, 'expiresAt' | 'origins' | 'addresses' | 'methods' | 'contracts' | 'maxLogRange'>
+      >): Promise<{ key: string; row: KeyRow }> {
+      const { key, prefix, sha256 } = makeKey();
+      const restrictions = [origins, addresses, methods, contracts, maxLogRange];
+      const values = [application, plan, network, prefix, sha256, expiresAt, ...restrictions];
+      const row = await connections.queryOne<KeyRow>(insertKey, values);
+      if (row !== null) return { key, row };
+      throw await planUnknown(connections, plan);
+    },
+    /** By the SHA-256 of the whole key. */
+    find: (sha256: Buffer) => connections.queryOne<KeyRow>(selectKey, [sha256]),
+    /** By id or the exact public prefix; null if there is none. */
+    named: (idOrPrefix: string) => connections.queryOne<KeyRow>(selectNamed, nameValues(idOrPrefix)),
+    /** Oldest first, after this id; `search` is part of the application's name, or the beginning of the prefix. */
+    list: ({ search, after, limit }: { search?: string; after?: number; limit?: number } = {}) =>
+      connections.query<KeyRow>(selectKeys, [search ?? null, after ?? 0, limit ?? null]),
+    /** Keys that are not revoked, by the name of their plan. */
+    async countByPlan(): Promise<ReadonlyMap<string, number>> {
+      const rows = await connections.query<{ plan: string; keys: number }>(countByPlan, []);
+      return new Map(rows.map(({ plan, keys }) => [plan, keys]));
+    },
+    /** By id or the exact public prefix; null if there is none. */
+    revoke: (idOrPrefix: string) => connections.queryOne<KeyRow>(revokeKey, nameValues(idOrPrefix)),
+  };
+}
+
+function nameValues(idOrPrefix: string): [id: number | null, prefix: string] {
+  return [ID.test(idOrPrefix) ? Number(idOrPrefix) : null, idOrPrefix];
+}
+
+/** A new API key: `ph_`, 8 letters and digits that may be shown, `_`, 32 random bytes in base64url. */
+function makeKey(): { key: string; prefix: string; sha256: Buffer } {
+  let id = '';
+  while (id.length < 8) id += BASE62[randomInt(BASE62.length)];
+  const prefix = `ph_${id}`;
+  const key = `${prefix}_${randomBytes(32).toString('base64url')}`;
+  return { key, prefix, sha256: createHash('sha256').update(key).digest() };
+}

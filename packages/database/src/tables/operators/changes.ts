@@ -1,0 +1,59 @@
+import { type Connections, type Session, statement } from '../../connection/connections.js';
+
+/** A change that an operator made. */
+export interface Change {
+  id: number;
+  at: Date;
+  /** The operator, as the command was told. */
+  actor: string;
+  /** Kind and name of what was changed: `backfill 7`. */
+  subject: string;
+  /** `add`, `set`, `pause`. */
+  action: string;
+  /** The subject before; null: it did not exist. */
+  before: Readonly<Record<string, unknown>> | null;
+  /** The subject after; null: it is gone. */
+  after: Readonly<Record<string, unknown>> | null;
+}
+
+const DEFAULT_LIMIT = 100;
+
+/** $1 actor, $2 subject, $3 action, $4 before, $5 after. Deletes what is older than a year. */
+const insertChange = statement(
+  'changes/insert-change',
+  `WITH old AS (DELETE FROM packhouse.change WHERE at < clock_timestamp() - interval '1 year')
+   INSERT INTO packhouse.change (actor, subject, action, before, after) VALUES ($1, $2, $3, $4, $5)`,
+);
+
+/** $1 subject or null for all, $2 limit, $3 id to begin below or null. */
+const selectChanges = statement(
+  'changes/select-changes',
+  `SELECT id, at, actor, subject, action, before, after FROM packhouse.change
+   WHERE ($1::text IS NULL OR subject = $1 OR starts_with(subject, $1 || ' ')) AND ($3::int8 IS NULL OR id < $3)
+   ORDER BY id DESC LIMIT $2`,
+);
+
+/** A change to note. */
+type NewChange = Omit<Change, 'id' | 'at' | 'before' | 'after'> & {
+  before: object | null;
+  after: object | null;
+};
+
+/** Adds a change, in the transaction that makes it. */
+export async function noteChange(
+  session: Pick<Session, 'query'>,
+  { actor, subject, action, before, after }: NewChange,
+): Promise<void> {
+  const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
+  await session.query(insertChange, [actor, subject, action, json(before), json(after)]);
+}
+
+/** What operators changed, kept for a year. */
+export function createChanges(connections: Connections) {
+  return {
+    add: (change: NewChange) => noteChange(connections, change),
+    /** The newest first, below this id; of one subject (`backfill 7`), of all of a kind (`backfill`), or all. */
+    list: ({ subject, limit, before }: { subject?: string; limit?: number; before?: number } = {}) =>
+      connections.query<Change>(selectChanges, [subject ?? null, limit ?? DEFAULT_LIMIT, before ?? null]),
+  };
+}

@@ -1,0 +1,152 @@
+import { getKinds, kindsMask } from '../../connection/codes.js';
+import { type Connections, statement } from '../../connection/connections.js';
+import type { NetworkRef } from '../networks/networks.js';
+import { noteChange } from '../operators/changes.js';
+import { type Backfill, type BackfillTerms, createBackfillCache } from './backfill-cache.js';
+
+const COLUMNS = `w.id, n.name AS network, w.kinds, w.first_block AS "from", w.last_block AS "to", w.priority, w.state,
+     w.created_at AS "createdAt", w.owner, w.weight, w.windows, w.deadline, w.max_requests AS "maxRequests"`;
+
+/** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority, $6 to $10 terms. */
+const insertBackfill = statement(
+  'requested/insert-backfill',
+  `WITH w AS (
+     INSERT INTO packhouse.backfill
+       (network_id, kinds, first_block, last_block, priority, owner, weight, windows, deadline, max_requests)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     RETURNING *
+   )
+   SELECT ${COLUMNS} FROM w JOIN packhouse.network AS n ON n.id = w.network_id`,
+);
+
+/** $1 network or null for all. In the order they are worked on. */
+const selectBackfills = statement(
+  'requested/select-backfills',
+  `SELECT ${COLUMNS}
+   FROM packhouse.backfill AS w JOIN packhouse.network AS n ON n.id = w.network_id
+   WHERE $1::text IS NULL OR n.name = $1::text
+   ORDER BY w.priority, w.id`,
+);
+
+const ONE = `SELECT ${COLUMNS}
+   FROM packhouse.backfill AS w JOIN packhouse.network AS n ON n.id = w.network_id
+   WHERE w.id = $1`;
+
+/** $1 id. */
+const selectOne = statement('requested/select-one', ONE);
+
+/** $1 id. */
+const lockBackfill = statement('requested/lock-backfill', `${ONE} FOR UPDATE OF w`);
+
+/** $1 network id, $2 kinds (mask), $3 start, $4 end, $5 since or null. */
+const selectPace = statement(
+  'requested/select-pace',
+  `WITH day AS (
+     SELECT clock_timestamp() AS now, greatest(clock_timestamp() - interval '1 day', $5::timestamptz) AS since
+   ), published AS (
+     SELECT kind, sum(least(last_block, $4::int8) - greatest(first_block, $3::int8) + 1)::int8 AS blocks,
+       min(published_at) AS first
+     FROM packhouse.bundle, day
+     WHERE network_id = $1 AND ($2::int4 >> kind) & 1 = 1 AND first_block <= $4 AND last_block >= $3
+       AND version = 1 AND published_at > day.since
+     GROUP BY kind
+   )
+   SELECT day.now, day.since AS "from", coalesce(p.blocks, 0)::int8 AS blocks, p.first
+   FROM day, (SELECT max(blocks) AS blocks, min(first) AS first FROM published) AS p`,
+);
+
+/** $1 id, $2 state, $3 priority, $4 to $8 terms. */
+const updateBackfill = statement(
+  'requested/update-backfill',
+  `UPDATE packhouse.backfill SET state = $2, priority = $3, owner = $4, weight = $5, windows = $6, deadline = $7,
+     max_requests = $8
+   WHERE id = $1`,
+);
+
+/** Who changes what no operator changes. */
+const NOBODY = 'packhouse';
+
+type Row = Omit<Backfill, 'kinds'> & { kinds: number };
+
+/** The backfills of a network. */
+export function createBackfills(connections: Connections, network: NetworkRef) {
+  return {
+    /** Adds a backfill, by default of owner `default`, weight 1 and no other terms, and notes it in `changes`. */
+    async add(
+      given: Pick<Backfill, 'kinds' | 'from' | 'to' | 'priority'> & Partial<BackfillTerms>,
+      actor = NOBODY,
+    ): Promise<Backfill> {
+      const { kinds, from, to, priority, ...terms } = given;
+      const place = [await network.get(), kindsMask(kinds), from, to, priority];
+      return connections.transaction(async (session) => {
+        const values = [...place, ...toTerms({ ...DEFAULT_TERMS, ...terms })];
+        const after = toBackfill((await session.queryOne<Row>(insertBackfill, values))!);
+        await noteChange(session, { actor, action: 'add', ...toImages(null, after) });
+        return after;
+      });
+    },
+    list: async () => (await connections.query<Row>(selectBackfills, [network.name])).map(toBackfill),
+    /**
+     * The most blocks of one of the kinds that were published of a range in the last day, or only after `since`; `first` is
+     * when the first of them was, `from` when that time began, and `now` when it ended, by the clock of Postgres.
+     */
+    async pace({ kinds, from, to }: Pick<Backfill, 'kinds' | 'from' | 'to'>, since: Date | null) {
+      type Pace = { blocks: number; first: Date | null; from: Date; now: Date };
+      const values = [await network.find(), kindsMask(kinds), from, to ?? Number.MAX_SAFE_INTEGER, since];
+      return (await connections.queryOne<Pace>(selectPace, values))!;
+    },
+    ...createBackfillCache(connections, network),
+  };
+}
+
+/** The backfills of all networks. */
+export function createAllBackfills(connections: Connections) {
+  return {
+    /** In the order they are worked on. */
+    list: async () => (await connections.query<Row>(selectBackfills, [null])).map(toBackfill),
+    find: async (id: number) => (await connections.query<Row>(selectOne, [id])).map(toBackfill)[0] ?? null,
+    /**
+     * Changes what is given of a backfill, under its lock, and notes it in `changes` as `action` (default `set`) of
+     * `actor`. `check` may throw first, also under the lock. Returns it before and after; null if there is none.
+     */
+    change(
+      id: number,
+      change: Partial<BackfillTerms & Pick<Backfill, 'priority' | 'state'>>,
+      by: { actor?: string; action?: string; check?: (before: Backfill) => void } = {},
+    ): Promise<{ before: Backfill; after: Backfill } | null> {
+      const { actor = NOBODY, action = 'set', check } = by;
+      return connections.transaction(async (session) => {
+        const row = await session.queryOne<Row>(lockBackfill, [id]);
+        if (row === null) return null;
+        const before = toBackfill(row);
+        check?.(before);
+        const after = { ...before, ...change };
+        await session.query(updateBackfill, [id, after.state, after.priority, ...toTerms(after)]);
+        await noteChange(session, { actor, action, ...toImages(before, after) });
+        return { before, after };
+      });
+    },
+  };
+}
+
+const DEFAULT_TERMS: BackfillTerms = {
+  owner: 'default',
+  weight: 1,
+  windows: [],
+  deadline: null,
+  maxRequests: null,
+};
+
+function toTerms({ owner, weight, windows, deadline, maxRequests }: BackfillTerms): unknown[] {
+  return [owner, weight, windows, deadline, maxRequests];
+}
+
+/** What a change keeps of a backfill. */
+function toImages(before: Backfill | null, after: Backfill) {
+  const image = ({ id, createdAt, ...rest }: Backfill): object => rest;
+  return { subject: `backfill ${after.id}`, before: before && image(before), after: image(after) };
+}
+
+function toBackfill(row: Row): Backfill {
+  return { ...row, kinds: getKinds(row.kinds) };
+}

@@ -1,0 +1,425 @@
+import { type BlockRange, intersectRanges, KINDS, type Kind, subtractRanges } from '@packhouse/chain';
+import { getWeight } from '@packhouse/runtime';
+import { getKinds, kindsMask } from '../../connection/codes.js';
+import { type Connections, type Session, statement } from '../../connection/connections.js';
+import type { NetworkRef } from '../networks/networks.js';
+
+/** The result of asking one upstream for a quarantined block. */
+export interface QuarantineTry {
+  upstream: string;
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  /** Hex SHA-256 of the answer that failed a check. */
+  payloadDigest: string | null;
+}
+
+/** One block that could not be fetched or failed a check, or several in a row that fail alike. */
+export interface QuarantineRow extends BlockRange {
+  network: string;
+  /** The kinds that fail; other kinds of the block are staged and published. */
+  kinds: readonly Kind[];
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  upstream: string | null;
+  /** Hex SHA-256 of the answer that failed, if there was one. */
+  payloadDigest: string | null;
+  attempts: number;
+  firstSeen: Date;
+  nextTry: Date;
+  /** Whether `nextTry` had come when the row was read, by the clock of Postgres. */
+  due: boolean;
+  /** Results of the last try, in the order the upstreams were asked; of several blocks, those of the first. */
+  tried: readonly QuarantineTry[];
+}
+
+/** A part of a list of quarantined blocks. */
+type QuarantinePage = {
+  /** Error code. */
+  cause?: string | undefined;
+  /** The page begins after this row. */
+  after?: { network: string; number: number } | undefined;
+  limit?: number | undefined;
+};
+
+/** The columns of a StoredQuarantine, from quarantine q. */
+const COLUMNS = `q.first_block AS "firstBlock", q.last_block AS "lastBlock", q.kinds, q.cause, q.message, q.upstream,
+     encode(q.payload_digest, 'hex') AS "payloadDigest", q.attempts, q.first_seen AS "firstSeen",
+     q.next_try AS "nextTry", q.tried, q.next_try <= now() AS due`;
+
+/** $1 network or null for all, $2 cause or null for all, $3 network and $4 block to begin after or null, $5 limit. */
+const selectQuarantine = statement(
+  'quarantine/select-quarantine',
+  `SELECT n.name AS network, ${COLUMNS}
+   FROM packhouse.quarantine AS q JOIN packhouse.network AS n ON n.id = q.network_id
+   WHERE ($1::text IS NULL OR n.name = $1::text) AND ($2::text IS NULL OR q.cause = $2::text)
+     AND ($3::text IS NULL OR (n.name, q.first_block) > ($3::text, $4::int8))
+   ORDER BY n.name, q.first_block
+   LIMIT $5::int8`,
+);
+
+/** $1 network id, $2 start, $3 end: the rows that touch start..end, ascending. */
+const selectOverlapping = statement(
+  'quarantine/select-overlapping',
+  `SELECT ${COLUMNS}
+   FROM packhouse.quarantine AS q
+   WHERE network_id = $1 AND int8range(first_block, last_block, '[]') && int8range($2::int8, $3::int8, '[]')
+   ORDER BY first_block`,
+);
+
+/**
+ * $1 network id, $2 newest final block, $3 limit: due rows that are still requested, longest wait first. Rows
+ * that are no longer requested would fill the limit for ever.
+ */
+const selectDue = statement(
+  'quarantine/select-due',
+  `SELECT ${COLUMNS}
+   FROM packhouse.quarantine AS q
+   WHERE network_id = $1 AND next_try <= now() AND first_block <= $2 AND EXISTS (
+     SELECT FROM generate_series(0, 15) AS k (kind), LATERAL (
+       SELECT last_block FROM packhouse.requested_run
+       WHERE network_id = q.network_id AND kind = k.kind AND state = 'active' AND first_block <= q.last_block
+       ORDER BY first_block DESC LIMIT 1
+     ) AS w
+     WHERE (q.kinds >> k.kind) & 1 = 1 AND w.last_block >= q.first_block
+   )
+   ORDER BY next_try
+   LIMIT $3`,
+);
+
+/** $1 network id: rows and blocks of each cause. */
+const selectCauses = statement(
+  'quarantine/select-causes',
+  `SELECT cause, count(*) AS entries, sum(last_block - first_block + 1)::int8 AS blocks
+   FROM packhouse.quarantine WHERE network_id = $1 GROUP BY cause ORDER BY cause`,
+);
+
+/** The same of all networks. */
+const selectAllCauses = statement(
+  'quarantine/select-all-causes',
+  `SELECT n.name AS network, q.cause, count(*) AS entries, sum(q.last_block - q.first_block + 1)::int8 AS blocks
+   FROM packhouse.quarantine AS q JOIN packhouse.network AS n ON n.id = q.network_id
+   GROUP BY n.name, q.cause ORDER BY n.name, q.cause`,
+);
+
+/** $1 network id, $2 start, $3 end, $4 cause or null: makes these rows due now. Returns the blocks of each row within the range. */
+const updateNextTry = statement(
+  'quarantine/update-next-try',
+  `UPDATE packhouse.quarantine SET next_try = least(next_try, now())
+   WHERE network_id = $1 AND int8range(first_block, last_block, '[]') && int8range($2::int8, $3::int8, '[]')
+     AND ($4::text IS NULL OR cause = $4)
+   RETURNING least(last_block, $3::int8) - greatest(first_block, $2::int8) + 1 AS blocks`,
+);
+
+/** $1 network id: locks the network's quarantine until the end of the transaction. */
+const lockQuarantine = statement(
+  'quarantine/lock-quarantine',
+  // 'PI' in the upper half, beside the keys of staging.
+  'SELECT pg_advisory_xact_lock(1346961408, $1::int4)',
+);
+
+/**
+ * $1 network id, $2 first block, $3 last block, $4 kinds (mask), $5 cause, $6 message, $7 upstream, $8 payload digest,
+ * $9 attempts, $10 first seen or null (now), $11 next try or null, $12 tried (JSON), $13 longest wait in minutes.
+ *
+ * The default next try is 1, 2, 4, … minutes away, at most a day (2^11 minutes is beyond that), plus up to a tenth, so
+ * that blocks that failed together are not retried together.
+ */
+const insertQuarantine = statement(
+  'quarantine/insert-quarantine',
+  `INSERT INTO packhouse.quarantine AS q
+     (network_id, first_block, last_block, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try,
+      tried)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, now()),
+     coalesce($11, now() + (1 + random() / 10) *
+       least(interval '1 minute' * $13::int4, interval '1 minute' * 2 ^ least($9::int4 - 1, 11))), $12)
+   RETURNING ${COLUMNS}`,
+);
+
+/** $1 network id, $2 first blocks of the rows (int8[]). */
+const deleteQuarantine = statement(
+  'quarantine/delete-quarantine',
+  'DELETE FROM packhouse.quarantine WHERE network_id = $1 AND first_block = ANY($2::int8[])',
+);
+
+/** Blocks that could not be fetched or failed a check, and when they are tried again. */
+export function createQuarantine(connections: Connections, network: NetworkRef) {
+  const read = async (...args: Parameters<Connections['query']>): Promise<QuarantineRow[]> =>
+    (await connections.query<StoredQuarantine>(...args)).map((row) => toQuarantine(network.name, row));
+  return {
+    /**
+     * Adds or updates a row: attempts + 1 if its next try was due, nextTry by back-off (1 min doubling to 1 day, plus
+     * up to a tenth). Without `lastBlock` it is one block; overlapping rows are merged into the new one, and
+     * adjacent rows of the same cause, kinds and attempts. `probed`: the row is a cause, of which one block is tried
+     * every few minutes; adjacent rows of it are merged whatever their attempts.
+     */
+    put: async (row: QuarantineRequest) =>
+      put(connections, { network: network.name, networkId: await network.get() }, row),
+    /** Removes these kinds from the rows of the range, as they are staged by now. */
+    settle: async (range: BlockRange, kinds: readonly Kind[]) =>
+      settle(connections, { network: network.name, networkId: await network.find() }, range, kinds),
+    /** Makes the rows that touch the range, or those of one cause, due now. Returns the number of blocks of the range in them. */
+    async retry({ firstBlock, lastBlock }: BlockRange, cause?: string): Promise<number> {
+      const values = [await network.find(), firstBlock, capBlock(lastBlock), cause ?? null];
+      const rows = await connections.query<{ blocks: number }>(updateNextTry, values);
+      return rows.reduce((sum, row) => sum + row.blocks, 0);
+    },
+    /** By block. */
+    list: (page?: QuarantinePage) => listQuarantine(connections, network.name, page),
+    /** The rows that touch the range, ascending. */
+    within: async ({ firstBlock, lastBlock }: BlockRange) =>
+      read(selectOverlapping, [await network.find(), firstBlock, capBlock(lastBlock)]),
+    /** Due rows up to block `finalized` that are still requested, oldest first. */
+    due: async ({ finalized, limit }: { finalized: number; limit: number }) =>
+      read(selectDue, [await network.find(), finalized, limit]),
+    /** Rows and blocks by cause. */
+    causes: async () => connections.query<CauseCount>(selectCauses, [await network.find()]),
+  };
+}
+
+/** The quarantine of all networks. */
+export function createAllQuarantine(connections: Connections) {
+  return {
+    /** Rows of all networks, by network and block. */
+    list: (page?: QuarantinePage) => listQuarantine(connections, null, page),
+    /** Rows and blocks by network and cause. */
+    causes: () => connections.query<CauseCount & { network: string }>(selectAllCauses, []),
+  };
+}
+
+type CauseCount = {
+  cause: string;
+  entries: number;
+  blocks: number;
+};
+
+type QuarantineRequest = Pick<
+  QuarantineRow,
+  'firstBlock' | 'kinds' | 'cause' | 'message' | 'upstream' | 'payloadDigest'
+> & {
+  lastBlock?: number;
+  tried?: readonly QuarantineTry[];
+  probed?: boolean;
+};
+
+/** Rows of one network, or of all. */
+async function listQuarantine(
+  connections: Connections,
+  network: string | null,
+  { cause, after, limit }: QuarantinePage = {},
+): Promise<QuarantineRow[]> {
+  const rows = await connections.query<StoredQuarantine & { network: string }>(selectQuarantine, [
+    network,
+    cause ?? null,
+    after?.network ?? null,
+    after?.number ?? null,
+    limit ?? null,
+  ]);
+  return rows.map((row) => toQuarantine(row.network, row));
+}
+
+/** Limits the end of a range to the highest number that Postgres can add one to. */
+function capBlock(end: number): number {
+  return Math.min(end, Number.MAX_SAFE_INTEGER - 1);
+}
+
+/** One network's quarantine. */
+interface Place {
+  network: string;
+  networkId: number;
+}
+
+/**
+ * Quarantines a range, of which blocks that were seen to be false keep their finding (`isHeavier`): it is cut at their
+ * rows. Returns the first row.
+ */
+async function put(
+  connections: Connections,
+  place: Place,
+  request: QuarantineRequest,
+): Promise<QuarantineRow> {
+  const { firstBlock, lastBlock = firstBlock } = request;
+  const range = { firstBlock, lastBlock };
+  const rows = await changing(connections, place, (_, overlapping) => overlapping(range));
+  const findings = rows.filter((row) => isHeavier(row, request));
+  const pieces = [...subtractRanges([range], findings), ...intersectRanges([range], findings)];
+  pieces.sort((a, b) => a.firstBlock - b.firstBlock);
+  let first: QuarantineRow | undefined;
+  for (const piece of pieces) {
+    const row = await putPiece(connections, place, { ...request, ...piece });
+    first ??= row;
+  }
+  return first as QuarantineRow;
+}
+
+/**
+ * Rows within the new one are merged into it; rows that reach beyond it keep the remainder. Adjacent rows that fail
+ * alike become one: a part of the chain that no upstream has is one row, however many jobs asked for it.
+ */
+function putPiece(
+  connections: Connections,
+  place: Place,
+  request: QuarantineRequest,
+): Promise<QuarantineRow> {
+  const { firstBlock, kinds } = request;
+  const lastBlock = request.lastBlock ?? firstBlock;
+  return changing(connections, place, async (session, overlapping) => {
+    const around = await overlapping({ firstBlock: Math.max(0, firstBlock - 1), lastBlock: lastBlock + 1 });
+    const taken = around.filter((row) => row.firstBlock <= lastBlock && row.lastBlock >= firstBlock);
+    // Rows that are not due yet failed in this same round: that is one try, not two.
+    const attempts = Math.max(1, ...taken.map((row) => row.attempts + (row.due ? 1 : 0)));
+    const [firstSeen = null] = taken.map((row) => row.firstSeen).sort((a, b) => Number(a) - Number(b));
+    const { cause, message, upstream, payloadDigest, tried } = withFinding(request, taken);
+    const failing = [...kinds, ...taken.flatMap((row) => row.kinds)];
+    const fresh: NewQuarantine = {
+      firstBlock,
+      lastBlock,
+      kinds: KINDS.filter((kind) => failing.includes(kind)),
+      cause,
+      message,
+      upstream,
+      payloadDigest,
+      tried,
+      attempts,
+      firstSeen,
+      nextTry: null,
+      longestWait: request.probed === true ? PROBED_MINUTES : DAY_MINUTES,
+    };
+    const rests = taken.flatMap((row) => outside(row, { firstBlock, lastBlock }));
+    const besides = [...around.filter((row) => !taken.includes(row)), ...rests];
+    const joined = besides.filter(
+      (row) =>
+        (row.lastBlock === firstBlock - 1 || row.firstBlock === lastBlock + 1) &&
+        !row.due &&
+        row.cause === fresh.cause &&
+        row.kinds.join() === fresh.kinds.join() &&
+        (request.probed === true || row.attempts === attempts),
+    );
+    for (const row of joined) {
+      fresh.firstBlock = Math.min(fresh.firstBlock, row.firstBlock);
+      fresh.lastBlock = Math.max(fresh.lastBlock, row.lastBlock);
+      fresh.firstSeen = row.firstSeen;
+      if (request.probed !== true || row.attempts < fresh.attempts) continue;
+      fresh.attempts = row.attempts;
+      // A block more must not put off the probe.
+      if (taken.length === 0) fresh.nextTry = row.nextTry;
+    }
+    await remove(session, place, [...taken, ...joined]);
+    for (const rest of rests) if (!joined.includes(rest)) await insert(session, place, rest);
+    return insert(session, place, fresh);
+  });
+}
+
+/**
+ * Whether a row says more of its blocks than a request (`getWeight`), and nobody asked again for what it says: it is of
+ * other kinds, or of an upstream that was not asked this time.
+ */
+function isHeavier(row: QuarantineRow, { cause, kinds, probed, tried = [] }: QuarantineRequest): boolean {
+  if (probed === true || getWeight(row.cause) <= getWeight(cause)) return false;
+  const isAsked = tried.some(({ upstream }) => upstream === row.upstream);
+  return row.kinds.some((kind) => !kinds.includes(kind)) || (tried.length > 0 && !isAsked);
+}
+
+/** The request, with the finding of the row that it is a part of in place of its own cause, if that is heavier. */
+function withFinding(
+  request: QuarantineRequest,
+  taken: readonly QuarantineRow[],
+): QuarantineRequest & { tried: readonly QuarantineTry[] } {
+  const { tried = [] } = request;
+  const isAsked = (name: string | null): boolean => tried.some(({ upstream }) => upstream === name);
+  const found = taken.find((row) => isHeavier(row, request));
+  if (found === undefined) return { ...request, tried };
+  const { message, upstream, payloadDigest } = found;
+  const known = found.tried.filter((one) => !isAsked(one.upstream) || one.cause === found.cause);
+  return { ...request, cause: found.cause, message, upstream, payloadDigest, tried: [...known, ...tried] };
+}
+
+async function settle(
+  connections: Connections,
+  place: Place,
+  range: BlockRange,
+  kinds: readonly Kind[],
+): Promise<void> {
+  await changing(connections, place, async (session, overlapping) => {
+    const rows = (await overlapping(range)).filter((row) => row.kinds.some((kind) => kinds.includes(kind)));
+    await remove(session, place, rows);
+    for (const row of rows) {
+      for (const rest of outside(row, range)) await insert(session, place, rest);
+      const left = row.kinds.filter((kind) => !kinds.includes(kind));
+      if (left.length === 0) continue;
+      await insert(session, place, {
+        ...row,
+        kinds: left,
+        firstBlock: Math.max(row.firstBlock, range.firstBlock),
+        lastBlock: Math.min(row.lastBlock, range.lastBlock),
+      });
+    }
+  });
+}
+
+/** Runs one change at a time: rows are split and joined, and concurrent changes would leave overlapping rows. */
+function changing<T>(
+  connections: Connections,
+  { network, networkId }: Place,
+  change: (session: Session, overlapping: (range: BlockRange) => Promise<QuarantineRow[]>) => Promise<T>,
+): Promise<T> {
+  return connections.transaction(async (session) => {
+    await session.query(lockQuarantine, [networkId]);
+    return change(session, async ({ firstBlock, lastBlock }) => {
+      const values = [networkId, firstBlock, lastBlock];
+      const rows = await session.query<StoredQuarantine>(selectOverlapping, values);
+      return rows.map((row) => toQuarantine(network, row));
+    });
+  });
+}
+
+async function remove(session: Session, { networkId }: Place, rows: readonly QuarantineRow[]): Promise<void> {
+  if (rows.length > 0) await session.query(deleteQuarantine, [networkId, rows.map((row) => row.firstBlock)]);
+}
+
+/** A row to write; new if it has no times. */
+type NewQuarantine = Omit<QuarantineRow, 'network' | 'firstSeen' | 'nextTry' | 'due'> & {
+  firstSeen: Date | null;
+  nextTry: Date | null;
+  /** In minutes; default a day. */
+  longestWait?: number;
+};
+
+const DAY_MINUTES = 1_440;
+/** The longest wait between two probes of a cause. */
+const PROBED_MINUTES = 10;
+
+/** Writes one row and returns it. */
+async function insert(session: Session, place: Place, row: NewQuarantine): Promise<QuarantineRow> {
+  const written = await session.queryOne<StoredQuarantine>(insertQuarantine, [
+    place.networkId,
+    row.firstBlock,
+    row.lastBlock,
+    kindsMask(row.kinds),
+    row.cause,
+    row.message,
+    row.upstream,
+    row.payloadDigest && Buffer.from(row.payloadDigest, 'hex'),
+    row.attempts,
+    row.firstSeen,
+    row.nextTry,
+    JSON.stringify(row.tried),
+    row.longestWait ?? DAY_MINUTES,
+  ]);
+  return toQuarantine(place.network, written!);
+}
+
+/** The parts of a row before and after a range. */
+function outside<R extends QuarantineRow>(row: R, { firstBlock, lastBlock }: BlockRange): R[] {
+  return [
+    ...(row.firstBlock < firstBlock ? [{ ...row, lastBlock: firstBlock - 1 }] : []),
+    ...(row.lastBlock > lastBlock ? [{ ...row, firstBlock: lastBlock + 1 }] : []),
+  ];
+}
+
+type StoredQuarantine = Omit<QuarantineRow, 'network' | 'kinds'> & { kinds: number };
+
+function toQuarantine(network: string, row: StoredQuarantine): QuarantineRow {
+  return { network, ...row, kinds: getKinds(row.kinds) };
+}

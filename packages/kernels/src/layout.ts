@@ -1,0 +1,113 @@
+/*
+ * Where things are in the memory of the kernels. Both sides read this file, kernel/ in AssemblyScript and src/ in
+ * TypeScript, so it has nothing but numbers.
+ */
+
+// The scanner. Its tables, which TypeScript writes: see kernel/scan/memory.ts.
+export const TABLES_AT = 0x10000;
+export const TABLES_END = 0x40000;
+
+/** Places for the names of one kind of objects: four times as many as it has at most. */
+export const PLACES = 128;
+/** A place: length of the name, number of the field, form of its value (u32 each), and the name. */
+export const PLACE_BYTES = 48;
+export const PLACE_FIELD = 4;
+export const PLACE_FORM = 8;
+export const PLACE_NAME = 16;
+export const MAX_NAME_LENGTH = 24;
+/** Kinds of objects. */
+export const OBJECT_KINDS = 7;
+/** Added to a form: null is a value. */
+export const OR_NULL = 0x100;
+
+/** Fields of an object, and of an order. */
+export const MAX_FIELDS = 48;
+/** An order: required fields, allowed fields (u64 each), their count (u32), and a step for each. */
+export const ORDER_ALLOWED = 8;
+export const ORDER_COUNT = 16;
+export const ORDER_HEAD = 32;
+/** A step: its field, and address and length of what is before its value, `,"name":` (u32 each). */
+export const STEP_BYTES = 16;
+export const STEP_LITERAL = 4;
+export const STEP_LENGTH = 8;
+export const ORDER_BYTES = ORDER_HEAD + MAX_FIELDS * STEP_BYTES;
+
+/** What TypeScript says of a block: its hash with quotes, then texts with their lengths (u32) before them. */
+export const FACT_NUMBER = 68;
+export const FACT_TIMESTAMP = 96;
+export const FACT_DECIMAL = 124;
+export const FACT_CHAIN_ID = 152;
+/** Base fee, as far as there is one, and chain id (u64 each), then the checks that hold (u32). */
+export const FACT_BASE_FEE = 184;
+export const FACT_CHAIN = 192;
+export const FACT_CHECKS = 200;
+
+// Bits of the checks.
+export const CHECK_PRICES = 1;
+export const CHECK_ADDRESSES = 2;
+export const CHECK_LOG_CALLS = 4;
+export const CHECK_SUMS = 8;
+/** Receipts were asked for, so that traces are held against them. */
+export const CHECK_RECEIPTS_GIVEN = 16;
+/** The chain has deposits of the OP stack. */
+export const CHECK_DEPOSITS = 32;
+/** Since Amsterdam, whose system logs in a name of its own. */
+export const CHECK_AMSTERDAM = 64;
+/** What senders are recovered from is wanted. */
+export const CHECK_SENDERS = 128;
+
+/** What was found: the root of the transactions, then the following. */
+export const FOUND_RECEIPTS_ROOT = 32;
+export const FOUND_BLOOM = 64;
+export const FOUND_COUNT = 320;
+export const FOUND_BODY = 328;
+export const FOUND_GAS = 336;
+export const FOUND_DEPOSITS = 344;
+/** Start and end (u32) of each text: transactions, receipts, logs, traces. */
+export const FOUND_TEXTS = 352;
+/** Start and end (u32) of the rows of signatures. */
+export const FOUND_SIGNATURES = 384;
+/** Of the OP stack since Jovian: what the receipts say of the header's blobGasUsed (u64), all ones if none does. */
+export const FOUND_FOOTPRINT = 392;
+
+/** What a sender is recovered from: the signed message, r, s (32 bytes each), the sender (20), then u32 each. */
+export const SIGNATURE_BYTES = 128;
+export const SIGNATURE_R = 32;
+export const SIGNATURE_S = 64;
+export const SIGNATURE_FROM = 96;
+export const SIGNATURE_PLACE = 116;
+/** 0 or 1, or NO_PARITY. */
+export const SIGNATURE_PARITY = 120;
+export const NO_PARITY = 2;
+
+/** What is kept of a transaction (u32 each). */
+export const TRANSACTION_BYTES = 80;
+export const TRANSACTION_KIND = 28;
+export const KIND_DEPOSIT = 0x7e;
+
+/** A value of an outline (u32 each). */
+export const OUTLINED_BYTES = 32;
+export const OUTLINED_START = 0;
+export const OUTLINED_END = 4;
+export const OUTLINED_KEY = 8;
+export const OUTLINED_KEY_LENGTH = 12;
+export const OUTLINED_NEXT = 16;
+export const OUTLINED_OBJECTS = 20;
+export const OUTLINED_FIRST = 24;
+export const OUTLINED_FIRST_END = 28;
+
+/** Zeros that the scanner and the outline expect behind a text. */
+export const SLACK_BYTES = 64;
+
+// The deflater. What a text has whose items are wanted.
+export const ITEMS_OF_LOGS = 0;
+export const ITEMS_OF_TRANSACTIONS = 1;
+export const ITEMS_OF_TRACES = 2;
+/** Bytes of SHA-256 that are kept of an item. */
+export const DIGEST_BYTES = 10;
+
+// The brackets.
+/** Bytes that are scanned at a time. */
+export const PIECE_BYTES = 65_536;
+/** Deeper than any trace: EVM calls nest 1,024 deep, two brackets each. */
+export const MAX_DEPTH = 10_000;

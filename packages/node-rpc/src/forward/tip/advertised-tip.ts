@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@packhouse/runtime';
+import { ANNOUNCED_MS, createMembership } from './membership.js';
+import { createSharedReads } from './shared-reads.js';
+
+/** What clients ask for the newest block by. */
+type TipTag = 'latest' | 'safe' | 'finalized';
+
+/**
+ * The newest block numbers that any gateway advertised to clients, in a store. A number counts for `holdMs` after it was raised last, so
+ * that a reset of the chain lowers it for all gateways alike.
+ */
+export interface SharedTips {
+  /** Returns the number that counts afterwards: this one, or a higher one. */
+  raise(network: string, tag: TipTag, number: number, holdMs: number): Promise<number>;
+  /** `gateways`: the ids of those whose announcements hold. */
+  read(network: string): Promise<Partial<Record<TipTag, number>> & { gateways?: readonly string[] }>;
+  /** Announces a gateway for so long. Without it no gateway knows whether it is the only one. */
+  announce?(network: string, id: string, forMs: number): Promise<void>;
+  /** The epoch of the answers that gateways keep; 0 if it was never raised. Without it each gateway has its own. */
+  readEpoch?(network: string): Promise<number>;
+  /** Raises the epoch by one, and at least to this number; returns it. */
+  raiseEpoch?(network: string, atLeast: number): Promise<number>;
+  /** Longest wait for the store, in milliseconds; default: 500. */
+  readonly waitMs?: number;
+}
+
+/** The newest block numbers that clients of a network were given. */
+export type AdvertisedTip = ReturnType<typeof createAdvertisedTip>;
+
+/**
+ * A number that no upstream of any gateway confirmed for this long does not count: a reset of the chain. What is final
+ * is not asked for as often.
+ */
+const HOLD_MS = { latest: 30_000, safe: 300_000, finalized: 300_000 } as const;
+/** How often a number that stays the same is raised again. */
+const RENEW_MS = 10_000;
+/** The process does not wait for a store that failed this recently. */
+const ALONE_MS = 1_000;
+/** Longest wait for the store, unless it says otherwise. */
+const STORE_MS = 500;
+/** In so many steps, of which one passes however long this process stands still: its own pause is not the store's. */
+const STORE_STEPS = 10;
+/** So that a number that expired in the store is not written again from here. */
+const MARGIN_MS = 1_000;
+
+/**
+ * Creates the numbers of one network; nothing is advertised yet. `network` is its name in the store.
+ *
+ * A gateway raises a number in the store before it advertises it, and reads the store after a client asks for one: so no
+ * answer is below an earlier one, of whichever gateway. Calls that arrive while a read is under way share the next one, so
+ * there is one read at a time. A gateway that knows to be the only one does without.
+ */
+export function createAdvertisedTip(options: {
+  clock: Pick<Clock, 'elapsed' | 'sleep'>;
+  network: string;
+  shared?: SharedTips | undefined;
+  onStoreAway?: (error: unknown) => void;
+}) {
+  const { clock, network, onStoreAway, shared } = options;
+  /** What this process raised. */
+  const own = new Map<TipTag, { number: number; at: number }>();
+  /** What the store said, and in which order it was asked. */
+  const stored = new Map<TipTag, { number: number | null; order: number; at: number }>();
+  const raising = new Map<TipTag, { number: number; done: Promise<void> }>();
+  let order = 0;
+  let aloneUntil = Number.NEGATIVE_INFINITY;
+
+  const mine = (tag: TipTag, heldMs: number = HOLD_MS[tag]): number | null => {
+    const raised = own.get(tag);
+    return raised !== undefined && clock.elapsed() - raised.at <= heldMs ? raised.number : null;
+  };
+  /** The number that counts, as far as this process knows; null: none. */
+  const known = (tag: TipTag): number | null => {
+    const read = stored.get(tag);
+    const theirs = read === undefined || clock.elapsed() - read.at > HOLD_MS[tag] ? null : read.number;
+    if (shared !== undefined && clock.elapsed() >= aloneUntil) return theirs;
+    const number = mine(tag);
+    return theirs === null || (number !== null && number > theirs) ? number : theirs;
+  };
+  /** An answer to an earlier question does not lower what a later one brought. */
+  const learn = (tag: TipTag, number: number | null, asked: number): void => {
+    const before = stored.get(tag);
+    if (before !== undefined && asked < before.order && (number ?? -1) <= (before.number ?? -1)) return;
+    stored.set(tag, { number, order: Math.max(asked, before?.order ?? 0), at: clock.elapsed() });
+  };
+  const alone = (error: unknown): void => {
+    aloneUntil = clock.elapsed() + ALONE_MS;
+    onStoreAway?.(error);
+  };
+
+  const write = async (store: SharedTips, tag: TipTag, number: number): Promise<void> => {
+    const at = clock.elapsed();
+    own.set(tag, { number, at });
+    if (at < aloneUntil) return;
+    order += 1;
+    const asked = order;
+    try {
+      learn(tag, await inTime(store, store.raise(network, tag, number, HOLD_MS[tag])), asked);
+    } catch (error) {
+      alone(error);
+    }
+  };
+  /**
+   * Notes that an upstream has this block. Before a client gets a number, this must have resolved. Never rejects; while
+   * the store is away, the process goes on alone.
+   */
+  const raise = (tag: TipTag, number: number): Promise<void> | undefined => {
+    const before = known(tag);
+    if (before !== null && number < before) return undefined;
+    if (shared === undefined) {
+      own.set(tag, { number, at: clock.elapsed() });
+      return undefined;
+    }
+    const under = raising.get(tag);
+    if (under !== undefined && under.number >= number) return under.done;
+    if (number === before && mine(tag, RENEW_MS) === number) return undefined;
+    const done = write(shared, tag, number).finally(() => {
+      if (raising.get(tag)?.done === done) raising.delete(tag);
+    });
+    raising.set(tag, { number, done });
+    return done;
+  };
+
+  const read = async (store: SharedTips): Promise<void> => {
+    if (clock.elapsed() < aloneUntil) return;
+    try {
+      await readOnce(store);
+    } catch (error) {
+      alone(error);
+    }
+    await ready();
+  };
+  const readOnce = async (store: SharedTips): Promise<void> => {
+    order += 1;
+    const asked = order;
+    const sentAt = clock.elapsed();
+    const { gateways = [], ...numbers } = await inTime(store, store.read(network));
+    for (const tag of ['latest', 'safe', 'finalized'] as const) {
+      learn(tag, numbers[tag] ?? null, asked);
+      // The store lost it.
+      const lost = mine(tag, HOLD_MS[tag] - MARGIN_MS);
+      if (lost !== null && lost > (known(tag) ?? -1)) await raise(tag, lost);
+    }
+    membership?.update(gateways, sentAt);
+  };
+  const reads = shared === undefined ? undefined : createSharedReads(() => read(shared));
+
+  const id = randomUUID();
+  const membership =
+    shared?.announce === undefined
+      ? undefined
+      : createMembership({
+          clock,
+          id,
+          onAway: alone,
+          announce: async () =>
+            inTime(shared, shared.announce?.(network, id, ANNOUNCED_MS) ?? Promise.resolve()),
+          read: () => readOnce(shared),
+        });
+  /** Waits until this gateway may answer, as far as the others are concerned; undefined: at once. Never rejects. */
+  const ready = (): Promise<void> | undefined =>
+    clock.elapsed() < aloneUntil ? undefined : membership?.ready();
+  /** Reads what other gateways advertised until now. Undefined: there are none, or none is running. Never rejects. */
+  const refresh = (): Promise<void> | undefined => {
+    if (reads === undefined) return undefined;
+    const under = raising.get('latest');
+    const joining = ready();
+    if (joining !== undefined) return joining;
+    if (membership?.isOnly() === true) {
+      if (membership.isReadDue()) void reads.next();
+      return under?.done;
+    }
+    const reading = reads.next();
+    return under === undefined ? reading : under.done.then(() => reading);
+  };
+
+  /** Announces that this gateway ends. Never rejects. */
+  const leave = async (): Promise<void> => {
+    await shared?.announce?.(network, id, 0).catch(() => undefined);
+  };
+
+  return { known, leave, raise, ready, refresh };
+}
+
+/** Rejects if the store takes longer than a call can wait for it. */
+async function inTime<T>({ waitMs = STORE_MS }: Pick<SharedTips, 'waitMs'>, asking: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    let steps = 0;
+    timer = setInterval(() => {
+      steps += 1;
+      if (steps === STORE_STEPS) reject(new Error(`no answer within ${waitMs} ms`));
+    }, waitMs / STORE_STEPS);
+  });
+  try {
+    return await Promise.race([asking, late]);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,84 @@
+import { getNeededHead, isEligible, type Pool } from './candidates.js';
+import type { ForwardRequest, ResultBody } from './send/forward-request.js';
+import type { ForwardUpstream } from './send/forward-upstream.js';
+import { FAR_BLOCKS } from './tip/check-upstream.js';
+
+/**
+ * What a result is worth. `unconfirmed`: returned only if others agree; `stale`: its upstream lacks a block that the call
+ * depends on; `regressed`: stale, and its upstream has lost the head that it was known to have; `too-high`: it is of a block
+ * far above all others.
+ */
+type Weight = 'accepted' | 'unconfirmed' | 'stale' | 'regressed' | 'too-high';
+
+/** Weighs a result of an upstream against what all are known to have; notes a head that went back. */
+export function weighResult(
+  { finalized, single }: Pool,
+  request: ForwardRequest,
+  result: ResultBody,
+  node: ForwardUpstream,
+  tip: number | null,
+): Weight {
+  const { crossCheck } = request;
+  const mayLack =
+    crossCheck === 'existence'
+      ? isNull(result) || isDoubtfulList(result, request, finalized)
+      : crossCheck === 'logs' && isNull(result);
+  if (single) return mayLack ? 'unconfirmed' : 'accepted';
+  const newest = readNewest(request, result);
+  if (newest !== null && tip !== null) {
+    if (newest > tip + FAR_BLOCKS || (node.isFarAhead && newest > tip)) return 'too-high';
+    if (newest < tip && crossCheck !== 'head') {
+      node.sawHead(newest, performance.now());
+      return 'regressed';
+    }
+  }
+  const hasBlock = (): boolean => reaches(node, request, tip);
+  // For a block by its hash, a node that is behind may return no logs rather than an error.
+  if (crossCheck === 'logs' && request.block === undefined && isEmptyList(result)) {
+    return hasBlock() ? 'accepted' : 'stale';
+  }
+  if (!mayLack) return 'accepted';
+  return hasBlock() ? 'unconfirmed' : 'stale';
+}
+
+/** Whether a list that is empty is about a block by its hash, a transaction, or a block that is not final. */
+function isDoubtfulList(
+  result: ResultBody,
+  { block }: ForwardRequest,
+  finalized: Pool['finalized'],
+): boolean {
+  return isEmptyList(result) && !(typeof block === 'number' && block <= (finalized() ?? -1));
+}
+
+/** Whether an upstream is known to have the block of a call; the newest one if the call names none. */
+export function reaches(
+  node: ForwardUpstream,
+  { block = 'tip' }: ForwardRequest,
+  tip: number | null,
+): boolean {
+  return isEligible(node, getNeededHead(block, tip));
+}
+
+/** The number of the newest block in a result; null if it has none. */
+export function readNewest(
+  { crossCheck, resultBlock }: ForwardRequest,
+  { bytes, rest }: ResultBody,
+): number | null {
+  if (resultBlock !== undefined) return resultBlock(bytes);
+  if (crossCheck !== 'head' || rest !== null || bytes.length > 20) return null;
+  const digits = /^"(0x[0-9a-f]{1,13})"$/i.exec(bytes.toString('latin1').trim())?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+function isNull({ bytes, rest }: ResultBody): boolean {
+  return rest === null && bytes.length === 4 && bytes.toString('latin1') === 'null';
+}
+
+export function isEmptyList({ bytes, pieces, rest }: ResultBody): boolean {
+  return (
+    rest === null &&
+    pieces === undefined &&
+    bytes.length < 8 &&
+    /^\[\s*\]$/.test(bytes.toString('latin1').trim())
+  );
+}

@@ -1,0 +1,160 @@
+import type { Upstream } from '../upstream/upstream.js';
+import type { Group } from './branch-groups.js';
+
+/** A block that a node holds to be final; its hash is null if the node did not tell it. */
+export interface FinalBlock {
+  number: number;
+  hash: string | null;
+}
+
+/** What is known of one node. */
+export interface Member {
+  /** `pending`: it was not asked yet. `silent`: it did not answer the last time. */
+  state: 'pending' | 'live' | 'silent';
+  final: FinalBlock | null;
+  head: number;
+  /** Hashes that it told, by number. */
+  told: Map<number, string>;
+  /** The last heights that it was asked about without an answer. */
+  mute: Set<number>;
+  /** The height at which it was left out. */
+  lostAt: number;
+}
+
+/** A node whose final block is further below the highest one synchronises: the others are compared without it as well. */
+const SYNCING_BLOCKS = 1_000;
+/** A final block further below an earlier one of the same node is of another chain. */
+const RESET_BLOCKS = 64;
+/** Hashes that are kept of each node: the genesis, and those of the last heights. */
+const MAX_TOLD = 16;
+
+/** Creates the memory of which final blocks each node of a pool told. */
+export function createFinalVotes<U extends Upstream>({
+  ask,
+  nodes,
+  onChanged,
+}: {
+  nodes: readonly U[];
+  /** Asks a node for the hash of a block; null: it did not tell one. */
+  ask(node: U, number: number): Promise<string | null>;
+  /** A node told another hash than before. */
+  onChanged(node: U, reason: string): void;
+}) {
+  const members = new Map<U, Member>();
+  for (const node of nodes) {
+    members.set(node, {
+      state: 'pending',
+      final: null,
+      head: -1,
+      told: new Map(),
+      mute: new Set(),
+      lostAt: 0,
+    });
+  }
+  const learn = (node: U, number: number, hash: string): void => {
+    const { told } = members.get(node) as Member;
+    const before = told.get(number);
+    if (before !== undefined && before !== hash) {
+      // What it told before is of another chain.
+      told.clear();
+      const reason = `it had ${before} as its final block ${number}, and now has ${hash}`;
+      onChanged(node, reason);
+    }
+    told.delete(number);
+    told.set(number, hash);
+    for (const old of told.keys()) if (told.size > MAX_TOLD && old !== 0) told.delete(old);
+  };
+
+  /** The hash of a node at a height: as it told, or asked for now. */
+  const getHash = async (node: U, number: number): Promise<string | null> => {
+    const { mute, told } = members.get(node) as Member;
+    const known = told.get(number);
+    if (known !== undefined) return known;
+    if (mute.has(number) || number === 0) return null;
+    const hash = (await ask(node, number).catch(() => null))?.toLowerCase() ?? null;
+    if (hash !== null) learn(node, number, hash);
+    else {
+      mute.add(number);
+      for (const old of mute) if (mute.size > MAX_TOLD) mute.delete(old);
+    }
+    return hash;
+  };
+
+  /** The hashes of the nodes that answer, at a height. */
+  const collect = async (height: number): Promise<Map<U, string>> => {
+    const able = [...members].filter(
+      ([node, { head, state }]) => state === 'live' && mayVote(node) && head >= height,
+    );
+    if (able.length < 2) return new Map();
+    const hashes = await Promise.all(
+      able.map(async ([node]) => [node, await getHash(node, height)] as const),
+    );
+    return new Map(hashes.flatMap(([node, hash]) => (hash === null ? [] : [[node, hash]])));
+  };
+
+  return {
+    members,
+    learn,
+    collect,
+    getHeights: () => getCommonHeights(members.values()),
+    /** Notes what a node answered when it was polled; null: nothing. */
+    heard(node: U, answer: { head: number; final: FinalBlock | null } | null): void {
+      const member = members.get(node) as Member;
+      member.state = answer === null ? 'silent' : 'live';
+      if (answer === null) return;
+      const { hash = null, number = member.final?.number ?? -1 } = answer.final ?? {};
+      member.head = Math.max(answer.head, answer.final?.number ?? -1);
+      // A chain that was reset, or another one at this address.
+      if (number < (member.final?.number ?? 0) - RESET_BLOCKS) node.chainDoubtful = true;
+      member.final = answer.final ?? member.final;
+      if (hash !== null) learn(node, number, hash.toLowerCase());
+    },
+  };
+}
+
+/** One of another chain has no vote, nor one that an operator took out, or that lacks a block known to be final. */
+export function mayVote({ exclusion, offChain }: Upstream): boolean {
+  return exclusion === null && !offChain;
+}
+
+/** The heights at which nodes are compared: the genesis, the lowest final block, and the lowest of those not far behind. */
+function getCommonHeights(members: Iterable<Member>): number[] {
+  const finals = [...members].flatMap(({ final, state }) =>
+    state === 'live' && final !== null ? final.number : [],
+  );
+  if (finals.length === 0) return [0];
+  const highest = Math.max(...finals);
+  const near = finals.filter((number) => number >= highest - SYNCING_BLOCKS);
+  return [...new Set([0, Math.min(...finals), Math.min(...near)])];
+}
+
+/** A silent node counts for those that agreed with it where the others did not. */
+export function addSilent<U extends Upstream>(
+  members: ReadonlyMap<U, Member>,
+  groups: readonly Group<U>[],
+): void {
+  for (const [node, { state, told }] of members) {
+    if (state !== 'silent' || !mayVote(node)) continue;
+    const agrees = (one: U, number: number, hash: string): boolean =>
+      members.get(one)?.told.get(number) === hash;
+    const differs = (one: U, number: number, hash: string): boolean =>
+      (members.get(one)?.told.get(number) ?? hash) !== hash;
+    const own = groups.find((group) =>
+      [...told].some(
+        ([number, hash]) =>
+          group.nodes.some((one) => agrees(one, number, hash)) &&
+          groups.some((other) => other !== group && other.nodes.some((one) => differs(one, number, hash))),
+      ),
+    );
+    if (own !== undefined) own.weight += 1;
+  }
+}
+
+/** The highest block about which all of these agreed. */
+export function getAgreed<U>(members: ReadonlyMap<U, Member>, of: readonly U[]): number {
+  const [first, ...rest] = of.map((node) => members.get(node) as Member);
+  const common = [...(first?.told ?? [])].filter(([number, hash]) =>
+    rest.every(({ told }) => told.get(number) === hash),
+  );
+  return Math.max(-1, ...common.map(([number]) => number));
+}

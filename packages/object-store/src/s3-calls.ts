@@ -1,0 +1,130 @@
+import {
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { PackhouseError } from '@packhouse/runtime';
+import { rangeBeyondEnd } from './checks.js';
+import type { ByteRange, ObjectInfo, PutOptions } from './object-store.js';
+
+/** Where the objects of a store are: below `base`, which is empty or ends in a slash. */
+export interface S3Place {
+  client: S3Client;
+  bucket: string;
+  base: string;
+  /** For errors. */
+  description: string;
+}
+
+/** The metadata name of the SHA-256, for stores without checksums. */
+const SHA256_NAME = 'sha256';
+
+/** Sends an object with its SHA-256; throws OBJECT_MISMATCH if the store kept other bytes. */
+export async function putObject(
+  { client, bucket, base, description }: S3Place,
+  key: string,
+  body: Buffer,
+  { sha256, contentType, metadata, signal }: PutOptions,
+): Promise<{ verified: boolean }> {
+  const answer = await client.send(
+    new PutObjectCommand({
+      Bucket: bucket,
+      Key: base + key,
+      Body: body,
+      ContentLength: body.length,
+      ContentType: contentType,
+      ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+      Metadata: { ...metadata, [SHA256_NAME]: sha256 },
+    }),
+    { abortSignal: signal },
+  );
+  const kept = toHex(answer.ChecksumSHA256);
+  if (kept !== undefined && kept !== sha256) {
+    throw new PackhouseError({
+      code: 'OBJECT_MISMATCH',
+      message: `${description} keeps object ${key} with SHA-256 ${kept}, expected ${sha256}.`,
+      hint: 'The bytes changed on the way or in the store; the work is tried again.',
+      data: { key, expected: sha256, got: kept },
+    });
+  }
+  return { verified: kept === sha256 };
+}
+
+/** Requests an object or a range of it; its body is still to be read. */
+export async function getObject(
+  { client, bucket, base, description }: S3Place,
+  key: string,
+  range: ByteRange | undefined,
+  signal: AbortSignal | undefined,
+): Promise<GetObjectCommandOutput> {
+  try {
+    return await client.send(
+      new GetObjectCommand({
+        Bucket: bucket,
+        Key: base + key,
+        Range: range === undefined ? undefined : `bytes=${range.start}-${range.end}`,
+      }),
+      { abortSignal: signal },
+    );
+  } catch (error) {
+    const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+    if (range !== undefined && status === 416) throw rangeBeyondEnd(key, range, description);
+    throw error;
+  }
+}
+
+/** The bytes of an answer, or why it broke off. */
+export async function readBody(answer: GetObjectCommandOutput): Promise<Buffer | { broken: unknown }> {
+  try {
+    const bytes = await (answer.Body as NonNullable<typeof answer.Body>).transformToByteArray();
+    const expected = answer.ContentLength;
+    if (expected === undefined || bytes.length === expected) {
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    return { broken: new Error(`the answer had ${bytes.length} of ${expected} bytes`) };
+  } catch (error) {
+    return { broken: error };
+  }
+}
+
+/** What is known of an object; throws the SDK's error if there is none. */
+export async function findObject(
+  { client, bucket, base }: S3Place,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<ObjectInfo> {
+  const command = new HeadObjectCommand({ Bucket: bucket, Key: base + key, ChecksumMode: 'ENABLED' });
+  const answer = await client.send(command, { abortSignal: signal });
+  const { [SHA256_NAME]: claimed, ...metadata } = answer.Metadata ?? {};
+  const sha256 = toHex(answer.ChecksumSHA256) ?? claimed;
+  const { ContentLength: size = 0, LastModified: modifiedAt } = answer;
+  return { key, size, metadata, modifiedAt, sha256 };
+}
+
+/** Up to 1,000 keys of a prefix, behind `after` or from where the page with this token ended. */
+export async function listPage(
+  { client, bucket, base }: S3Place,
+  prefix: string,
+  after: string | undefined,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ListObjectsV2CommandOutput> {
+  const command = new ListObjectsV2Command({
+    Bucket: bucket,
+    Prefix: base + prefix,
+    StartAfter: after === undefined || after === '' ? undefined : base + after,
+    ContinuationToken: token,
+  });
+  return client.send(command, { abortSignal: signal });
+}
+
+/** A checksum in S3's form as hex; undefined if it is absent or that of an object in parts (`…-3`). */
+function toHex(checksum: string | undefined): string | undefined {
+  if (checksum === undefined) return undefined;
+  const bytes = Buffer.from(checksum, 'base64');
+  return bytes.length === 32 && bytes.toString('base64') === checksum ? bytes.toString('hex') : undefined;
+}

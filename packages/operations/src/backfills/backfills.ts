@@ -1,0 +1,190 @@
+import { KINDS } from '@packhouse/chain';
+import type { Backfill, Change, Database } from '@packhouse/database';
+import { type BackfillProgress, getBackfillProgress } from '@packhouse/pipeline';
+import { z } from 'zod';
+import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { fail } from '../operation/fail.js';
+import {
+  blockField,
+  checkFuture,
+  checkRange,
+  dateField,
+  limitField,
+  networkField,
+  numberField,
+} from '../operation/fields.js';
+import { change, type OperationParts, read } from '../operation/operation.js';
+import { checkTerms, parseTerms, termFields } from './backfill-terms.js';
+import { addMessage } from './wait-messages.js';
+
+const DEFAULT_PRIORITY = 100;
+/** Backfills whose progress one request reads. */
+const MAX_REPORTS = 50;
+
+const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its ID');
+const stateField = z.enum(['active', 'paused', 'cancelled']);
+/** Kinds of a backfill, also as text with commas between; default: all. */
+export const requestedKindsField = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? value.split(',') : value),
+    z.array(z.enum(KINDS)).min(1).max(KINDS.length),
+  )
+  .default([...KINDS]);
+
+/** The backfill as it was read: a change since then is not overwritten. */
+const expectedField = z
+  .object({
+    state: stateField,
+    priority: z.number(),
+    owner: z.string(),
+    weight: z.number(),
+    windows: z.array(z.string()),
+    deadline: dateField.nullable(),
+    maxRequests: z.number().nullable(),
+  })
+  .partial()
+  .optional()
+  .describe('fields as they were read; if one has changed since, the request is refused');
+
+export const listBackfills = read({
+  name: 'backfills',
+  role: 'viewer',
+  sharedForMs: 1_000,
+  summary: 'The backfills, in the order of their priority, a page at a time.',
+  input: z.object({
+    network: networkField.optional(),
+    state: stateField.optional(),
+    after: idField.optional().describe('backfills after this ID'),
+    limit: limitField(100),
+  }),
+  run: async ({ database }, { network, state, after, limit }) => {
+    const all = await (network === undefined ? database : database.network(network)).backfills.list();
+    const begin = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+    const found = all.slice(begin).filter((row) => state === undefined || row.state === state);
+    return { rows: found.slice(0, limit), more: found.length > limit };
+  },
+});
+
+export const backfillProgress = read({
+  name: 'backfills/progress',
+  role: 'viewer',
+  sharedForMs: 2_000,
+  summary: `Progress of up to ${MAX_REPORTS} backfills, and what each waits for; unknown ones are left out.`,
+  input: z.object({
+    ids: z
+      .preprocess(
+        (value) => (typeof value === 'string' ? value.split(',') : value),
+        z.array(idField).min(1).max(MAX_REPORTS),
+      )
+      .describe('IDs, with commas between'),
+  }),
+  run: async (parts, { ids }) => {
+    const reports: BackfillReport[] = [];
+    for (const id of ids) {
+      const range = await parts.database.backfills.find(id);
+      if (range !== null) reports.push(await getReport(parts, range));
+    }
+    return reports;
+  },
+});
+
+export const showBackfill = read({
+  name: 'backfills/show',
+  role: 'viewer',
+  sharedForMs: 1_000,
+  summary: 'Progress of a backfill, what it waits for, and its changes.',
+  input: z.object({ id: idField }),
+  run: async (parts, { id }): Promise<BackfillReport & { history: Change[] }> => {
+    const range = (await parts.database.backfills.find(id)) ?? unknown(id);
+    const history = await parts.database.changes.list({ subject: `backfill ${id}` });
+    return { ...(await getReport(parts, range)), history };
+  },
+});
+
+export const addBackfill = change({
+  name: 'backfills/add',
+  role: 'operator',
+  summary: 'Creates a backfill; with a deadline the response has its outlook.',
+  input: z.object({
+    network: networkField,
+    from: blockField.describe('the first block'),
+    to: blockField.nullable().describe('the last block; null: follows the head'),
+    kinds: requestedKindsField,
+    ...termFields,
+  }),
+  run: async (parts, { network, from, to, kinds, ...given }) => {
+    if (to !== null) checkRange(from, to);
+    const terms = parseTerms(given);
+    checkTerms({ to }, terms);
+    checkFuture(parts.context, 'deadline', terms.deadline);
+    const order = {
+      kinds: KINDS.filter((kind) => kinds.includes(kind)),
+      from,
+      to,
+      priority: DEFAULT_PRIORITY,
+      ...terms,
+    };
+    const range = await parts.database.network(network).backfills.add(order, parts.actor);
+    return { range, outlook: await getOutlook(parts, range) };
+  },
+});
+
+export const setBackfill = change({
+  name: 'backfills/set',
+  role: 'operator',
+  summary: 'Changes the terms of a backfill.',
+  input: z.object({ id: idField, ...termFields, expected: expectedField }),
+  run: async (parts, { id, expected, ...given }) => {
+    const terms = parseTerms(given);
+    checkFuture(parts.context, 'deadline', terms.deadline);
+    const check = (before: Backfill): void => {
+      refuseChanged(`Backfill ${id}`, { ...before }, expected);
+      checkTerms(before, terms);
+    };
+    const changed = await parts.database.backfills.change(id, terms, { actor: parts.actor, check });
+    const { before, after } = changed ?? unknown(id);
+    return { before, range: after, outlook: await getOutlook(parts, after) };
+  },
+});
+
+/** What the log of changes calls them. */
+const ACTIONS = { paused: 'pause', active: 'resume', cancelled: 'cancel' } as const;
+
+export const setBackfillState = change({
+  name: 'backfills/state',
+  role: 'operator',
+  summary: 'Pauses, resumes or cancels a backfill; staged and published blocks stay.',
+  input: z.object({ id: idField, state: stateField, expected: expectedField }),
+  run: async ({ database, actor }, { id, state, expected }) => {
+    const check = (before: Backfill): void => refuseChanged(`Backfill ${id}`, { ...before }, expected);
+    const changed = await database.backfills.change(id, { state }, { actor, action: ACTIONS[state], check });
+    return (changed ?? unknown(id)).after;
+  },
+});
+
+/** The progress of a backfill, and what it waits for in sentences. */
+export type BackfillReport = Omit<BackfillProgress, 'waits'> & {
+  waits: (BackfillProgress['waits'][number] & { message: string })[];
+};
+
+async function getReport(
+  parts: Pick<OperationParts, 'database' | 'queue'>,
+  range: Backfill,
+): Promise<BackfillReport> {
+  const report = await getBackfillProgress(parts, range);
+  return { ...report, waits: report.waits.map(addMessage) };
+}
+
+/** Whether the deadline can be met; null: it has none. */
+async function getOutlook(
+  parts: { database: Database; queue?: OperationParts['queue'] },
+  range: Backfill,
+): Promise<Pick<BackfillProgress, 'backfill' | 'rate' | 'deadline'> | null> {
+  if (range.deadline === null) return null;
+  const { rate, deadline } = await getBackfillProgress(parts, range);
+  return { backfill: range, rate, deadline };
+}
+
+function unknown(id: number): never {
+  fail('BACKFILL_UNKNOWN', `Unknown backfill ${id}.`, 'See `packhouse backfill list`.');
+}

@@ -1,0 +1,21 @@
+import type { Database, KeyRow } from '@packhouse/database';
+import { z } from 'zod';
+import { fail } from '../operation/fail.js';
+
+/** A key by its public prefix, its ID, or its SHA-256 in hex: never the secret itself. */
+export const keyField = z
+  .string()
+  .regex(/^(?:ph_[A-Za-z0-9]{8}|\d{1,20}|[0-9a-f]{64})$/, 'takes a prefix, an ID, or a SHA-256 in hex')
+  .describe('a key: its prefix (ph_ and 8 letters or digits), its ID, or its SHA-256 in hex');
+
+/** Throws KEY_UNKNOWN. */
+export async function findKey(database: Database, name: string): Promise<KeyRow> {
+  const whole = name.length === 64;
+  const row = whole ? await database.keys.find(Buffer.from(name, 'hex')) : await database.keys.named(name);
+  if (row !== null) return row;
+  fail(
+    'KEY_UNKNOWN',
+    whole ? 'Unknown key.' : `Unknown key "${name}".`,
+    'See `packhouse keys list` for the prefixes.',
+  );
+}

@@ -1,0 +1,87 @@
+import { isIP } from 'node:net';
+import { fail } from '../operation/fail.js';
+
+/** An empty list restricts nothing. */
+interface KeyRestrictions {
+  origins: string[];
+  addresses: string[];
+  methods: string[];
+  contracts: string[];
+}
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const HOST = `(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]{2,39}\\]`;
+const ORIGIN = new RegExp(`^(?:https?://)?(?:${HOST})(?::[1-9][0-9]{0,4})?$`);
+const CONTRACT = /^0x[0-9a-f]{40}$/;
+const METHOD = /^(?:[A-Za-z][A-Za-z0-9_]{0,63}|bundle-api|download|nft)$/;
+/** Values of each restriction. */
+const MAX_VALUES = 100;
+
+/** Parses origins, addresses, methods and contracts, each a list of which values may have commas. Throws USAGE. */
+export function parseRestrictions(given: {
+  origin?: readonly string[];
+  address?: readonly string[];
+  method?: readonly string[];
+  contract?: readonly string[];
+}): KeyRestrictions {
+  return {
+    origins: list('--origin', given.origin, getOrigin, 'https://app.example.com or *.example.com'),
+    addresses: list('--address', given.address, toAddress, '203.0.113.7, 10.0.0.0/8 or 2001:db8::/32'),
+    methods: list('--method', given.method, getMethod, 'eth_getLogs, bundle-api, download, nft or usage'),
+    contracts: list('--contract', given.contract, toContract, '0xdac17f958d2ee523a2206206994597c13d831ec7'),
+  };
+}
+
+function list(
+  option: string,
+  given: readonly string[] = [],
+  read: (text: string) => string | null,
+  examples: string,
+): string[] {
+  const values = given
+    .flatMap((text) => text.split(','))
+    .map((text) => {
+      const value = read(text.trim());
+      if (value !== null) return value;
+      return fail(
+        'USAGE',
+        `${option} cannot be ${JSON.stringify(text.trim().slice(0, 100))}.`,
+        `Examples: ${examples}.`,
+      );
+    });
+  const unique = [...new Set(values)];
+  if (unique.length <= MAX_VALUES) return unique;
+  fail(
+    'USAGE',
+    `${option} takes at most ${MAX_VALUES} values, got ${unique.length}.`,
+    'Create several keys.',
+  );
+}
+
+/** As in the Origin header of browsers: lower case, no default port, no slash at the end. */
+function getOrigin(text: string): string | null {
+  const origin = text.toLowerCase().replace(/\/$/, '');
+  if (!ORIGIN.test(origin)) return null;
+  return origin.replace(/^(https:.*):443$|^(http:.*):80$/, '$1$2');
+}
+
+/** An address, or a block of them in CIDR notation. */
+function toAddress(text: string): string | null {
+  const [address = '', bits, ...more] = text.toLowerCase().split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0 || address.includes('%')) return null;
+  if (bits === undefined) return address;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+    ? `${address}/${Number(bits)}`
+    : null;
+}
+
+/** An address in lower case; in the core family it is the hex form of the base32 address. */
+function toContract(text: string): string | null {
+  const address = text.toLowerCase();
+  return CONTRACT.test(address) ? address : null;
+}
+
+function getMethod(text: string): string | null {
+  return METHOD.test(text) ? text : null;
+}

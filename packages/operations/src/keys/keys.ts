@@ -1,0 +1,91 @@
+import type { KeyRow } from '@packhouse/database';
+import { z } from 'zod';
+import { fail } from '../operation/fail.js';
+import { checkFuture, dateField, limitField, networkField, numberField } from '../operation/fields.js';
+import { noteChange } from '../operation/note-change.js';
+import { change, read } from '../operation/operation.js';
+import { findKey, keyField } from './find-key.js';
+import { parseRestrictions } from './key-restrictions.js';
+import { logRange } from './plans.js';
+
+/** A key as it is shown. */
+export type PublicKey = Omit<KeyRow, 'plan'> & { plan: string };
+
+const values = z.array(z.string().max(300)).max(1_000);
+
+export const listKeys = read({
+  name: 'keys',
+  role: 'viewer',
+  summary: 'API keys by their public prefixes, oldest first, a page at a time.',
+  input: z.object({
+    search: z.string().min(1).max(100).optional().describe('part of the application, or start of the prefix'),
+    after: numberField(0, Number.MAX_SAFE_INTEGER).optional().describe('keys after this ID'),
+    limit: limitField(100),
+  }),
+  run: async ({ database }, { search, after, limit }) => {
+    const found = await database.keys.list({ search, after, limit: limit + 1 });
+    return { rows: found.slice(0, limit).map(toPublicKey), more: found.length > limit };
+  },
+});
+
+export const createKey = change({
+  name: 'keys/create',
+  role: 'operator',
+  summary: 'Creates an API key, which is shown only once.',
+  input: z.object({
+    application: z
+      .string()
+      .trim()
+      .regex(/^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u, 'takes a name of 1 to 100 printable characters')
+      .describe('its application; created if unknown'),
+    plan: z.string().min(1).max(64).default('standard').describe('the plan with its limits'),
+    network: networkField.nullish().describe('the only network it opens; default: all'),
+    expiresAt: dateField.nullish().describe('when it expires; default: never'),
+    origins: values.optional().describe('allowed browser origins'),
+    addresses: values.optional().describe('allowed client addresses, as CIDR blocks'),
+    methods: values.optional().describe('allowed methods; also bundle-api, download, nft, usage'),
+    contracts: values.optional().describe('contracts that calls may read; nothing else is served'),
+    maxLogRange: logRange.optional().describe('most blocks of one eth_getLogs; null: as the plan'),
+  }),
+  run: async (parts, { application, plan, network, expiresAt, maxLogRange, ...given }) => {
+    checkFuture(parts.context, 'expiresAt', expiresAt);
+    const only = parseRestrictions({
+      origin: given.origins,
+      address: given.addresses,
+      method: given.methods,
+      contract: given.contracts,
+    });
+    const { key, row } = await parts.database.keys.create({
+      application,
+      plan,
+      network: network ?? null,
+      expiresAt: expiresAt ?? null,
+      maxLogRange: maxLogRange ?? null,
+      ...only,
+    });
+    await noteChange(parts, `key ${row.prefix}`, 'create', null, toPublicKey(row));
+    return { apiKey: key, ...toPublicKey(row) };
+  },
+});
+
+export const revokeKey = change({
+  name: 'keys/revoke',
+  role: 'operator',
+  summary: 'Revokes an API key: gateways reject it within a second.',
+  input: z.object({ key: keyField }),
+  run: async (parts, { key }) => {
+    const before = await findKey(parts.database, key);
+    const row = await parts.database.keys.revoke(before.prefix);
+    if (row === null) {
+      fail('KEY_UNKNOWN', `Unknown key "${before.prefix}".`);
+    }
+    const { revokedAt } = row;
+    if (before.revokedAt === null)
+      await noteChange(parts, `key ${row.prefix}`, 'revoke', null, { revokedAt });
+    return toPublicKey(row);
+  },
+});
+
+export function toPublicKey({ plan, ...row }: KeyRow): PublicKey {
+  return { ...row, plan: plan.name };
+}

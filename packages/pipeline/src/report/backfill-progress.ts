@@ -1,0 +1,232 @@
+import type {
+  Backfill,
+  Database,
+  HoleCounts,
+  HoleReason,
+  NetworkDatabase,
+  OpenBackfill,
+  QueueHints,
+} from '@packhouse/database';
+import type { QueueReader } from '@packhouse/queue';
+import { FINALITY_ALARM } from '../head/finality-alarm.js';
+import { unknownFork } from '../ingest/probed-rows.js';
+import { type DeadlineOutlook, deadlineOutlook, forecastEnd, openTime } from '../schedule/outlook.js';
+import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
+import { queueHints } from './queue-hints.js';
+
+interface ReportParts {
+  database: Database;
+  /** Without it, or while it is unavailable, what is fetched and what is queued is not told apart from what waits. */
+  queue?: Pick<QueueReader, 'peek'> | undefined;
+}
+
+/** Why a range waits. The pipeline decides which; how each reads is the command line's affair. */
+export type WaitReason =
+  | 'paused'
+  | 'cancelled'
+  | 'no-head'
+  | 'window-closed'
+  | 'max-requests'
+  | 'budget'
+  | 'halted'
+  | 'staging-full'
+  | 'no-ingester'
+  | 'fork-unknown'
+  | 'queued'
+  | 'behind'
+  | 'planned'
+  | 'quarantined'
+  | 'packing'
+  | 'not-final';
+
+interface BackfillWait {
+  reason: WaitReason;
+  /** When it ends, if that is known. */
+  until: Date | null;
+  /** Of `behind`: the range that is first. */
+  behind?: number;
+  /** Of `budget`: whose. */
+  provider?: string;
+}
+
+/** Blocks a second of open time. */
+interface Rate {
+  blocksPerSecond: number;
+  /** Of this backfill, or where it is too new, of all blocks of its kinds. */
+  of: 'backfill' | 'network';
+}
+
+/** How far a requested range is, and what it waits for. */
+export interface BackfillProgress {
+  backfill: Backfill;
+  /** By the clock of Postgres. */
+  at: Date;
+  /** Of each kind; a range that follows the head is counted up to it. */
+  kinds: HoleCounts[];
+  /** Final blocks that have still to be fetched, of the kind with the most. */
+  blocksLeft: number;
+  /** Requests sent to nodes for it. */
+  requests: number;
+  rate: Rate | null;
+  /** When what is final now is fetched, at this rate, from when a used-up budget is new; null: unknown, or it stands still. */
+  forecast: Date | null;
+  /** null: it has none, or everything is there. */
+  deadline: DeadlineOutlook | null;
+  state: 'done' | 'fetching' | 'waiting';
+  /** What it waits for now, the main reason first; also while its last windows are fetched. */
+  waits: BackfillWait[];
+}
+
+/** Final blocks in these states are not fetched yet. */
+const TO_FETCH: readonly HoleReason[] = [
+  'waiting',
+  'throttled',
+  'halted',
+  'queued',
+  'fetching',
+  'quarantined',
+  'paused',
+  'cancelled',
+  'not-requested',
+];
+/** It goes on only after somebody did something. */
+const STANDS_STILL: readonly WaitReason[] = ['paused', 'cancelled', 'max-requests', 'halted', 'no-ingester'];
+/** A rate over less is not told, in milliseconds. */
+const MIN_MS = 60_000;
+
+/** Reads how far a range is. */
+export async function getBackfillProgress(
+  { database: all, queue }: ReportParts,
+  range: Backfill,
+): Promise<BackfillProgress> {
+  const database = all.network(range.network);
+  const hours = createOpeningHours();
+  const [head, hints, spending] = await Promise.all([
+    database.head.get(),
+    queueHints(queue, range.network),
+    all.spending.ofBackfill(range.id),
+  ]);
+  const lastBlock = range.to ?? Math.max(range.from, head?.number ?? range.from);
+  const kinds = await database.holes.count({
+    kinds: range.kinds,
+    range: { firstBlock: range.from, lastBlock },
+    hints: hints ?? undefined,
+  });
+  const most = (reasons: readonly HoleReason[]): number =>
+    Math.max(...kinds.map(({ missing }) => reasons.reduce((sum, reason) => sum + (missing[reason] ?? 0), 0)));
+  const pace = await database.backfills.pace(range, range.createdAt);
+  const now = pace.now.getTime();
+  const blocksLeft = most(TO_FETCH);
+  const rate = await getRate(database, range, hours, pace, most(['staged', 'packing']));
+  const work = { hours, windows: range.windows, blocks: blocksLeft, rate: rate?.blocksPerSecond ?? null };
+  const waits = await getWaits({ database, all, hours, hints, now }, range, spending.requests, most);
+  const stands = waits.some(({ reason }) => STANDS_STILL.includes(reason)) && blocksLeft > 0;
+  const again = Math.max(
+    now,
+    ...waits.map(({ reason, until }) => (reason === 'budget' ? Number(until) : now)),
+  );
+  const done = range.to !== null && kinds.every(({ missing }) => Object.keys(missing).length === 0);
+  return {
+    backfill: range,
+    at: pace.now,
+    kinds,
+    blocksLeft,
+    requests: spending.requests,
+    rate,
+    forecast: stands ? null : forecastEnd(work, again),
+    deadline: range.deadline === null || done ? null : deadlineOutlook(work, range.deadline, now),
+    state: done ? 'done' : most(['fetching']) > 0 ? 'fetching' : 'waiting',
+    waits: done ? [] : waits,
+  };
+}
+
+/** The rate of the last day. */
+async function getRate(
+  database: NetworkDatabase,
+  range: Backfill,
+  hours: OpeningHours,
+  pace: Awaited<ReturnType<NetworkDatabase['backfills']['pace']>>,
+  staged: number,
+): Promise<Rate | null> {
+  const rate = (blocks: number, ms: number, of: Rate['of']): Rate | null =>
+    blocks > 0 && ms >= MIN_MS ? { blocksPerSecond: (blocks * 1_000) / ms, of } : null;
+  const open = openTime(hours, range.windows, pace.from.getTime(), pace.now.getTime());
+  const own = rate(pace.blocks + staged, open, 'backfill');
+  if (own !== null) return own;
+  const all = { kinds: range.kinds, from: 0, to: null };
+  const { blocks, first, now } = await database.backfills.pace(all, null);
+  return first === null ? null : rate(blocks, now.getTime() - first.getTime(), 'network');
+}
+
+interface WaitParts {
+  database: NetworkDatabase;
+  all: Database;
+  hours: OpeningHours;
+  hints: QueueHints | null;
+  now: number;
+}
+
+async function getWaits(
+  { database, all, hours, hints, now }: WaitParts,
+  range: Backfill,
+  requests: number,
+  most: (reasons: readonly HoleReason[]) => number,
+): Promise<BackfillWait[]> {
+  const waits: BackfillWait[] = [];
+  const add = (reason: WaitReason, until: Date | null = null, more: object = {}): void => {
+    waits.push({ reason, until, ...more });
+  };
+  if (range.state !== 'active') add(range.state);
+  const opening = hours.at(range.windows, now);
+  if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
+  if (range.maxRequests !== null && requests >= range.maxRequests) add('max-requests');
+  const [head, alarms, pressure, fork, slots, budgets] = await Promise.all([
+    database.head.get(),
+    database.alarms.list(),
+    database.pressure.get(),
+    unknownFork(database),
+    all.workers.slots(range.network),
+    all.budgets.waits(),
+  ]);
+  if (head === null) add('no-head');
+  if (alarms.some(({ name }) => name === FINALITY_ALARM)) add('halted');
+  if (pressure !== null && most(['throttled']) > 0) add('staging-full');
+  const budget = budgets.find(({ network }) => network === range.network);
+  if (budget !== undefined && most(TO_FETCH) > 0) add('budget', budget.until, { provider: budget.provider });
+  if (slots === 0) add('no-ingester');
+  if (fork !== null && (range.to ?? Number.POSITIVE_INFINITY) > fork.lastBlock)
+    add('fork-unknown', fork.nextTry);
+  if (waits.length > 0 || most(['fetching']) > 0) return waits;
+  if (most(['queued']) > 0) add('queued');
+  else if (most(['waiting']) > 0) {
+    const first = firstInQueue(await database.backfills.open(), range, hints);
+    if (first === undefined) add('planned');
+    else add('behind', null, { behind: first.id });
+  } else if (most(['quarantined']) > 0) {
+    const rows = await database.quarantine.within({
+      firstBlock: range.from,
+      lastBlock: range.to ?? Number.MAX_SAFE_INTEGER,
+    });
+    add('quarantined', new Date(Math.min(...rows.map(({ nextTry }) => nextTry.getTime()))));
+  } else if (most(['staged', 'packing']) > 0) add('packing');
+  else add('not-final');
+  return waits;
+}
+
+/** The first range of a higher priority of which a window is in the queue. */
+function firstInQueue(
+  open: readonly OpenBackfill[],
+  { priority }: Backfill,
+  hints: QueueHints | null,
+): OpenBackfill | undefined {
+  return open.find(
+    (range) =>
+      range.priority < priority &&
+      hints?.windows.some(
+        ({ firstBlock, lastBlock, kinds }) =>
+          firstBlock <= (range.to ?? Number.POSITIVE_INFINITY) &&
+          lastBlock >= range.from &&
+          kinds.some((kind) => range.kinds.includes(kind)),
+      ),
+  );
+}
