@@ -43,4 +43,4 @@ export type { FilteredFile } from './tables/published/bundle-filters.js';
 export type { BundleRow, NewBundle, PublishedFile } from './tables/published/bundles.js';
 export type { SigningKeyRow } from './tables/published/manifest.js';
 export type { Backfill, OpenBackfill, RequestedRuns } from './tables/requested/backfill-cache.js';
-export type { QuarantineRow, QuarantineTry } from './tables/requested/quarantine.js';
+export type { QuarantineRow, QuarantineTry } from './tables/requested/quarantine-rows.js';

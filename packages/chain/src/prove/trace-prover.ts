@@ -89,14 +89,7 @@ export function createTraceProver(
 
   const pushRoot = (trace: TraceRecord) => {
     endTransaction();
-    const next = position + 1;
-    if (trace.transactionPosition !== next || next === transactions.length) {
-      const expected = next === transactions.length ? 'no more traces' : `transaction ${next}`;
-      const got = `transaction ${trace.transactionPosition}`;
-      const message = `trace ${count} begins the tree of ${got}, expected ${expected}.`;
-      fail(number, 'transactionPosition', expected, got, message);
-    }
-    position = next;
+    position = checkNext(block, position + 1, count, trace);
     checkHash(block, position, count, trace);
     checkRoot(block, position, count, trace);
     for (const address of transactions[position]!.logAddresses ?? []) {
@@ -143,6 +136,20 @@ export function createTraceProver(
       if (!rewards) endTransactions();
     },
   };
+}
+
+/** Checks that a tree begins with the next transaction, and returns its position. */
+function checkNext(
+  { number, transactions }: TracedBlock,
+  next: number,
+  count: number,
+  trace: TraceRecord,
+): number {
+  if (trace.transactionPosition === next && next < transactions.length) return next;
+  const expected = next === transactions.length ? 'no more traces' : `transaction ${next}`;
+  const got = `transaction ${trace.transactionPosition}`;
+  const message = `trace ${count} begins the tree of ${got}, expected ${expected}.`;
+  return fail(number, 'transactionPosition', expected, got, message);
 }
 
 /** Sets the hints for the next trace, if it is at this depth; `position` is that of the last trace's transaction. */

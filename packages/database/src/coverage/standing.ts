@@ -2,7 +2,7 @@ import { KINDS, type Kind } from '@packhouse/chain';
 import { getOrAdd } from '@packhouse/runtime';
 import { getKind } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { QuarantineRow } from '../tables/requested/quarantine.js';
+import type { QuarantineRow } from '../tables/requested/quarantine-rows.js';
 
 /** How far one kind of a network is. */
 interface KindStanding {
