@@ -51,6 +51,8 @@ interface Member {
   leaving: boolean;
   pauseMs: number;
   restart: NodeJS.Timeout | undefined;
+  /** Its end, once it was told. */
+  ending: Promise<{ outcome: string; ms: number }> | undefined;
 }
 
 /** Makes the fleet; `environment` gives the whole environment of one of its processes. */
@@ -115,6 +117,7 @@ export function createFleet(options: {
       leaving: false,
       pauseMs: RESTART_MS,
       restart: undefined,
+      ending: undefined,
     };
     members.set(name, member);
     launch(member);
@@ -132,10 +135,19 @@ export function createFleet(options: {
   const inOrder = (): string[] => [...members.keys()].sort();
   const ready = (): Promise<void> => until(() => [...members.values()].every(({ up }) => up));
 
-  const terminate = async (name: string): Promise<{ outcome: string; ms: number }> => {
+  // A second SIGTERM ends a process that drains at once, as an operator who is out of patience wants it: a supervisor
+  // sends one.
+  const terminate = (name: string): Promise<{ outcome: string; ms: number }> => {
     const member = members.get(name);
     const child = member?.child;
-    if (member === undefined || child === undefined) return { outcome: 'not running', ms: 0 };
+    if (member === undefined || child === undefined)
+      return Promise.resolve({ outcome: 'not running', ms: 0 });
+    member.ending ??= drain(member, child).finally(() => {
+      member.ending = undefined;
+    });
+    return member.ending;
+  };
+  const drain = async (member: Member, child: ChildProcess): Promise<{ outcome: string; ms: number }> => {
     const wasUp = member.up;
     const begun = Date.now();
     member.told = true;
@@ -146,10 +158,10 @@ export function createFleet(options: {
     const late = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS);
     const outcome = await ended;
     clearTimeout(late);
-    const drain = { process: name, outcome, ms: Date.now() - begun };
+    const drained = { process: member.name, outcome, ms: Date.now() - begun };
     // Before it is ready there is nobody yet who would listen to SIGTERM.
-    if (wasUp && outcome !== 'code 0') drains.push(drain);
-    return drain;
+    if (wasUp && outcome !== 'code 0') drains.push(drained);
+    return drained;
   };
 
   for (const [role, count] of Object.entries(options.counts))
