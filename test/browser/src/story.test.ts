@@ -99,9 +99,20 @@ describe.skipIf(executable === null)('an operator with a browser', () => {
     await writeNetworks(liar, honest);
     await expect.poll(() => honest.stats().calls).toBeGreaterThan(0);
     await page.goto('/#/coverage?network=main');
-    await hole.getByRole('button', { name: 'Retry now' }).click();
-    await page.getByText('All of these blocks are published.').waitFor();
+    const done = page.getByText('All of these blocks are published.');
+    // Each process reads the networks file by itself: the first try may be the ingester's last without the new node.
+    await expect
+      .poll(
+        async () => {
+          const retry = hole.getByRole('button', { name: 'Retry now' });
+          if (await retry.isVisible()) await retry.click({ timeout: 5_000 }).catch(() => undefined);
+          return done.isVisible();
+        },
+        { interval: 2_000 },
+      )
+      .toBe(true);
     await page.screenshot({ path: `${SCREENSHOTS}story-green.png` });
-    expect(faults).toEqual([]);
+    // A later click may find that the block is staged by then.
+    expect(faults.filter((fault) => !fault.endsWith('/api/quarantine/retry'))).toEqual([]);
   });
 });
