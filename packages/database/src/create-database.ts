@@ -1,12 +1,8 @@
 import type { Kind } from '@packhouse/chain';
 import type { Signer } from '@packhouse/manifest';
 import { type Context, getOrAdd, type Metrics } from '@packhouse/runtime';
-import {
-  type ConnectionLimits,
-  type Connections,
-  createConnections,
-  statement,
-} from './connection/connections.js';
+import { type Connections, createConnections, statement } from './connection/connections.js';
+import type { ConnectionLimits } from './connection/connector.js';
 import { createTryLock } from './connection/try-lock.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';

@@ -11,6 +11,8 @@ const SCHEMA = 'bullmq';
 /** Connections of one pool; a worker's pool uses one of them for LISTEN. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
+/** Of every connection. Not as a parameter of its start, which PgBouncer refuses. */
+const SET_SEARCH_PATH = { text: `SET search_path = ${SCHEMA}`, query_timeout: CONNECT_MS };
 /** How long a connection stays open without work: BullMQ looks every few seconds, and a new connection costs more. */
 const IDLE_MS = 60_000;
 /**
@@ -143,13 +145,14 @@ function openPool(
   keeper: () => TableKeeper | undefined,
 ): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: withSearchPath(url),
+    connectionString: url,
     max: MAX_CONNECTIONS,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
     application_name: 'packhouse-queue',
     Client: GuardedClient,
+    onConnect: (client) => client.query(SET_SEARCH_PATH),
   });
   pool.on('error', onError);
   type Text = string | pg.QueryConfig;
@@ -167,14 +170,6 @@ function openPool(
     }
   }) as typeof pool.query;
   return pool;
-}
-
-function withSearchPath(url: string): string {
-  const parsed = new URL(url);
-  const given = parsed.searchParams.get('options');
-  const ours = `-c search_path=${SCHEMA}`;
-  parsed.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
-  return parsed.href;
 }
 
 /** Codes of a restarting server: shutting down, starting up, lost during a query, or no free connection. */

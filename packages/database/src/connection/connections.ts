@@ -1,22 +1,12 @@
 import { type Context, isPackhouseError } from '@packhouse/runtime';
-import pg from 'pg';
-import { databaseAddress, databaseError } from './database-error.js';
+import type pg from 'pg';
+import { type ConnectionLimits, createConnector, limited } from './connector.js';
+import { databaseError } from './database-error.js';
 
-const DEFAULT_POOL_SIZE = 10;
-const CONNECT_TIMEOUT_MS = 10_000;
-/**
- * How long a connection stays open without work. A new one costs the server and the process some 2 ms of CPU each, and
- * then plans every statement anew: loops that look every few seconds must find theirs again.
- */
-const IDLE_MS = 60_000;
-/** A connection that hears nothing for this long is probed: that of a machine that vanished ends. */
-const KEEP_ALIVE_MS = 30_000;
 /** How much longer a statement is waited for than the server works on it. */
 const GRACE_MS = 500;
 /** How long the end of a connection is waited for: a server that hangs does not take leave. */
 const END_WITHIN_MS = 2_000;
-/** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
-const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** An SQL statement; it is prepared under its name once per connection, so names must be unique. */
 export function statement(name: string, text: string): { name: string; text: string } {
@@ -40,22 +30,6 @@ export interface Session {
   queryOne: QueryOne;
 }
 
-const types: pg.CustomTypesConfig = {
-  // Block numbers, sizes and counts stay below 2^53; the driver's default for int8 is text.
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8
-      ? Number
-      : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
-};
-
-/** Limits of a pool, for processes whose clients must not wait for a server that hangs. */
-export interface ConnectionLimits {
-  /** For a free connection, and for making one, in milliseconds each. */
-  connectMs: number;
-  /** For one statement, in milliseconds: the server ends it, or where it hangs, the connection is given up. */
-  statementMs: number;
-}
-
 /**
  * Creates a pool of connections; it connects at the first statement and again after a loss. Without limits, a
  * connection is waited for ten seconds, and a statement as long as the connection lives.
@@ -68,17 +42,8 @@ export function createConnections(options: {
   limits?: ConnectionLimits | undefined;
 }) {
   const { connectionString, context, limits } = options;
-  const config: pg.ClientConfig = {
-    connectionString,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: limits?.connectMs ?? CONNECT_TIMEOUT_MS,
-    statement_timeout: limits?.statementMs,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    types,
-  };
-  const pool = openPool(config, options.poolSize ?? DEFAULT_POOL_SIZE, context);
+  const connector = createConnector({ ...options, limits });
+  const pool = connector.pool(context, options.poolSize);
   const longest = limits === undefined ? undefined : limits.statementMs + GRACE_MS;
   const mapped = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -118,7 +83,8 @@ export function createConnections(options: {
 
   return {
     connectionString,
-    config,
+    /** Makes a connection beside the pool, with the same settings; the caller ends it. */
+    connect: connector.client,
     query,
     queryOne: toQueryOne(query),
     /** Runs `work` on one connection without a transaction. */
@@ -141,38 +107,10 @@ export function createConnections(options: {
   };
 }
 
-function openPool(config: pg.ClientConfig, max: number, context: Context): pg.Pool {
-  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MS });
-  const address = databaseAddress(config.connectionString ?? '');
-  // Without listeners a broken connection would end the process. The caller gets the error anyway.
-  pool.on('error', (error) => {
-    context.logger.warn({ reason: error.message, address }, 'an idle database connection was lost');
-  });
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-  });
-  context.metrics.gauge(
-    'packhouse_database_connections',
-    'Connections to Postgres by what they do; waiting are those who would like one',
-    ['state'],
-    (gauge) => {
-      gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
-      gauge.set({ state: 'idle' }, pool.idleCount);
-      gauge.set({ state: 'waiting' }, pool.waitingCount);
-    },
-  );
-  return pool;
-}
-
 const toQueryOne =
   (query: Query): QueryOne =>
   async <R extends object>(statement: Statement, values: readonly unknown[]) =>
     (await query<R>(statement, values))[0] ?? null;
-
-/** The query with the driver's own limit: it stops waiting. Not for COPY, whose end the driver does not see. */
-export function limited<Q extends pg.QueryConfig>(query: Q, withinMs: number | undefined): Q {
-  return withinMs === undefined ? query : { ...query, query_timeout: withinMs };
-}
 
 /** Resolves when a connection or a pool has ended, or after two seconds. */
 export async function ended(ending: Promise<unknown>): Promise<void> {

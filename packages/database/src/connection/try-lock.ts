@@ -1,5 +1,6 @@
-import pg from 'pg';
-import { type Connections, ended, limited } from './connections.js';
+import type pg from 'pg';
+import { type Connections, ended } from './connections.js';
+import { limited } from './connector.js';
 import { databaseError } from './database-error.js';
 
 /** How often an idle connection is checked, and the time limit of the check. */
@@ -34,14 +35,7 @@ export function createTryLock(connections: Connections) {
   let idle: NodeJS.Timeout | undefined;
 
   const open = async (): Promise<LockSession> => {
-    const client = new pg.Client(connections.config);
-    client.on('error', () => {});
-    try {
-      await client.connect();
-    } catch (error) {
-      client.end().catch(() => {});
-      throw error;
-    }
+    const client = await connections.connect();
     const session = { client, names: new Set<string>(), lost: new AbortController() };
     const checking = watch(client, () => void end(session));
     session.lost.signal.addEventListener('abort', () => clearInterval(checking));
