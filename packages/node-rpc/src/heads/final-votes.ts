@@ -1,5 +1,5 @@
 import type { Upstream } from '../upstream/upstream.js';
-import type { Group } from './branch-groups.js';
+import { type Group, groupByHash } from './branch-groups.js';
 
 /** A block that a node holds to be final; its hash is null if the node did not tell it. */
 export interface FinalBlock {
@@ -15,7 +15,7 @@ export interface Member {
   head: number;
   /** Hashes that it told, by number. */
   told: Map<number, string>;
-  /** The last heights that it was asked about without an answer. */
+  /** The last heights that it was asked about without an answer so far. */
   mute: Set<number>;
   /** The height at which it was left out. */
   lostAt: number;
@@ -27,6 +27,9 @@ const SYNCING_BLOCKS = 1_000;
 const RESET_BLOCKS = 64;
 /** Hashes that are kept of each node: the genesis, and those of the last heights. */
 const MAX_TOLD = 16;
+/** Nodes are waited for this long once more than half of them agree, and this long if not: the others count as silent. */
+const AGREED_MS = 1_000;
+const LATE_MS = 5_000;
 
 /** Creates the memory of which final blocks each node of a pool told. */
 export function createFinalVotes<U extends Upstream>({
@@ -65,31 +68,49 @@ export function createFinalVotes<U extends Upstream>({
     for (const old of told.keys()) if (told.size > MAX_TOLD && old !== 0) told.delete(old);
   };
 
-  /** The hash of a node at a height: as it told, or asked for now. */
+  /** The hash of a node at a height: as it told, or asked for now, at most once. */
   const getHash = async (node: U, number: number): Promise<string | null> => {
     const { mute, told } = members.get(node) as Member;
     const known = told.get(number);
     if (known !== undefined) return known;
     if (mute.has(number) || number === 0) return null;
+    mute.add(number);
+    for (const old of mute) if (mute.size > MAX_TOLD) mute.delete(old);
     const hash = (await ask(node, number).catch(() => null))?.toLowerCase() ?? null;
-    if (hash !== null) learn(node, number, hash);
-    else {
-      mute.add(number);
-      for (const old of mute) if (mute.size > MAX_TOLD) mute.delete(old);
-    }
+    if (hash === null) return null;
+    mute.delete(number);
+    learn(node, number, hash);
     return hash;
   };
 
-  /** The hashes of the nodes that answer, at a height. */
+  /** The hashes of the nodes that answer in time, at a height. */
   const collect = async (height: number): Promise<Map<U, string>> => {
     const able = [...members].filter(
       ([node, { head, state }]) => state === 'live' && mayVote(node) && head >= height,
     );
     if (able.length < 2) return new Map();
-    const hashes = await Promise.all(
-      able.map(async ([node]) => [node, await getHash(node, height)] as const),
-    );
-    return new Map(hashes.flatMap(([node, hash]) => (hash === null ? [] : [[node, hash]])));
+    const hashes = new Map<U, string>();
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      const resolveAfter = (ms: number): void => {
+        clearTimeout(timer);
+        timer = setTimeout(resolve, ms);
+      };
+      resolveAfter(LATE_MS);
+      let agreed = false;
+      const all = able.map(async ([node]) => {
+        const hash = await getHash(node, height);
+        if (hash === null) return;
+        hashes.set(node, hash);
+        if (agreed || !groupByHash(hashes).some((group) => group.nodes.length * 2 > able.length)) return;
+        agreed = true;
+        resolveAfter(AGREED_MS);
+      });
+      void Promise.all(all).then(() => resolve());
+    });
+    clearTimeout(timer);
+    // In the order of the nodes, and without what comes later.
+    return new Map(able.flatMap(([node]) => (hashes.has(node) ? [[node, hashes.get(node) as string]] : [])));
   };
 
   return {

@@ -123,6 +123,25 @@ describe('the head of several upstreams', () => {
     await expect(tied.head()).rejects.toMatchObject({ code: 'NODES_DISAGREE', data: { agreed: -1 } });
   });
 
+  it('does not wait for one that hangs where more than half agree about what is final', async () => {
+    const { nodes, source } = await pool(smallChain(), smallChain(), smallChain({ finalized: 905 }));
+    const held: (() => void)[] = [];
+    const slow = nodes.at(-1) as (typeof nodes)[0];
+    slow.intercept = async (request) => {
+      if (!JSON.stringify(request).includes('0x384')) return false;
+      await new Promise<void>((resolve) => {
+        held.push(resolve);
+      });
+      return false;
+    };
+    expect(await source.head()).toMatchObject({ number: 999, finalized: 905 });
+    expect(held).toHaveLength(1);
+    // It was asked once, and is not waited for again.
+    expect(await source.head()).toMatchObject({ number: 999 });
+    expect(held).toHaveLength(1);
+    for (const release of held) release();
+  });
+
   it('does not follow those that stopped on a branch which was left', async () => {
     const stopped = { head: 950, branch: { from: 940, name: 'left' } };
     const { source } = await pool(smallChain(stopped), smallChain(stopped), smallChain({ head: 999 }));
