@@ -35,6 +35,7 @@ export {
   type RowBatch,
   type Schema,
 } from './rows/schema.js';
+export { stateFolder } from './sinks/folder-sink.js';
 export { openSink, type SinkTarget } from './sinks/open-sink.js';
 export { findReplaced, pullRows } from './sinks/pull-rows.js';
 export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';

@@ -36,10 +36,10 @@ interface ManifestCopyParts extends Gateway {
   keys: ReadonlyMap<string, KeyObject>;
 }
 
-/** Opens the copy of a folder, `<kind>.jsonl`. Throws DATA_DIR_UNUSABLE, MANIFEST_INVALID. */
+/** Opens the copy of a folder, `_<kind>.jsonl`. Throws DATA_DIR_UNUSABLE, MANIFEST_INVALID. */
 export async function openManifestCopy(parts: ManifestCopyParts): Promise<ManifestCopy> {
   const { folder, state, address, http, keys } = parts;
-  const name = path.join(folder, `${state.kind}.jsonl`);
+  const name = path.join(folder, `_${state.kind}.jsonl`);
   const rows = createBundleRows(state.log?.entries);
   // Not emptied: it is longer than what counts if a run was killed, and what follows is overwritten.
   const file = await open(name, constants.O_RDWR | constants.O_CREAT).catch(orNotWritable(name));
@@ -106,7 +106,7 @@ export async function openManifestCopy(parts: ManifestCopyParts): Promise<Manife
       if (head === null) return;
       const own = state.log?.entries === entries ? state.log : await entryAt(head.sequence);
       if (own.hash !== head.hash) throw forked(state, head);
-      await writeWhole(path.join(folder, 'manifest-head.jsonl'), `${entryLine(head)}\n`);
+      await writeWhole(path.join(folder, '_manifest-head.jsonl'), `${entryLine(head)}\n`);
     },
     close: () => file.close(),
   };
@@ -125,7 +125,7 @@ async function readCopy(file: FileHandle, name: string, state: PullState, rows: 
   throw new PackhouseError({
     code: 'MANIFEST_INVALID',
     message: `${name} was changed: it has ${rows.count} entries, expected ${state.log?.entries}.`,
-    hint: `Delete it and packhouse-pull.json beside it: the next run downloads it again, and keeps the files that are there.`,
+    hint: `Delete it and _packhouse-pull.json beside it: the next run downloads it again, and keeps the files that are there.`,
   });
 }
 

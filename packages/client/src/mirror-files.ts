@@ -51,7 +51,7 @@ export async function* mirrorFiles(
       const file = skipped
         ? getFile(mirror, row).then((each) => ({ ...each, state: 'skipped' as const }))
         : obtain(mirror, row, {
-            present: plan.present[at] === 1,
+            present: plan.present[at] === 1 && !plan.check,
             toLink,
             refresh,
             onBytes,
@@ -103,14 +103,14 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
   const { range, path, entry } = file;
   if (how.present) return { ...file, state: 'present' };
   if (await isWhole(path, entry)) {
-    // A run ended after it renamed the file and before it marked it.
-    await done.add(row);
+    // It was touched, or renamed by a run that ended before it marked it.
+    await done.add(row, path);
     return { ...file, state: 'present' };
   }
   for (let again = false; ; again = true) {
     const fault = await tryOnce(options.http, file, how);
     if (fault === null) {
-      await done.add(row);
+      await done.add(row, path);
       return { ...file, state: 'downloaded' };
     }
     if (!again) {

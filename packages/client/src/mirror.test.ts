@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makePullFolder, type PullFolder } from './testing/open-folder.js';
 import { refuse, startTestGateway, type TestGateway } from './testing/test-gateway.js';
@@ -31,12 +31,12 @@ describe('a mirror', () => {
     for (const name of gateway.files.keys()) expect(await isSound(name)).toBe(true);
     expect(await names()).toHaveLength(30);
     expect((await readdir(folder.path)).sort()).toEqual([
+      '_logs.jsonl',
+      '_manifest-head.jsonl',
+      '_packhouse-manifest-keys.json',
+      '_packhouse-pull.done',
+      '_packhouse-pull.json',
       'logs',
-      'logs.jsonl',
-      'manifest-head.jsonl',
-      'packhouse-manifest-keys.json',
-      'packhouse-pull.done',
-      'packhouse-pull.json',
     ]);
     gateway.requests.length = 0;
     expect(await folder.pull(gateway)).toMatchObject({ downloaded: 0, bytes: 0 });
@@ -69,19 +69,42 @@ describe('a mirror', () => {
 
   it('takes a whole file without a mark for what it is, after reading it', async () => {
     await folder.pull(gateway);
-    await rm(folder.at('packhouse-pull.done'));
+    await rm(folder.at('_packhouse-pull.done'));
     await writeFile(folder.at('logs', '0-9.json.gz'), 'x'.repeat(gateway.entries[0]?.bytes ?? 0));
     expect(await folder.pull(gateway)).toMatchObject({ downloaded: 1 });
     expect(await isSound('0-9')).toBe(true);
   });
 
+  it('heals a file that was changed since, though its size is the same; with check, any', async () => {
+    await folder.pull(gateway);
+    const file = folder.at('logs', '20-29.json.gz');
+    const flip = async (): Promise<void> => {
+      const bytes = await readFile(file);
+      bytes[9] = (bytes[9] as number) ^ 1;
+      await writeFile(file, bytes);
+    };
+    const { mtime } = await stat(file);
+    await flip();
+    await utimes(file, mtime, mtime);
+    expect(await folder.pull(gateway)).toMatchObject({ downloaded: 1 });
+    expect(await isSound('20-29')).toBe(true);
+    // A disk that loses bits changes no time: the mark is that of the damaged file.
+    await flip();
+    const marks = await readFile(folder.at('_packhouse-pull.done'));
+    marks.writeDoubleLE((await stat(file)).ctimeMs, 2 * 8);
+    await writeFile(folder.at('_packhouse-pull.done'), marks);
+    expect(await folder.pull(gateway)).toMatchObject({ downloaded: 0 });
+    expect(await folder.pull(gateway, { check: true })).toMatchObject({ downloaded: 1 });
+    expect(await isSound('20-29')).toBe(true);
+  });
+
   it('forgets what a killed run wrote behind the checked part of the manifest', async () => {
     await folder.pull(gateway);
-    const text = await readFile(folder.at('logs.jsonl'), 'utf8');
-    await writeFile(folder.at('logs.jsonl'), `${text}{"format":"packho`);
+    const text = await readFile(folder.at('_logs.jsonl'), 'utf8');
+    await writeFile(folder.at('_logs.jsonl'), `${text}{"format":"packho`);
     gateway.publish(300, 309);
     await folder.pull(gateway);
-    expect((await readFile(folder.at('logs.jsonl'), 'utf8')).split('\n')).toHaveLength(32);
+    expect((await readFile(folder.at('_logs.jsonl'), 'utf8')).split('\n')).toHaveLength(32);
   });
 
   it('asks for dates once', async () => {

@@ -37,6 +37,8 @@ interface Wanted {
   has?: readonly BlockRange[] | undefined;
   /** Files are removed after use, so that all of them are never on the disk at once. */
   passing?: boolean | undefined;
+  /** Files that are in the folder are hashed again. */
+  check?: boolean | undefined;
 }
 
 /** A folder of downloaded bundles of one kind, with its checked manifest. One process may have it open at a time. */
@@ -56,8 +58,10 @@ export interface MirrorPlan {
   network: string;
   /** Rows of the manifest, ascending by block; files at the ends reach beyond the range. */
   rows: Uint32Array;
-  /** Whether each of them is in the folder already. */
+  /** Whether each of them is in the folder already, unchanged since it was checked. */
   present: Uint8Array;
+  /** Those are hashed again. */
+  check: boolean;
   /** Whether each of them is left out, because it holds nothing that is wanted; absent: none is. */
   skip?: Uint8Array;
   skippedFiles?: number;
@@ -101,7 +105,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
  */
 export async function planMirror(
   mirror: Mirror,
-  { from, to, partial = false, has = [], passing = false }: Wanted,
+  { from, to, partial = false, has = [], passing = false, check = false }: Wanted,
 ): Promise<MirrorPlan> {
   const { options, state, manifest } = mirror;
   const { folder, kind, signal } = options;
@@ -119,7 +123,7 @@ export async function planMirror(
 
   const whole = choose(mirror, asked, has);
   if (whole.presentFiles === whole.files && whole.gaps.length === 0) {
-    return { ...whole, range: asked, network: state.log.network, holes: [], limitedTo: null };
+    return { ...whole, check, range: asked, network: state.log.network, holes: [], limitedTo: null };
   }
   const reasons = await withReasons(options, asked, partial);
   const { holes, limitedTo } = reasons;
@@ -128,7 +132,7 @@ export async function planMirror(
   if (chosen.gaps.length > 0 && !partial) throw incomplete(kind, chosen.gaps, holes);
   const space = chosen.bytes - chosen.presentBytes;
   await checkSpace(folder, passing ? Math.min(space, PASSING) : space);
-  return { ...chosen, range, network: state.log.network, holes, limitedTo };
+  return { ...chosen, check, range, network: state.log.network, holes, limitedTo };
 }
 
 type Chosen = Pick<MirrorPlan, 'rows' | 'present' | 'files' | 'bytes' | 'presentFiles' | 'presentBytes'> & {
@@ -151,9 +155,9 @@ function choose({ options, manifest, done }: Mirror, range: BlockRange, has: rea
   for (const [at, row] of rows.entries()) {
     const bundle = manifest.rows.at(row);
     bytes += bundle.bytes;
-    if (!done.has(row)) continue;
+    if (!done.marked(row)) continue;
     const found = statSync(getTarget(options, bundle), { throwIfNoEntry: false });
-    if (found?.size !== bundle.bytes) continue;
+    if (found?.size !== bundle.bytes || !done.has(row, found)) continue;
     present[at] = 1;
     presentFiles += 1;
     presentBytes += bundle.bytes;

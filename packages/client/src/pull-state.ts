@@ -4,7 +4,7 @@ import type { CheckedLog } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { readIfThere, writeWhole } from './whole-file.js';
 
-const STATE_FILE = 'packhouse-pull.json';
+const STATE_FILE = '_packhouse-pull.json';
 const FORMAT = 'packhouse-pull-1';
 
 /** What a folder is filled with, and how far its copy of the manifest is checked. */
@@ -32,8 +32,8 @@ export async function readState(folder: string, base: string, kind: Kind): Promi
   if (state === null) {
     throw mismatch(folder, `holds a ${STATE_FILE} that this version cannot read`);
   }
-  if (state.base !== base) throw mismatch(folder, `is filled from ${state.base}, and ${base} was asked for`);
-  if (state.kind !== kind) throw mismatch(folder, `holds ${state.kind}, and ${kind} were asked for`);
+  if (state.base !== base) throw mismatch(folder, `is filled from ${state.base}, not from ${base}`);
+  if (state.kind !== kind) throw mismatch(folder, `holds ${state.kind}, not ${kind}`);
   return state;
 }
 

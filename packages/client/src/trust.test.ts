@@ -85,13 +85,13 @@ it('a folder of another network, of another kind or of a newer version is refuse
     folder.pull({ ...gateway, url: gateway.url.replace('ethereum', 'other') }),
   ).rejects.toMatchObject({
     code: 'FOLDER_MISMATCH',
-    message: expect.stringContaining('/ethereum/v1/, and'),
+    message: expect.stringContaining('/ethereum/v1/, not from http'),
   });
   await expect(folder.pull({ ...gateway, kind: 'blocks' })).rejects.toMatchObject({
     code: 'FOLDER_MISMATCH',
-    message: expect.stringContaining('holds logs, and blocks were asked for'),
+    message: expect.stringContaining('holds logs, not blocks'),
   });
-  const state = await readFile(folder.at('packhouse-pull.json'), 'utf8');
-  await writeFile(folder.at('packhouse-pull.json'), state.replace('pull-1', 'pull-9'));
+  const state = await readFile(folder.at('_packhouse-pull.json'), 'utf8');
+  await writeFile(folder.at('_packhouse-pull.json'), state.replace('pull-1', 'pull-9'));
   await expect(folder.pull(gateway)).rejects.toMatchObject({ code: 'FOLDER_MISMATCH' });
 });

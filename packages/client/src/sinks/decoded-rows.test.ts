@@ -71,7 +71,7 @@ async function pull(abi: AbiInput): Promise<number> {
 
 it('arguments reach the target beside the columns of the log, and a log that does not fit keeps its row', async () => {
   expect(await pull([ERC20, ERC721])).toBe(1);
-  const text = await readFile(folder.at('out', 'logs-0-0.jsonl'), 'utf8');
+  const text = await readFile(folder.at('out', 'logs-0000000000-0000000000.jsonl'), 'utf8');
   const rows = text
     .trimEnd()
     .split('\n')

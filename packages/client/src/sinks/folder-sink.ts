@@ -1,11 +1,15 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
 import type { RowBatch } from '../rows/schema.js';
 import { makeFolder, orNotWritable, readIfThere, writeWhole } from '../whole-file.js';
-import { checkState, mismatch, newState, type Sink, type SinkOptions } from './sink.js';
+import { checkState, mismatch, newState, type Sink, type SinkOptions, type SinkState } from './sink.js';
 
-const STATE_FILE = 'packhouse-rows.json';
+const STATE_FILE = '_packhouse-rows.json';
+/** Digits of a block in names, so that files sort by their blocks. */
+const DIGITS = 10;
 
 /** A file of rows that is being written. */
 interface RowFile {
@@ -24,44 +28,65 @@ export interface RowFileFormat {
   create(file: string): Promise<RowFile>;
 }
 
+/** What the folder remembers beside its rows. */
+interface FolderState extends SinkState {
+  extension: string;
+  /** Blocks of a partition. */
+  partition: number | null;
+  /** The files that it wrote: no other is ever changed or removed. */
+  files: WrittenFile[];
+  /** The blocks of a file that is being named: it is of a killed run if `files` does not have it. */
+  naming: BlockRange | null;
+}
+
+interface WrittenFile extends BlockRange {
+  rows: number;
+  bytes: number;
+}
+
 /**
  * A folder of files `<kind>-<from>-<to>.<extension>`, each with all rows of its blocks. With `partition` they are in
  * `network=<network>/kind=<kind>/from=<first block>/`, and none has blocks of two partitions.
  *
- * A file is written to `.part`, renamed, then named in `packhouse-rows.json`; a file with a name that is not named
- * there is from a run that was killed in between, and removed. Without any row there is one file that has none, since
- * readers of `*.parquet` need one for the columns. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE.
+ * A file is written as a draft, announced in `_packhouse-rows.json`, renamed, then recorded there; draft and record are
+ * in `stateFolder(folder)`. A recorded file that is gone is made again. Without any row there is one file that has none, since readers of
+ * `*.parquet` need one for the columns. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE.
  */
 export async function openFolderSink(
   folder: string,
   format: RowFileFormat,
   { schema, origin, network, partition }: SinkOptions & { partition?: number | undefined },
 ): Promise<Sink> {
-  const stateFile = path.join(folder, STATE_FILE);
+  const beside = stateFolder(folder);
+  const stateFile = path.join(beside, STATE_FILE);
+  await makeFolder(beside);
   await makeFolder(folder);
   const text = await readIfThere(stateFile);
-  const state = { ...(text === null ? newState(origin) : checkState(folder, text, origin)) };
   const form = { extension: format.extension, partition: partition ?? null };
-  if (text !== null) checkForm(folder, state as Partial<typeof form>, form);
-  const names = await rowFilesIn(folder, schema.kind, format.extension);
-  const save = (): Promise<void> => writeWhole(stateFile, `${JSON.stringify({ ...state, ...form })}\n`);
-  if (text === null) {
-    const [first] = names;
-    if (first !== undefined) throw mismatch(folder, `has ${first.name} and no ${STATE_FILE} beside it`);
-    await save();
-  }
-  // Of runs that were killed: unfinished files, and those that no state was written after.
-  for (const { name, part, blocks } of names) {
-    if (part || subtractRanges([blocks], state.done).length > 0) await rm(path.join(folder, name));
-  }
+  const state: FolderState = {
+    files: [],
+    naming: null,
+    ...(text === null ? newState(origin) : checkState(folder, text, origin)),
+    ...(text === null ? form : {}),
+  } as FolderState;
+  checkForm(folder, state, form);
 
   const getFolder = ({ firstBlock }: BlockRange): string => {
     if (partition === undefined) return folder;
     const first = firstBlock - (firstBlock % partition);
     return path.join(folder, `network=${network}`, `kind=${schema.kind}`, `from=${first}`);
   };
+  const getFile = (blocks: BlockRange): string =>
+    path.join(getFolder(blocks), `${schema.kind}-${padded(blocks)}.${format.extension}`);
+  const save = (): Promise<void> => writeWhole(stateFile, `${JSON.stringify(state)}\n`);
   // One file at a time: what is not committed has no name yet.
-  const draft = path.join(folder, `${schema.kind}-0-0.${format.extension}.part`);
+  const draft = path.join(beside, `_packhouse-rows.${format.extension}.part`);
+
+  if (text === null) await refuseOthers(folder, stateFile, schema.kind, format.extension);
+  else await forgetLost(state, getFile);
+  await rm(draft, { force: true });
+  await save();
+
   let file: RowFile | null = null;
   let rows = 0;
   return {
@@ -73,18 +98,21 @@ export async function openFolderSink(
       await file.write(batch);
     },
     async commit(blocks) {
-      if (state.done.length === 0) file ??= await format.create(draft);
+      if (state.files.length === 0) file ??= await format.create(draft);
       if (file !== null) {
         await file.finish();
         file = null;
-        const target = getFolder(blocks);
-        await makeFolder(target);
-        const name = path.join(
-          target,
-          `${schema.kind}-${blocks.firstBlock}-${blocks.lastBlock}.${format.extension}`,
-        );
+        const name = getFile(blocks);
+        await makeFolder(getFolder(blocks));
+        if ((await sizeOf(name)) !== null) {
+          throw mismatch(folder, `has ${path.relative(folder, name)}, which is not of this pull`);
+        }
+        state.naming = { firstBlock: blocks.firstBlock, lastBlock: blocks.lastBlock };
+        await save();
         await rename(draft, name).catch(orNotWritable(name));
+        state.files.push({ ...state.naming, rows, bytes: (await sizeOf(name)) ?? 0 });
       }
+      state.naming = null;
       state.done = unionRanges([...state.done, blocks]);
       state.rows += rows;
       rows = 0;
@@ -97,36 +125,90 @@ export async function openFolderSink(
   };
 }
 
+/**
+ * Where what a pull keeps beside its rows is: `_<name>.packhouse` beside the folder `<name>`, because Polars reads every
+ * file of a folder. It is `_packhouse` in the folder if that is a file system of its own, or nothing can be written
+ * beside it.
+ */
+export function stateFolder(folder: string): string {
+  const full = path.resolve(folder);
+  const parent = path.dirname(full);
+  const within = path.join(full, '_packhouse');
+  if (existsSync(within) || parent === full) return within;
+  try {
+    const own = statSync(full, { throwIfNoEntry: false });
+    const around = statSync(parent, { throwIfNoEntry: false });
+    if (around !== undefined) accessSync(parent, constants.W_OK);
+    if (own !== undefined && own.dev !== around?.dev) return within;
+  } catch {
+    return within;
+  }
+  return path.join(parent, `_${path.basename(full)}.packhouse`);
+}
+
 /** Throws TARGET_MISMATCH if the files of a folder have another format or other partitions. */
 function checkForm(
   folder: string,
-  { extension, partition = null }: { extension?: string; partition?: number | null },
+  { extension, partition }: FolderState,
   wanted: { extension: string; partition: number | null },
 ): void {
-  if (extension !== undefined && extension !== wanted.extension) {
-    throw mismatch(folder, `has rows as ${extension}, and ${wanted.extension} was asked for`);
+  if (extension !== wanted.extension) {
+    throw mismatch(folder, `has rows as ${extension}; this pull writes ${wanted.extension}`);
   }
   if (partition !== wanted.partition) {
     throw mismatch(
       folder,
-      `has partitions of ${partition ?? 'no'} blocks, and ${wanted.partition ?? 'no'} was asked for`,
+      `has partitions of ${partition ?? 'no'} blocks; this pull makes them of ${wanted.partition ?? 'no'}`,
     );
   }
 }
 
-/** The files of rows in a folder, whole and unfinished, by their names. */
-async function rowFilesIn(
+/** Throws TARGET_MISMATCH if a folder without a state has files of rows: which of them are whole is not known. */
+async function refuseOthers(
   folder: string,
+  stateFile: string,
   kind: string,
   extension: string,
-): Promise<{ name: string; part: boolean; blocks: BlockRange }[]> {
-  const form = new RegExp(`^${kind}-(\\d+)-(\\d+)\\.${extension}(\\.part)?$`);
-  const names = await readdir(folder, { recursive: true });
-  return names.flatMap((name) => {
-    const [, start, end, part] = form.exec(path.basename(name)) ?? [];
-    if (start === undefined) return [];
-    return [
-      { name, part: part !== undefined, blocks: { firstBlock: Number(start), lastBlock: Number(end) } },
-    ];
-  });
+): Promise<void> {
+  const form = new RegExp(`^${kind}-\\d+-\\d+\\.${extension}$`);
+  const found = (await readdir(folder)).find((name) => form.test(name));
+  if (found !== undefined) throw mismatch(folder, `has ${found}, and there is no ${stateFile}`);
+}
+
+/**
+ * Removes the file that a killed run named and did not record, and forgets the blocks of files that are gone. Throws
+ * TARGET_MISMATCH if one was changed.
+ */
+async function forgetLost(state: FolderState, getFile: (blocks: BlockRange) => string): Promise<void> {
+  if (state.naming !== null) await rm(getFile(state.naming), { force: true });
+  state.naming = null;
+  const kept: WrittenFile[] = [];
+  for (const file of state.files) {
+    const name = getFile(file);
+    const bytes = await sizeOf(name);
+    if (bytes === null) {
+      state.done = subtractRanges(state.done, [file]);
+      state.rows -= file.rows;
+      state.replaced = subtractRanges(state.replaced, [file]);
+    } else if (bytes === file.bytes) kept.push(file);
+    else {
+      throw new PackhouseError({
+        code: 'TARGET_MISMATCH',
+        message: `${name} was changed: it has ${bytes} bytes, and was written with ${file.bytes}.`,
+        hint: 'Move it away: the next pull makes it again.',
+      });
+    }
+  }
+  state.files = kept;
+}
+
+async function sizeOf(file: string): Promise<number | null> {
+  return stat(file).then(
+    ({ size }) => size,
+    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : orNotWritable(file)(error)),
+  );
+}
+
+function padded({ firstBlock, lastBlock }: BlockRange): string {
+  return [firstBlock, lastBlock].map((block) => String(block).padStart(DIGITS, '0')).join('-');
 }

@@ -127,7 +127,7 @@ it('refuses rows of another match or schema, other columns, and a table that it 
   await expect(open('logs', { schema, origin: { ...origin, match } })).rejects.toMatchObject(
     refused(
       'TARGET_MISMATCH',
-      /The table logs has rows of match \{\}, and \{"addresses":\["0xab"\]\} was asked/,
+      /The table logs has rows of match \{\}; this pull has \{"addresses":\["0xab"\]\}/,
     ),
   );
   await client.query('ALTER TABLE logs ADD COLUMN note text');

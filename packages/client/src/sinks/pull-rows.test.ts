@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp } from '../http.js';
@@ -8,6 +8,7 @@ import type { Match } from '../rows/match.js';
 import { toSchema } from '../rows/read-columns.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { stateFolder } from './folder-sink.js';
 import { openSink, type SinkTarget } from './open-sink.js';
 import { findReplaced, pullRows } from './pull-rows.js';
 import type { Sink } from './sink.js';
@@ -104,7 +105,8 @@ async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
 
 const csv = (partition?: number): SinkTarget => ({ format: 'csv', folder: folder.at('out'), partition });
 const files = async (): Promise<string[]> =>
-  (await readdir(folder.at('out'), { recursive: true })).filter((name) => /\.(csv|part)$/.test(name)).sort();
+  (await readdir(folder.at('out'), { recursive: true })).filter((name) => name.endsWith('.csv')).sort();
+const beside = (...names: string[]): string => folder.at('_out.packhouse', ...names);
 
 /** Block and index of every row in the folder, in the order of files and lines. */
 async function rows(): Promise<string[]> {
@@ -124,7 +126,11 @@ const expected = (start: number, end: number): string[] =>
 
 it('puts every row of the range into files of whole bundles, and removes the bundles', async () => {
   const sink = await pull(csv(), { from: '5', to: '84' });
-  expect(await files()).toEqual(['logs-30-59.csv', 'logs-5-29.csv', 'logs-60-84.csv']);
+  expect(await files()).toEqual([
+    'logs-0000000005-0000000029.csv',
+    'logs-0000000030-0000000059.csv',
+    'logs-0000000060-0000000084.csv',
+  ]);
   expect((await rows()).sort()).toEqual(expected(5, 84));
   expect(sink.state).toMatchObject({ rows: 240, done: [{ firstBlock: 5, lastBlock: 84 }] });
   expect(await readdir(folder.at('work', 'logs'))).toEqual([]);
@@ -158,18 +164,21 @@ it('killed before, between and after the steps of any commit: no row twice, none
   expect((await bundles()).length).toBeGreaterThan(0);
   // A bundle whose rows were committed, and that was not removed any more.
   await writeFile(folder.at('work', 'logs', '0-9.json.gz'), 'read');
-  // A file that got its name, and the state did not get to know of it.
-  await writeFile(folder.at('out', 'logs-90-99.csv'), 'half');
+  // A file that got its name, and was not recorded.
+  await writeFile(folder.at('out', 'logs-0000000090-0000000099.csv'), 'half');
+  const state = JSON.parse(await readFile(beside('_packhouse-rows.json'), 'utf8')) as object;
+  const naming = { firstBlock: 90, lastBlock: 99 };
+  await writeFile(beside('_packhouse-rows.json'), JSON.stringify({ ...state, naming }));
   await pull(csv());
   expect((await rows()).sort()).toEqual(expected(0, 99));
-  expect((await files()).filter((name) => name.endsWith('.part'))).toEqual([]);
+  expect(await readdir(beside())).toEqual(['_packhouse-rows.json']);
   expect(await bundles()).toEqual([]);
 });
 
 it('cuts files where partitions begin', async () => {
   await pull(csv(25), { partition: 25, from: '10', to: '59' });
   expect(await files()).toEqual(
-    ['0/logs-10-24', '25/logs-25-49', '50/logs-50-59'].map(
+    ['0/logs-0000000010-0000000024', '25/logs-0000000025-0000000049', '50/logs-0000000050-0000000059'].map(
       (name) => `network=ethereum/kind=logs/from=${name}.csv`,
     ),
   );
@@ -200,8 +209,10 @@ it('commits after so many bytes of files too, though hardly a row is wanted', as
 
 it('without any row there is one file, with the names of the columns', async () => {
   await pull(csv(), { match: { addresses: [`0x${'7'.repeat(40)}`] } });
-  expect(await files()).toEqual(['logs-0-99.csv']);
-  expect(await readFile(folder.at('out', 'logs-0-99.csv'), 'utf8')).toMatch(/^block_number,.*,extra\n$/);
+  expect(await files()).toEqual(['logs-0000000000-0000000099.csv']);
+  expect(await readFile(folder.at('out', 'logs-0000000000-0000000099.csv'), 'utf8')).toMatch(
+    /^block_number,.*,extra\n$/,
+  );
 });
 
 it('a folder with rows of another format is refused, and nothing is added to it', async () => {
@@ -210,7 +221,7 @@ it('a folder with rows of another format is refused, and nothing is added to it'
   const jsonl = pull({ format: 'jsonl', folder: folder.at('out') });
   await expect(jsonl).rejects.toMatchObject({
     code: 'TARGET_MISMATCH',
-    message: expect.stringContaining('has rows as csv, and jsonl was asked for'),
+    message: expect.stringContaining('has rows as csv; this pull writes jsonl'),
   });
   expect(await readdir(folder.at('out'))).toEqual(before);
 });
@@ -243,12 +254,58 @@ it('leaves out a faulty file, and has its rows after it is right', async () => {
 
 it('a folder whose state is gone is refused, and nothing in it is removed', async () => {
   await pull(csv(), { to: '19' });
-  await rm(folder.at('out', 'packhouse-rows.json'));
+  await rm(beside(), { recursive: true });
   await expect(pull(csv())).rejects.toMatchObject({
     code: 'TARGET_MISMATCH',
-    message: expect.stringMatching(/has logs-0-19\.csv and no packhouse-rows\.json beside it/),
+    message: expect.stringContaining(`has logs-0000000000-0000000019.csv, and there is no ${beside()}`),
   });
-  expect(await files()).toEqual(['logs-0-19.csv']);
+  expect(await files()).toEqual(['logs-0000000000-0000000019.csv']);
+});
+
+it('makes a file again that is gone, and refuses one that was changed', async () => {
+  await pull(csv(), { to: '59' });
+  const [first, second] = await files();
+  await rm(folder.at('out', second as string));
+  gateway.requests.length = 0;
+  const sink = await pull(csv(), { to: '59' });
+  expect(sink.state).toMatchObject({ rows: 180, done: [{ firstBlock: 0, lastBlock: 59 }] });
+  expect((await rows()).sort()).toEqual(expected(0, 59));
+  expect(gateway.requests.filter((each) => each.includes('/files/logs/'))).toHaveLength(3);
+  await appendFile(folder.at('out', first as string), 'more');
+  await expect(pull(csv(), { to: '59' })).rejects.toMatchObject({
+    code: 'TARGET_MISMATCH',
+    message: expect.stringMatching(/logs-0000000000-0000000029\.csv was changed: it has \d+ bytes, and was/),
+  });
+});
+
+it('a pull around another one, or within it, leaves its files and those of others alone', async () => {
+  const nested = { format: 'csv' as const, folder: folder.at('out', 'within') };
+  await pull(nested, { from: '20', to: '49' });
+  const of = async (at: string): Promise<string[]> =>
+    (await readdir(folder.at(at))).filter((name) => name.endsWith('.csv'));
+  const inner = await of('out/within');
+  expect(inner).toHaveLength(1);
+  await pull(csv(), { to: '29' });
+  await writeFile(folder.at('out', 'logs-5-9.csv'), 'of somebody');
+  await writeFile(folder.at('out', 'logs-500-900.csv.part'), 'of somebody');
+  await pull(csv(), { to: '59' });
+  await pull(nested, { from: '20', to: '59' });
+  expect(await of('out/within')).toEqual([...inner, 'logs-0000000050-0000000059.csv']);
+  expect(await of('out')).toHaveLength(3);
+  expect(await readdir(folder.at('out'))).toContain('logs-500-900.csv.part');
+  // Never written over either.
+  await writeFile(folder.at('out', 'logs-0000000060-0000000069.csv'), 'of somebody');
+  await expect(pull(csv(), { to: '69' })).rejects.toMatchObject({
+    code: 'TARGET_MISMATCH',
+    message: expect.stringContaining('logs-0000000060-0000000069.csv, which is not of this pull'),
+  });
+  expect(await readFile(folder.at('out', 'logs-0000000060-0000000069.csv'), 'utf8')).toBe('of somebody');
+});
+
+it('keeps its state within a folder that nothing can be written beside', () => {
+  expect(stateFolder(folder.at('out'))).toBe(beside());
+  expect(stateFolder('/')).toBe('/_packhouse');
+  expect(stateFolder('/dev')).toBe('/dev/_packhouse');
 });
 
 it('knows which of its rows are of a bundle that was published again since', async () => {

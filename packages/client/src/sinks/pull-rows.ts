@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
-import type { Mirror, MirrorPlan } from '../mirror.js';
+import { getTarget, type Mirror, type MirrorPlan } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
 import type { Match } from '../rows/match.js';
 import { readRows } from '../rows/read-rows.js';
@@ -70,14 +70,16 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
   await commit();
 }
 
-/** Removes files that a killed run had committed the rows of, and not removed yet. */
+/** Removes files that a killed run downloaded and committed the rows of, and did not remove. */
 async function removeRead({ mirror, sink }: PullRows): Promise<void> {
-  const folder = path.join(mirror.options.folder, mirror.options.kind);
-  for (const name of await readdir(folder)) {
-    const [, start, end] = /^(\d+)-(\d+)\.json\.gz$/.exec(name) ?? [];
-    if (start === undefined) continue;
-    const left = subtractRanges([{ firstBlock: Number(start), lastBlock: Number(end) }], sink.state.done);
-    if (left.length === 0) await rm(path.join(folder, name), { force: true });
+  const { options, manifest, done } = mirror;
+  const names = new Set(await readdir(path.join(options.folder, options.kind)));
+  for (let row = 0; row < manifest.rows.count; row += 1) {
+    if (!done.marked(row)) continue;
+    const bundle = manifest.rows.at(row);
+    const file = getTarget(options, bundle);
+    const read = names.has(path.basename(file)) && subtractRanges([bundle], sink.state.done).length === 0;
+    if (read) await rm(file, { force: true });
   }
 }
 

@@ -58,7 +58,7 @@ export function checkState(target: string, text: string, origin: RowOrigin): Sin
   if (state === null) throw mismatch(target, 'has a state that this version cannot read');
   for (const name of ['base', 'kind', 'schema', 'match'] as const) {
     const [has, wanted] = [state.origin[name], origin[name]].map((value) => JSON.stringify(value));
-    if (has !== wanted) throw mismatch(target, `has rows of ${name} ${has}, and ${wanted} was asked for`);
+    if (has !== wanted) throw mismatch(target, `has rows of ${name} ${has}; this pull has ${wanted}`);
   }
   return state;
 }

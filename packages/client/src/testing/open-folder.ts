@@ -21,6 +21,7 @@ interface PullOptions {
   from?: string;
   to?: string;
   partial?: boolean;
+  check?: boolean;
   trustKeyFile?: string;
   signal?: AbortSignal;
   /** Called with every file as it comes. */
@@ -42,7 +43,7 @@ export async function makePullFolder(): Promise<PullFolder> {
     path: folder,
     at: (...names) => path.join(folder, ...names),
     remove: () => rm(folder, { recursive: true, force: true }),
-    async pull(gateway, { from, to, partial = false, trustKeyFile, signal, onFile } = {}) {
+    async pull(gateway, { from, to, partial = false, check, trustKeyFile, signal, onFile } = {}) {
       const waits: Wait[] = [];
       const { url, apiKey, kind } = gateway;
       const http = createHttp({ apiKey, onWait: (wait) => waits.push(wait), sleep: async () => undefined });
@@ -54,6 +55,7 @@ export async function makePullFolder(): Promise<PullFolder> {
             from: from === undefined ? undefined : parseBound(from, 'from'),
             to: to === undefined ? undefined : parseBound(to, 'to'),
             partial,
+            check,
           });
           const pulled: Pulled = { plan, files: [], downloaded: 0, bytes: 0, waits };
           for await (const file of mirrorFiles(mirror, plan, (bytes) => {

@@ -37,6 +37,7 @@ interface PullOptions extends FilterOptions {
   apiKeyFile?: string;
   trustKey?: string;
   partial?: boolean;
+  check?: boolean;
   dryRun?: boolean;
   json?: boolean;
 }
@@ -89,6 +90,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
       'Public keys to trust (default: those of the folder; on the first pull, those of the gateway)',
     )
     .option('--partial', 'Pull the available blocks of the range; exit code 2 if blocks are missing')
+    .option('--check', 'Hash the files in the folder again, and replace damaged ones')
     .option('--dry-run', 'Estimate requests and bytes, and download nothing')
     .option('--json', 'Print one JSON object per file, and a summary')
     .action(async (url: string, options: PullOptions) => {
@@ -142,6 +144,9 @@ function readOptions(url: string, options: PullOptions): Asked {
   if (target === null && filter !== undefined) {
     throw usageError(`--${filter} needs a format of rows.`, 'Add --format jsonl.');
   }
+  if (target !== null && options.check === true) {
+    throw usageError('--check is for files of bundles.', 'Leave it out, or leave out --format.');
+  }
   return {
     kind,
     from: options.from === undefined ? undefined : parseBound(options.from, '--from'),
@@ -185,7 +190,7 @@ async function freeSpace(folder: string): Promise<number> {
 async function pull(io: CliIo, request: Pull & PullRequest): Promise<void> {
   const { from, to, out, options, http } = request;
   await withMirror(io, request, path.resolve(io.cwd, out), [], async (mirror) => {
-    const plan = await planMirror(mirror, { from, to, partial: options.partial });
+    const plan = await planMirror(mirror, { from, to, partial: options.partial, check: options.check });
     const ended = await showFiles(io, plan, request, (onBytes) => mirrorFiles(mirror, plan, onBytes));
     await summarise(io, { plan, out, json: options.json === true, requests: http.sent, ...ended });
   });

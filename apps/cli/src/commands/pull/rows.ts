@@ -10,6 +10,7 @@ import {
   planMirror,
   pullRows,
   skipFiles,
+  stateFolder,
   toSchema,
 } from '@packhouse/client';
 import { type CliIo, drained } from '../../terminal/io.js';
@@ -31,8 +32,9 @@ export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
   const resolve = (file: string): string => path.resolve(io.cwd, file);
   // With rows on stdout, text goes to stderr.
   const textIo: CliIo = target.label === 'stdout' ? { ...io, stdout: io.stderr } : io;
-  const work =
-    target.work === null ? await mkdtemp(path.join(tmpdir(), 'packhouse-pull-')) : resolve(target.work);
+  const beside = target.folder === null ? null : stateFolder(resolve(target.folder));
+  const kept = target.work === null ? beside : resolve(target.work);
+  const work = kept ?? (await mkdtemp(path.join(tmpdir(), 'packhouse-pull-')));
   const pullRowsFrom = async (mirror: Mirror): Promise<void> => {
     const own = toSchema(kind, { bytes: target.bytes ?? false });
     const schema = decoder === undefined ? own : decoder.schema(own);
@@ -62,9 +64,8 @@ export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
     }
   };
   try {
-    const others = target.folder === null ? [] : [resolve(target.folder)];
-    await withMirror(io, pull, work, others, pullRowsFrom);
+    await withMirror(io, pull, work, beside === null ? [] : [beside], pullRowsFrom);
   } finally {
-    if (target.work === null) await rm(work, { recursive: true, force: true });
+    if (kept === null) await rm(work, { recursive: true, force: true });
   }
 }

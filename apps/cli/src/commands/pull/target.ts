@@ -6,14 +6,14 @@ import { usageError } from '../../terminal/parse.js';
 export interface RowTarget {
   /** As it is shown. */
   label: string;
-  /** The folder of files whose rows are being read, relative to the working directory; null: a temporary one. */
+  /** The folder of files whose rows are being read, relative to the working directory; null: that of `folder`, or a temporary one. */
   work: string | null;
   /** Whether the files stay there. */
   keep: boolean;
   partition: number | undefined;
   /** Whether addresses, hashes, topics and data are bytes, not text. */
   bytes?: boolean;
-  /** A folder that one pull may work in at a time. */
+  /** The folder of rows, if they are files. */
   folder: string | null;
   sink(resolve: (file: string) => string, write: (text: string) => Promise<void>): SinkTarget;
 }
@@ -87,7 +87,7 @@ function getTarget(text: string, options: TargetOptions): RowTarget | null {
   }
   return {
     label: out,
-    work: mirror ?? path.join(out, '.packhouse'),
+    work: mirror ?? null,
     keep,
     partition,
     folder: out,
