@@ -44,7 +44,8 @@ await runProcess(process, {
         notify,
         ...nodes,
         maxBodyBytes: settings.NODE_MAX_BODY,
-        maxInFlightBytes: heldBytes(getHeapStatistics().heap_size_limit),
+        // Shared by the networks that fetch now.
+        maxInFlightBytes: () => heldBytes(getHeapStatistics().heap_size_limit) / Math.max(1, workers.busy()),
         timeoutMs: settings.NODE_TIMEOUT_MS,
         stagingMaxBytes: settings.STAGING_MAX_BYTES,
         deflate: deflater?.deflate,

@@ -9,6 +9,8 @@ import type { NetworkWorker } from './network-worker.js';
 interface NetworkWorkers {
   /** Ids of the networks in force. */
   networks(): readonly string[];
+  /** How many networks have jobs that run here. */
+  busy(): number;
   /** Handles one try of a job, to the end by the worker that its network has now. Throws NETWORK_UNKNOWN. */
   ingest(job: Job<'ingest'>): Promise<void>;
   /**
@@ -60,6 +62,7 @@ export function createNetworkWorkers(
 
   return {
     networks: () => [...inForce.keys()],
+    busy: () => [...inForce.values()].filter(({ jobs }) => jobs.size > 0).length,
 
     async ingest({ id, payload, signal, attempt }) {
       const running = inForce.get(payload.network);

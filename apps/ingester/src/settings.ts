@@ -5,9 +5,9 @@ import { z } from 'zod';
 const MEBIBYTE = 1_048_576;
 
 /**
- * Bytes of an answer, and of blocks that are fetched ahead for a network, where V8's heap has this limit. It follows the
- * memory of the machine or the container, or `--max-old-space-size`. Parsed, they take about four times as much,
- * and their bytes are beside the heap.
+ * Bytes of an answer, and of blocks that are fetched ahead for all networks together, where V8's heap has this limit.
+ * It follows the memory of the machine or the container, or `--max-old-space-size`. Parsed, they take about four times
+ * as much, and their bytes are beside the heap.
  */
 export function heldBytes(heapBytes: number): number {
   return Math.min(64 * MEBIBYTE, Math.floor(heapBytes / 8));
@@ -15,7 +15,11 @@ export function heldBytes(heapBytes: number): number {
 
 /** The environment of an ingester. */
 export const ingesterSettings = workerSettings.extend({
-  INGEST_CONCURRENCY: integerSetting('windows extracted at a time, 1 to 64 (default 3)', 1, 64).default(3),
+  INGEST_CONCURRENCY: integerSetting(
+    'windows of each network extracted at a time, 1 to 64 (default 3)',
+    1,
+    64,
+  ).default(3),
   NODE_MAX_BODY: bytesSetting(
     'the largest node answer that is held in memory, e.g. 64MiB (the default, or an eighth of the heap); larger ones are streamed',
   ).default(heldBytes(getHeapStatistics().heap_size_limit)),

@@ -47,10 +47,10 @@ export interface Producer {
 }
 
 /**
- * The result of a job that did not fail: it is done, goes back to be taken at once by another worker, or is delayed
- * for a while. Only a throw counts as a failed try.
+ * The result of a job that did not fail: it is done, goes back to be taken at once by another worker, is delayed for a
+ * while, or, if the worker has no room for it, for a moment. Only a throw counts as a failed try.
  */
-export type JobOutcome = 'done' | 'given-back' | 'left';
+export type JobOutcome = 'done' | 'given-back' | 'left' | 'no-room';
 
 /** The consumer of one queue. */
 export interface Consumer {

@@ -21,8 +21,8 @@ export const CLOSE_MS = 5_000;
 const MAX_EVENTS = 100;
 /** Prefix of ids: in Redis a job's key is next to the queue's keys (`delayed`, `meta`, …), and BullMQ uses numbers. */
 const MARK = 'j-';
-/** Delay before a job that this worker cannot run is offered again, in milliseconds. */
-const LEFT_MS = 10_000;
+/** Delay before a job that this worker cannot run is offered again, or one that it has no room for, in milliseconds. */
+const DELAY_MS = { left: 10_000, 'no-room': 1_000 } as const;
 const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
 const PENDING = [...WAITING, 'active'] as const;
 
@@ -214,8 +214,8 @@ async function putBack(
     await job.moveToWait(token).catch(() => undefined);
     throw new WaitingError();
   }
-  if (outcome === 'left') {
-    await job.moveToDelayed(Date.now() + LEFT_MS, token).catch(() => undefined);
+  if (outcome === 'left' || outcome === 'no-room') {
+    await job.moveToDelayed(Date.now() + DELAY_MS[outcome], token).catch(() => undefined);
     throw new DelayedError();
   }
 }

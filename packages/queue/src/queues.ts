@@ -45,8 +45,13 @@ export interface Job<N extends QueueName> {
 }
 
 export interface WorkOptions<N extends QueueName> {
-  /** Jobs at a time. */
+  /** Jobs at a time; with `groups`, of each group. */
   concurrency: number;
+  /**
+   * Gives jobs of different groups slots of their own, so that slow ones of a group delay no other. `room`: jobs of a
+   * group that this worker has at most, those that wait for a slot here included; more are left to other workers.
+   */
+  groups?: { of(payload: JobPayloads[N]): string; room: number };
   /** Whether this worker can run a job now; one that it cannot run is left for another worker. Default: all. */
   takes?(payload: JobPayloads[N]): boolean;
 }
@@ -75,7 +80,7 @@ export interface QueueSnapshot {
 export interface Queues {
   add<N extends QueueName>(queue: N, jobs: readonly JobRequest<N>[]): Promise<void>;
   /**
-   * Runs `handler` for each job, at most `concurrency` at a time; a throw is retried with back-off, `attempts` in all.
+   * Runs `handler` for each job, at most `concurrency` (of a group) at a time; a throw is retried with back-off, `attempts` in all.
    * After the context's signal is aborted no further job is taken, and one that throws is returned to the queue: it
    * counts as not tried and may be taken at once by another worker.
    */

@@ -1,7 +1,11 @@
-import { type Context, describeError, isBudgetError, redact } from '@packhouse/runtime';
+import { type Context, describeError, isBudgetError, openScope, redact } from '@packhouse/runtime';
 import type { Backend, JobOutcome, TakenJob } from './backend.js';
 import { isOfNewerVersion, parsePayload } from './payloads.js';
 import type { Job, QueueName, Worker, WorkOptions } from './queues.js';
+import { createSlots } from './slots.js';
+
+/** Jobs that a worker with groups takes at most: it takes those of a group until there is no room for more of them. */
+const TAKEN_OF_GROUPS = 10_000;
 
 /**
  * Starts to run jobs; throws what the backend throws while it connects.
@@ -17,7 +21,10 @@ export async function startWorker<N extends QueueName>(
     handler: (job: Job<N>) => Promise<void>;
   },
 ): Promise<Worker> {
-  const { context, queue, handler } = options;
+  const { concurrency, context, groups, queue, handler } = options;
+  const slots = createSlots({ slots: concurrency, room: groups?.room ?? concurrency });
+  /** Aborted when no waiting job may begin any more. */
+  const ending = new AbortController();
   const { logger, ended, malformed, givenBack, failed, stalled } = createTries(context, queue);
   const running = new Map<string, AbortController>();
 
@@ -37,8 +44,17 @@ export async function startWorker<N extends QueueName>(
       return ended('left');
     }
     const controller = new AbortController();
+    const waiting = openScope(ending.signal, controller.signal);
+    const slot = slots.enter(groups?.of(payload) ?? '', waiting.signal);
+    if (slot === null) {
+      waiting.close();
+      return 'no-room';
+    }
     running.set(id, controller);
+    const leave = await slot;
+    waiting.close();
     try {
+      if (leave === null) return givenBack(id);
       await handler({ id, payload, due, attempt, signal: controller.signal });
       return ended('done');
     } catch (error) {
@@ -50,11 +66,13 @@ export async function startWorker<N extends QueueName>(
       failed(taken, error);
       throw error;
     } finally {
+      leave?.();
       if (running.get(id) === controller) running.delete(id);
     }
   };
 
-  const consumer = await options.backend.consumer(queue, options.concurrency, {
+  const taken = groups === undefined ? concurrency : TAKEN_OF_GROUPS;
+  const consumer = await options.backend.consumer(queue, taken, {
     run,
     lost: (ids) => {
       for (const id of ids) {
@@ -67,6 +85,7 @@ export async function startWorker<N extends QueueName>(
 
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
+    ending.abort(new Error('the worker is closed'));
     closing ??= consumer.close();
     return closing;
   };

@@ -24,8 +24,8 @@ export interface BlockSourceOptions {
   maxBodyBytes?: number;
   /** To the first byte of an answer, and between two. In milliseconds; default 30 s. */
   timeoutMs?: number;
-  /** Bytes fetched ahead of the readers, over all ranges. Default 64 MiB. */
-  maxInFlightBytes?: number;
+  /** Bytes fetched ahead of the readers, over all ranges, now. Default 64 MiB. */
+  maxInFlightBytes?: () => number;
   /** Calls to all upstreams together; more are refused with CALLS_SPENT. Default: no limit. */
   maxCalls?: number;
   /** How often a subscription to new heads is checked, in milliseconds; default 3 s. */
@@ -52,7 +52,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
   const closing = new AbortController();
   // A listener for each call that is under way.
   setMaxListeners(0, closing.signal);
-  const budget = createByteBudget(options.maxInFlightBytes ?? 64 * MEBIBYTE);
+  const budget = createByteBudget(options.maxInFlightBytes ?? (() => 64 * MEBIBYTE));
   const fillers = new Set<() => void>();
   let callsLeft = options.maxCalls ?? Number.POSITIVE_INFINITY;
   const mayCall = (calls: number): boolean => {

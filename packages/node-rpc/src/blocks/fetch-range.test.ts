@@ -138,7 +138,7 @@ describe('fetchBlocks', () => {
       return false;
     };
     const budgetBytes = 3_000_000;
-    const { source } = use.source([testUpstream(node.url)], { maxInFlightBytes: budgetBytes });
+    const { source } = use.source([testUpstream(node.url)], { maxInFlightBytes: () => budgetBytes });
     const reader = source
       .fetchBlocks({ firstBlock: 0, lastBlock: 2_000 }, BLOCKS_ONLY)
       [Symbol.asyncIterator]();
@@ -160,7 +160,7 @@ describe('fetchBlocks', () => {
     });
     const node = await use.node(serveChain(chain));
     const { source } = use.source([testUpstream(node.url, { maxInFlight: 3 })], {
-      maxInFlightBytes: 1_500_000,
+      maxInFlightBytes: () => 1_500_000,
     });
     const blocks = await collect(source.fetchBlocks({ firstBlock: 0, lastBlock: 60 }, ALL));
     expect(blocks.filter(isFetched)).toHaveLength(61);

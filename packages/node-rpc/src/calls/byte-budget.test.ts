@@ -7,7 +7,7 @@ const always = (): boolean => true;
 
 describe('createByteBudget', () => {
   it('grants what fits, refuses the rest, and always grants what is urgent', () => {
-    const budget = createByteBudget(100);
+    const budget = createByteBudget(() => 100);
     const first = budget.reserve(60, never);
     expect(first).not.toBeNull();
     expect(budget.reserve(60, never)).toBeNull();
@@ -18,7 +18,7 @@ describe('createByteBudget', () => {
   });
 
   it('makes bytes beyond the share wait until there is room', async () => {
-    const budget = createByteBudget(100);
+    const budget = createByteBudget(() => 100);
     const other = budget.reserve(90, never);
     const lease = budget.reserve(10, never);
     expect(lease?.received(10, signal)).toBeUndefined();
@@ -31,7 +31,7 @@ describe('createByteBudget', () => {
   });
 
   it('lets go on what has become urgent', async () => {
-    const budget = createByteBudget(100);
+    const budget = createByteBudget(() => 100);
     budget.reserve(100, never);
     let urgent = false;
     const lease = budget.reserve(0, () => urgent) ?? budget.reserve(0, always);
@@ -42,7 +42,7 @@ describe('createByteBudget', () => {
   });
 
   it('stops waiting when aborted', async () => {
-    const budget = createByteBudget(10);
+    const budget = createByteBudget(() => 10);
     budget.reserve(10, never);
     const controller = new AbortController();
     const waiting = budget.reserve(0, never)?.received(5, controller.signal);

@@ -13,15 +13,16 @@ export interface ByteLease {
 }
 
 /**
- * Makes a budget of `max` bytes.
+ * Makes a budget of `getMax()` bytes, which may change.
  *
  * The block that the reader waits for is urgent: it never waits for room, since only its delivery makes room.
  */
-export function createByteBudget(max: number) {
+export function createByteBudget(getMax: () => number) {
   let used = 0;
   const waiting = new Set<{ urgent: () => boolean; go: () => void }>();
 
   const wake = (): void => {
+    const max = getMax();
     for (const waiter of [...waiting]) {
       if (used > max && !waiter.urgent()) continue;
       waiting.delete(waiter);
@@ -37,7 +38,7 @@ export function createByteBudget(max: number) {
     wake,
     /** Reserves expected bytes; null if they do not fit. `urgent` ones always fit. */
     reserve: (bytes: number, urgent: () => boolean): ByteLease | null => {
-      if (used + bytes > max && !urgent()) return null;
+      if (used + bytes > getMax() && !urgent()) return null;
       let reserved = bytes;
       let arrived = 0;
       used += bytes;
@@ -52,7 +53,7 @@ export function createByteBudget(max: number) {
           arrived += more;
           if (arrived <= reserved) return undefined;
           set(arrived);
-          if (used <= max || urgent()) return undefined;
+          if (used <= getMax() || urgent()) return undefined;
           return new Promise<void>((resolve, reject) => {
             const stop = (): void => {
               waiting.delete(waiter);

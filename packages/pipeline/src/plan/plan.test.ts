@@ -187,7 +187,7 @@ test('a window costs what all its kinds do', async () => {
 test('as many windows are kept as live ingesters run, twice', async () => {
   await knowSizes();
   await want(1_000, 90_000, 5);
-  expect((await plan({ ...world })).ingestJobs).toBe(16);
+  expect((await plan({ ...world })).ingestJobs).toBe(8);
   const beat = (pid: number) =>
     world.database.workers.heartbeat({
       networksDigest: '',

@@ -88,7 +88,10 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
-  const { maxPending = await windowsToKeep(given), shares = createFairShares() } = given;
+  const {
+    maxPending = windowsToKeep(await given.database.workers.slots(network.id)),
+    shares = createFairShares(),
+  } = given;
   const cutting = { network, database, maxPending, shares };
   const wished = await ingestWindows(cutting, view, { pressed, packable });
   // Nothing more is fetched from a chain that differs below finality until that is resolved.
@@ -137,14 +140,11 @@ function notRequested({ open, pending, runs }: IngestView, all: readonly OpenBac
 }
 
 /** Fewer would run out before the next plan where windows are done in milliseconds. */
-const MIN_WINDOWS = 16;
+const MIN_WINDOWS = 8;
 
-/** Twice what the live ingesters of the network run at a time: none waits for the next plan. */
-export async function windowsToKeep({
-  database,
-  network,
-}: Pick<PlanParts, 'database' | 'network'>): Promise<number> {
-  return Math.max(MIN_WINDOWS, 2 * (await database.workers.slots(network.id)));
+/** The windows to keep for ingesters that run so many at a time: twice as many, so that none waits for the next plan. */
+export function windowsToKeep(slots: number): number {
+  return Math.max(MIN_WINDOWS, 2 * slots);
 }
 
 /**

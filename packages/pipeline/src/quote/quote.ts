@@ -210,7 +210,7 @@ async function stagingPeak(
   sizes: readonly KindBytes[],
   blocks: number,
 ): Promise<number> {
-  const windows = await windowsToKeep({ database, network });
+  const windows = windowsToKeep(await database.workers.slots(network.id));
   const window = windowBlocks((sizes[0]?.raw.value ?? 0) / blocks);
   const staged = Math.min(blocks, windows * window + network.bundles.maxBlocks) / blocks;
   return getSum(sizes, ({ stored: { value } }) => {

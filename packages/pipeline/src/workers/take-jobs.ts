@@ -4,6 +4,7 @@ import type { Database, WorkerHeartbeat } from '@packhouse/database';
 import type { NetworksWatch } from '@packhouse/networks';
 import type { Job, QueueName, Queues, Worker } from '@packhouse/queue';
 import { type Context, openScope, repeat } from '@packhouse/runtime';
+import { windowsToKeep } from '../plan/plan.js';
 
 /** Their jobs are of a network. */
 type TakenQueue = Exclude<QueueName, 'schedule'>;
@@ -19,7 +20,7 @@ interface TakeJobsParts<N extends TakenQueue> {
   networks(): readonly string[];
   /** Of the networks file, for the heartbeat. */
   file: Pick<NetworksWatch, 'digest' | 'problem'>;
-  /** Jobs at a time. */
+  /** Jobs at a time; of ingest jobs, which wait for nodes, so many of each network. */
   concurrency: number;
   handler(job: Job<N>): Promise<void>;
 }
@@ -47,7 +48,9 @@ export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): P
     }
   };
   const takes = ({ network }: Job<N>['payload']): boolean => parts.networks().includes(network);
-  let worker: Worker | null = await queues.work(queue, handler, { concurrency, takes });
+  const groups = { of: ({ network }: Job<N>['payload']) => network, room: windowsToKeep(concurrency) };
+  const options = { concurrency, takes, ...(queue === 'ingest' && { groups }) };
+  let worker: Worker | null = await queues.work(queue, handler, options);
 
   const heartbeat = async (): Promise<void> => {
     const { draining } = await database.workers.heartbeat({
@@ -73,7 +76,7 @@ export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): P
     }
     if (!draining && worker === null && !scope.signal.aborted) {
       await closing;
-      worker = await queues.work(queue, handler, { concurrency, takes });
+      worker = await queues.work(queue, handler, options);
       context.logger.info({ worker: id }, 'jobs are taken again');
     }
   };

@@ -14,9 +14,9 @@ export const context: Context = {
   signal: new AbortController().signal,
 };
 /** A job of ten blocks from `start` on. */
-export const ingest = (id: string, firstBlock = 0, priority = 1): JobRequest<'ingest'> => ({
+export const ingest = (id: string, firstBlock = 0, priority = 1, network = 'demo'): JobRequest<'ingest'> => ({
   id,
-  payload: { network: 'demo', firstBlock, lastBlock: firstBlock + 9, kinds: ['blocks', 'logs'] },
+  payload: { network, firstBlock, lastBlock: firstBlock + 9, kinds: ['blocks', 'logs'] },
   priority,
 });
 /** Waits until a check passes. */
