@@ -16,6 +16,7 @@ import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './b
 import { fetchWithFailover } from './failover.js';
 import { fetchRange } from './fetch-range.js';
 import { probeNodes } from './probe.js';
+import { createReadAhead } from './read-ahead.js';
 
 export interface BlockSourceOptions {
   network: Network;
@@ -53,6 +54,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
   // A listener for each call that is under way.
   setMaxListeners(0, closing.signal);
   const budget = createByteBudget(options.maxInFlightBytes ?? (() => 64 * MEBIBYTE));
+  const ahead = createReadAhead();
   const fillers = new Set<() => void>();
   let callsLeft = options.maxCalls ?? Number.POSITIVE_INFINITY;
   const mayCall = (calls: number): boolean => {
@@ -121,6 +123,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
           clock,
           network: network.id,
           budget,
+          ahead,
           account,
           scope: open(signal),
           onRoom: (fill) => {

@@ -6,6 +6,7 @@ import { chooseNode, countRoom, type FetchRequest } from '../heads/choose-node.j
 import type { Account } from '../spending/spending.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
+import type { ReadAhead } from './read-ahead.js';
 
 /** Memory of a block's parsed form, relative to its bytes. */
 const OVERHEAD_BYTES = 2_048;
@@ -18,6 +19,7 @@ interface FetchBlocksOptions {
   clock: Clock;
   network: string;
   budget: ByteBudget;
+  ahead: ReadAhead;
   account: Account;
   scope: Scope;
   /** Registers a callback for when there may be room for more requests; returns a function that unregisters it. */
@@ -35,7 +37,7 @@ interface Group {
 /**
  * Fetches a range ahead of its reader and yields it in order.
  *
- *   fill() ── starts groups while ── upstreams have room ── and the budget has room
+ *   fill() ── starts groups while ── upstreams have room ── and the budget and the reader have room
  *     ▲                                                        │
  *     ├── a group ended, a limit grew                          ▼
  *     └── the reader took a block ◀── slots, by number ◀── fetchWithFailover
@@ -47,7 +49,7 @@ export async function* fetchRange(
   request: FetchRequest,
   options: FetchBlocksOptions,
 ): AsyncGenerator<FetchedBlock | FailedBlock, void, undefined> {
-  const { budget, clock, nodes, scope } = options;
+  const { ahead, budget, clock, nodes, scope } = options;
   const { signal } = scope;
   const ready = new Map<number, { block: FetchedBlock | FailedBlock; group: Group }>();
   let next = range.firstBlock;
@@ -99,6 +101,7 @@ export async function* fetchRange(
 
   const fill = (): void => {
     while (!ended && !signal.aborted && next <= range.lastBlock) {
+      if (next - taken >= ahead.blocks) return;
       const { use = 'urgent' } = options.account;
       const need = { block: next, request, avoid: NOBODY, exhausted: NOBODY, use };
       const node = chooseNode(nodes, need);
@@ -126,6 +129,10 @@ export async function* fetchRange(
     while (taken <= range.lastBlock) {
       const found = ready.get(taken);
       if (found === undefined) {
+        if (next <= range.lastBlock && next - taken >= ahead.blocks) {
+          ahead.starved();
+          fill();
+        }
         await untilAborted(
           new Promise<void>((resolve) => {
             wakeReader = resolve;
@@ -137,6 +144,7 @@ export async function* fetchRange(
       signal.throwIfAborted();
       ready.delete(taken);
       taken += 1;
+      ahead.taken(ready.size);
       const { block, group } = found;
       group.left -= 1;
       group.bufferedBytes -= ('error' in block ? 0 : block.bytes) + OVERHEAD_BYTES;

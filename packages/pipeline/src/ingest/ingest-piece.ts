@@ -37,7 +37,7 @@ export function missingPieces(missing: ReadonlyMap<Kind, readonly BlockRange[]>)
 }
 
 /** A piece is staged in this many runs while it is extracted, so that after a kill only a part is fetched again. */
-const RUNS_OF_PIECE = 4;
+const RUNS_OF_PIECE = 8;
 /** Blocks of a run below which its transaction costs more than it saves. */
 const MIN_RUN = 16;
 
