@@ -1059,8 +1059,10 @@ CREATE TABLE packhouse.backfill_usage (
   day int4 NOT NULL,
   requests int8 NOT NULL,
   units int8 NOT NULL,
-  bytes int8 NOT NULL
+  bytes int8 NOT NULL,
+  allowed int8 NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
+COMMENT ON COLUMN packhouse.backfill_usage.allowed IS 'Requests taken from a limit before they are sent; 0: it has none';
 COMMENT ON TABLE packhouse.backfill_usage IS 'Requests sent for a backfill, over all days.';
 COMMENT ON COLUMN packhouse.backfill_usage.day IS 'Of the last request.';
 

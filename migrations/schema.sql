@@ -137,6 +137,8 @@ CREATE TABLE packhouse.backfill_usage (
   requests bigint NOT NULL,
   units bigint NOT NULL,
   bytes bigint NOT NULL,
+  -- Requests taken from a limit before they are sent; 0: it has none
+  allowed bigint NOT NULL DEFAULT 0,
   CONSTRAINT backfill_usage_pkey PRIMARY KEY (backfill_id)
 ) WITH (fillfactor=50);
 

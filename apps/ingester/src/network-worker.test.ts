@@ -81,6 +81,7 @@ async function makeWorker(chainId: number, ...nodes: Omit<ReplayNodeOptions, 'bl
     lines,
     signal: context.signal,
     stop: () => stop.abort(new Error('stopped')),
+    getCalls: () => running.reduce((sum, node) => sum + node.stats().calls, 0),
     gone: () => Promise.all(running.map((node) => node.close())),
   };
 }
@@ -195,4 +196,26 @@ test('what a budget keeps back waits by name, is held back by no quarantine, and
   const { requests } = await database.spending.ofBackfill(7);
   expect(requests).toBeGreaterThan(16);
   expect((await database.spending.owners(0, 99_999)).map(({ owner }) => owner)).toEqual(['-', 'team']);
+});
+
+test('of a backfill with a limit no request above it is sent, whatever its windows and tries', async () => {
+  const { worker, database, getCalls, signal } = await makeMainWorker({});
+  await worker.ingest({ ...job, lastBlock: 0 }, signal, 1);
+  const before = getCalls();
+  const terms = { kinds: [...KINDS], from: 0, to: 7, priority: 1, maxRequests: 10 };
+  const { id } = await database.network('main').backfills.add(terms);
+  const mine = { ...job, backfill: id };
+  const tries = [1, 2].map((attempt) => worker.ingest(mine, signal, attempt));
+  for (const tried of await Promise.allSettled([...tries, worker.ingest(mine, signal, 3)])) {
+    expect(tried).toMatchObject({ reason: { code: 'BUDGET_EXHAUSTED' } });
+  }
+  expect(getCalls() - before).toBe(10);
+  expect(await database.network('main').quarantine.list()).toEqual([]);
+  await database.backfills.change(id, { maxRequests: 1_000 });
+  await worker.ingest(mine, signal, 1);
+  expect((await database.network('main').staging.newest())?.number).toBe(7);
+  await database.backfills.change(id, { state: 'paused' });
+  await database.network('main').staging.abandon(0);
+  await worker.ingest(mine, signal, 1);
+  expect(await database.network('main').staging.newest()).toBeNull();
 });

@@ -1,7 +1,7 @@
 import type { Deflate } from '@packhouse/bundle';
 import { createProver, type SenderThreads } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import { type BlockSourceOptions, createBlockSource } from '@packhouse/node-rpc';
+import { type BlockSourceOptions, createAllowance, createBlockSource } from '@packhouse/node-rpc';
 import { createFindingReport, ingest, toFetchRequest } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
 import {
@@ -102,7 +102,13 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       const scope = openScope(signal, context.signal);
       try {
         await probeOnce();
-        const account = { owner: job.owner ?? 'default', backfill: job.backfill, use: 'backfill' } as const;
+        const { backfill: id, owner = 'default' } = job;
+        const backfill = id === undefined ? null : await database.backfills.find(id);
+        // It was requested when it was planned.
+        if (backfill !== null && backfill.state !== 'active') return;
+        const limited = backfill !== null && backfill.maxRequests !== null;
+        const allowance = limited ? createAllowance(backfill.id, database.backfills.takeRequests) : undefined;
+        const account = { owner, backfill: id, use: 'backfill', allowance } as const;
         await ingest({ ...ingestParts, source: source.as(account) }, job, scope.signal, attempt);
       } catch (error) {
         if (isBudgetError(error)) await waitFor(error);

@@ -16,6 +16,7 @@ export type { FetchRequest } from './heads/choose-node.js';
 export type { NodeFinding } from './heads/final-branches.js';
 export type { BlockAnchor, BlockHeader } from './heads/poll-head.js';
 export type { ChainHead } from './heads/pool-head.js';
+export { createAllowance } from './spending/allowance.js';
 export { createSpending } from './spending/create-spending.js';
 export { createRedisLeases, type LeaseStore } from './spending/lease-store.js';
 export { getBudgetUsage } from './spending/open-budgets.js';

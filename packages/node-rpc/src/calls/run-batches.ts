@@ -31,8 +31,28 @@ export async function runBatches(
   const answers = new Array<Answer>(calls.length);
   const positions = new Map(calls.map((call, index) => [call, index]));
 
+  /** Sends as many calls of the batch as their allowance grants, if they have one. */
+  const sendAllowed = async (batch: readonly Call[], release: () => void): Promise<Answer[]> => {
+    const { allowance } = context.account ?? {};
+    if (allowance === undefined) return send(batch, release, () => undefined);
+    const allowed = await allowance.take(batch.length).catch(toThrottledFault);
+    if (typeof allowed !== 'number') return failAll(batch, allowed);
+    let sent = 0;
+    const noteSent = (calls: number): void => {
+      sent = calls;
+    };
+    try {
+      return await send(batch.slice(0, allowed), release, noteSent);
+    } finally {
+      await allowance.giveBack(allowed - sent).catch(() => undefined);
+    }
+  };
   /** Sends as many calls of the batch as the budget grants. */
-  const send = async (batch: readonly Call[], release: () => void): Promise<Answer[]> => {
+  const send = async (
+    batch: readonly Call[],
+    release: () => void,
+    onSent: (calls: number) => void,
+  ): Promise<Answer[]> => {
     signal.throwIfAborted();
     const taken = spending.take(batch[0]?.method ?? '', batch.length, use, signal);
     const granted =
@@ -47,11 +67,14 @@ export async function runBatches(
     }
     if (!mayCall(paid.length)) return failAll(paid, toSpentFault(upstream, paid));
     const probe = circuit.enter();
+    onSent(paid.length);
     return upstream.sendBatch(paid, context, release).finally(probe.leave);
   };
   const runBatch = async (batch: readonly Call[]): Promise<void> => {
     const sent =
-      context.urgent === true ? send(batch, () => undefined) : limit.run((release) => send(batch, release));
+      context.urgent === true
+        ? sendAllowed(batch, () => undefined)
+        : limit.run((release) => sendAllowed(batch, release));
     const got = await untilAborted(sent, signal);
     const again: Call[] = batch.slice(got.length);
     for (const [index, answer] of got.entries()) {

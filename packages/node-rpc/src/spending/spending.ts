@@ -6,6 +6,7 @@ import {
   type FairTurns,
   type PackhouseError,
 } from '@packhouse/runtime';
+import type { Allowance } from './allowance.js';
 import type { Use } from './budget-rule.js';
 
 /** Whose turns a request takes. */
@@ -19,6 +20,8 @@ export interface Account {
   readonly backfill?: number | undefined;
   /** Default: urgent. */
   readonly use?: Use | undefined;
+  /** If set, nothing is sent that it does not grant. */
+  readonly allowance?: Allowance | undefined;
 }
 
 /** The account of requests for no backfill and no key, such as those for the head. */

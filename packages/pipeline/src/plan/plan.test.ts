@@ -146,7 +146,7 @@ test('what waits of a range that was paused is taken back', async () => {
   expect(await planned()).toEqual(['1008-1015']);
 });
 
-test('a range that sent as many requests as it may is left out', async () => {
+test('windows are cut to the requests that a range may still send, and one that may send none is left out', async () => {
   await knowSizes();
   const { backfills } = world.database.network('main');
   const range = { kinds: [...KINDS], from: 1_000, to: 9_999, priority: 1, maxRequests: 100 };
@@ -164,9 +164,12 @@ test('a range that sent as many requests as it may is left out', async () => {
         },
       ].map((count) => ({ ...count, backfill: id, requests, units: requests, bytes: 0 })),
     );
-  await spend(99);
-  expect((await plan({ ...world, maxPending: 2 })).ingestJobs).toBe(2);
-  await spend(1);
+  await spend(40);
+  await plan({ ...world, maxPending: 4 });
+  // Of 60 requests, three a block.
+  expect(await planned()).toEqual(['1000-1007', '1008-1015', '1016-1019']);
+  expect((await plan({ ...world, maxPending: 4 })).ingestJobs).toBe(0);
+  await spend(58);
   expect((await plan({ ...world, maxPending: 4 })).ingestJobs).toBe(0);
   expect(await planned()).toEqual([]);
   await world.database.backfills.change(id, { maxRequests: null });

@@ -10,6 +10,7 @@ import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../
 import { cutRun, packableRuns } from '../publish/packable-runs.js';
 import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
 import type { BackPressure } from './back-pressure.js';
+import { getBlocksLeft, requestsPerBlock } from './blocks-left.js';
 import { createFairShares, type FairShares } from './fair-shares.js';
 import type { PlanTraces } from './plan-traces.js';
 import { type IngestView, ingestWindows } from './windows.js';
@@ -61,7 +62,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const head = await database.head.get();
   if (head === null) return { ingestJobs: 0, packJobs: 0, pressed: false, severe: false };
   const runs = await database.backfills.runs();
-  const { all, open } = await openNow(parts);
+  const { all, left, open } = await openNow(parts);
   const coverage = await database.coverages(runs.kinds);
 
   const view: IngestView = {
@@ -70,6 +71,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
     open,
     due: new Map(),
     pending: [],
+    blocksLeft: new Map(),
     finalized: head.finalized,
     unknownFrom: Number.POSITIVE_INFINITY,
   };
@@ -87,6 +89,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
     await parts.queues.remove('ingest', ids);
     view.pending = await pendingWindows(parts);
   }
+  view.blocksLeft = getBlocksLeft(open, left, view.pending);
   const pressed = pressure?.pressed ?? false;
   const {
     maxPending = windowsToKeep(await given.database.workers.slots(network.id)),
@@ -106,16 +109,20 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
 }
 
 /** The open ranges, and those whose terms let them be fetched now. */
-async function openNow({
-  context,
-  database,
-  hours = createOpeningHours(),
-}: Planning): Promise<{ all: readonly OpenBackfill[]; open: OpenBackfill[] }> {
+async function openNow({ context, database, hours = createOpeningHours() }: Planning): Promise<{
+  all: readonly OpenBackfill[];
+  open: OpenBackfill[];
+  left: ReadonlyMap<number, number>;
+}> {
   const all = await database.backfills.open();
   const limited = all.some(({ maxRequests }) => maxRequests !== null);
-  const spent = limited ? await database.backfills.spent() : new Set<number>();
+  const left = limited ? await database.backfills.requestsLeft() : new Map<number, number>();
   const now = context.clock.now();
-  return { all, open: all.filter(({ id, windows }) => !spent.has(id) && hours.at(windows, now).open) };
+  const open = all.filter(
+    ({ id, kinds, windows }) =>
+      (left.get(id) ?? Number.POSITIVE_INFINITY) >= requestsPerBlock(kinds) && hours.at(windows, now).open,
+  );
+  return { all, left, open };
 }
 
 /** The pending windows of ranges that are held back, paused or cancelled by now. */

@@ -57,6 +57,7 @@ function toView(open: readonly OpenBackfill[], more: Partial<IngestView> = {}): 
     open,
     due: new Map(),
     pending: [],
+    blocksLeft: new Map(),
     finalized: 1_000_000,
     unknownFrom: Number.POSITIVE_INFINITY,
     coverage: new Map(KINDS.map((kind) => [kind, nothing])),

@@ -25,6 +25,8 @@ export interface IngestView {
   open: readonly OpenBackfill[];
   due: Map<Kind, BlockRange[]>;
   pending: IngestWindow[];
+  /** Blocks that may still be planned of backfills with a limit of requests, by id. */
+  blocksLeft: ReadonlyMap<number, number>;
   finalized: number;
   /** Blocks from here on are of a fork that is not known: they wait for the probe of its first block. */
   unknownFrom: number;
@@ -42,6 +44,7 @@ interface WindowParts {
 interface Hunt {
   parts: WindowParts;
   missing: MissingBlocks;
+  blocksLeft: ReadonlyMap<number, number>;
   planned: ReadonlyMap<Kind, readonly BlockRange[]>;
   /** Average raw bytes of a record by kind and segment, where they are known. */
   averages: Map<string, number>;
@@ -91,6 +94,7 @@ export async function ingestWindows(
     planned,
     averages: new Map(),
     missing: missingBlocks(view, planned),
+    blocksLeft: view.blocksLeft,
     sizes: () => {
       sizes ??= getSizes(parts.database, view.open);
       return sizes;
@@ -137,20 +141,22 @@ async function* getCuts(hunt: Hunt, range: OpenBackfill, start: number): AsyncGe
   const { missing } = hunt;
   const last = missing.getEnd(range);
   let average: number | null = null;
+  let left = hunt.blocksLeft.get(range.id) ?? Number.POSITIVE_INFINITY;
   for (let at = start, follows = -1; ; at = follows) {
     const first = findFirstMissing(hunt, range, { firstBlock: at, lastBlock: last });
-    if (first === null) return;
+    if (first === null || left <= 0) return;
     // Windows that follow each other are cut alike.
     if (first !== follows) average = await averageNear(hunt, range.kinds[0] ?? 'blocks', first);
     const step = average === null ? UNKNOWN_WINDOW_BLOCKS : windowBlocks(average);
     const lastBlock = findLastMissing(hunt, range, {
       firstBlock: first,
-      lastBlock: Math.min(last, first - (first % step) + step - 1),
+      lastBlock: Math.min(last, first - (first % step) + step - 1, first + left - 1),
     });
     const kinds = range.kinds.filter((kind) => missing.next(kind, { firstBlock: first, lastBlock }) !== null);
     const own = average ?? WINDOW_RAW_BYTES / UNKNOWN_WINDOW_BLOCKS;
     const cost = (lastBlock - first + 1) * own * timesFirst(await hunt.sizes(), range.kinds, kinds);
     yield { window: { firstBlock: first, lastBlock, kinds }, cost, sizeKnown: average !== null };
+    left -= lastBlock - first + 1;
     follows = lastBlock + 1;
   }
 }

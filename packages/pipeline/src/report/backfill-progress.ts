@@ -10,6 +10,7 @@ import type {
 import type { QueueReader } from '@packhouse/queue';
 import { FINALITY_ALARM } from '../head/finality-alarm.js';
 import { unknownFork } from '../ingest/probed-rows.js';
+import { requestsPerBlock } from '../plan/blocks-left.js';
 import { type DeadlineOutlook, deadlineOutlook, forecastEnd, openTime } from '../schedule/outlook.js';
 import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
 import { queueHints } from './queue-hints.js';
@@ -179,7 +180,8 @@ async function getWaits(
   if (range.state !== 'active') add(range.state);
   const opening = hours.at(range.windows, now);
   if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
-  if (range.maxRequests !== null && requests >= range.maxRequests) add('max-requests');
+  if (range.maxRequests !== null && requests + requestsPerBlock(range.kinds) > range.maxRequests)
+    add('max-requests');
   const [head, alarms, pressure, fork, slots, budgets] = await Promise.all([
     database.head.get(),
     database.alarms.list(),

@@ -71,10 +71,11 @@ const selectOpen = statement(
 );
 
 /** $1 network id. */
-const selectSpent = statement(
-  'requested/select-spent',
-  `SELECT w.id FROM packhouse.backfill AS w JOIN packhouse.backfill_usage AS u ON u.backfill_id = w.id
-   WHERE w.network_id = $1 AND w.state = 'active' AND NOT w.done AND u.requests >= w.max_requests`,
+const selectLeft = statement(
+  'requested/select-left',
+  `SELECT w.id, w.max_requests - coalesce(greatest(u.requests, u.allowed), 0) AS "requests"
+   FROM packhouse.backfill AS w LEFT JOIN packhouse.backfill_usage AS u ON u.backfill_id = w.id
+   WHERE w.network_id = $1 AND w.state = 'active' AND NOT w.done AND w.max_requests IS NOT NULL`,
 );
 
 /** $1 network id, $2 id to begin after, $3 limit: folds what is published whole. Returns the ranges looked at. */
@@ -144,10 +145,11 @@ export function createBackfillCache(connections: Connections, network: NetworkRe
       folded.clear();
       return known.ranges;
     },
-    /** Ids of open backfills for which as many requests were sent as they may take. */
-    async spent(): Promise<ReadonlySet<number>> {
-      const rows = await connections.query<{ id: number }>(selectSpent, [await network.find()]);
-      return new Set(rows.map(({ id }) => id));
+    /** Requests that open backfills with a limit may still send, by id. */
+    async requestsLeft(): Promise<ReadonlyMap<number, number>> {
+      const values = [await network.find()];
+      const rows = await connections.query<{ id: number; requests: number }>(selectLeft, values);
+      return new Map(rows.map(({ id, requests }) => [id, requests]));
     },
     /**
      * Folds backfills of which everything is published: looks at the next `limit` open ones after the one of id `after`,

@@ -63,6 +63,27 @@ const updateBackfill = statement(
    WHERE id = $1`,
 );
 
+/** $1 id: so that its row can be locked. */
+const insertUsage = statement(
+  'requested/insert-usage',
+  `INSERT INTO packhouse.backfill_usage (backfill_id, day, requests, units, bytes)
+   VALUES ($1, (now() AT TIME ZONE 'UTC')::date - date '1970-01-01', 0, 0, 0) ON CONFLICT DO NOTHING`,
+);
+
+/** $1 id. */
+const lockUsage = statement(
+  'requested/lock-usage',
+  `SELECT greatest(u.requests, u.allowed) AS used, w.max_requests AS "maxRequests"
+   FROM packhouse.backfill_usage AS u JOIN packhouse.backfill AS w ON w.id = u.backfill_id
+   WHERE u.backfill_id = $1 FOR UPDATE OF u`,
+);
+
+/** $1 id, $2 allowed. */
+const updateAllowed = statement(
+  'requested/update-allowed',
+  'UPDATE packhouse.backfill_usage SET allowed = $2 WHERE backfill_id = $1',
+);
+
 /** Who changes what no operator changes. */
 const NOBODY = 'packhouse';
 
@@ -105,6 +126,20 @@ export function createAllBackfills(connections: Connections) {
     /** In the order they are worked on. */
     list: async () => (await connections.query<Row>(selectBackfills, [null])).map(toBackfill),
     find: async (id: number) => (await connections.query<Row>(selectOne, [id])).map(toBackfill)[0] ?? null,
+    /**
+     * Takes requests from what a backfill may still send, over all processes, before they are sent; returns how many of
+     * them it may send. A negative number gives back what was not sent.
+     */
+    takeRequests(id: number, requests: number): Promise<number> {
+      return connections.transaction(async (session) => {
+        await session.query(insertUsage, [id]);
+        const row = await session.queryOne<{ used: number; maxRequests: number | null }>(lockUsage, [id]);
+        const { used = 0, maxRequests = null } = row ?? {};
+        const granted = Math.min(requests, maxRequests === null ? requests : Math.max(0, maxRequests - used));
+        await session.query(updateAllowed, [id, used + granted]);
+        return granted;
+      });
+    },
     /**
      * Changes what is given of a backfill, under its lock, and notes it in `changes` as `action` (default `set`) of
      * `actor`. `check` may throw first, also under the lock. Returns it before and after; null if there is none.
