@@ -121,11 +121,11 @@ describe('the filter of a bundle', () => {
     const broken = Buffer.from(bundle.bytes);
     broken.fill(0xff, MEMBER_HEAD_BYTES, MEMBER_HEAD_BYTES + first.byteLength);
     const halfKnown = [known[0] as Buffer, null];
-    expect(await filterOfBundle({ ...bundle, bytes: broken }, halfKnown)).toEqual(filter);
+    expect(await filterOfBundle({ ...bundle, bytes: broken }, { items: halfKnown })).toEqual(filter);
     const at = MEMBER_HEAD_BYTES + first.byteLength + SEPARATOR_BYTES;
     broken.fill(0xff, at, at + second.byteLength);
-    expect(await filterOfBundle({ ...bundle, bytes: broken }, known)).toEqual(filter);
-    await expect(filterOfBundle({ ...bundle, bytes: broken }, halfKnown)).rejects.toThrow();
+    expect(await filterOfBundle({ ...bundle, bytes: broken }, { items: known })).toEqual(filter);
+    await expect(filterOfBundle({ ...bundle, bytes: broken }, { items: halfKnown })).rejects.toThrow();
   });
 
   it('is made by the next seed, from the file, where the items known by the first one contradict each other', async () => {
@@ -134,7 +134,7 @@ describe('the filter of a bundle', () => {
     const bundle = await getBundle('traces', traces);
     const known = scanItems('traces', Buffer.from(JSON.stringify(traces)), 0);
     expect(filterOfDigests([known as Uint8Array], 0)).toBe(null);
-    const filter = await filterOfBundle(bundle, [known]);
+    const filter = await filterOfBundle(bundle, { items: [known] });
     expect(filter[5]).toBe(1);
     expect(filter).toEqual(buildSkipFilter(record.map(({ author }) => filterItem(author))));
     expect(await filterFits(filter, bundle)).toBe(true);

@@ -1,8 +1,9 @@
 import type { Kind } from '@packhouse/chain';
-import { createItemCollector } from './filter/filter-items.js';
+import { withTimes } from './filter/block-times.js';
+import { createItemCollector, hasFilter } from './filter/filter-items.js';
 import { FIRST_SEED, toDigests } from './filter/item-digests.js';
 import { scanItems } from './filter/scan-items.js';
-import { filterOfDigests, getSeed, mayContainAll, SEEDS } from './filter/skip-filter.js';
+import { filterOfDigests, getSeed, isOpen, mayContainAll, openFilter, SEEDS } from './filter/skip-filter.js';
 import { bundleInvalid, type FragmentInfo } from './layout/fragment.js';
 import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './layout/member-frame.js';
 import { streamElements } from './read-bundle.js';
@@ -19,13 +20,24 @@ interface FilteredBundle {
   bytes: Buffer;
 }
 
-/**
- * The filter of a bundle of a kind that has filters (see docs/formats.md). `known` are the items of its fragments as they
- * were found when those were made (Piece.items); what is not known is found in the file. Throws BUNDLE_INVALID.
- */
-export async function filterOfBundle(
+/** What is known of a bundle beside its bytes. */
+interface Known {
+  /** The items of its fragments as they were found when those were made (Piece.items); null is found in the file. */
+  items?: readonly (Uint8Array | null)[];
+  /** When its blocks are of, in seconds since 1970; null: the filter has no times. */
+  times?: readonly number[] | null;
+}
+
+/** The filter of a bundle (see docs/formats.md). One of a kind without items has the times alone. Throws BUNDLE_INVALID. */
+export async function filterOfBundle(bundle: FilteredBundle, known: Known = {}): Promise<Uint8Array> {
+  const { items = [], times = null } = known;
+  const filter = hasFilter(bundle.kind) ? await filterOfItems(bundle, items) : openFilter();
+  return times === null ? filter : withTimes(filter, times);
+}
+
+async function filterOfItems(
   bundle: FilteredBundle,
-  known: readonly (Uint8Array | null)[] = [],
+  known: readonly (Uint8Array | null)[],
 ): Promise<Uint8Array> {
   for (let seed = FIRST_SEED; seed < SEEDS; seed += 1) {
     const filter = filterOfDigests(await digestsIn(bundle, seed, seed === FIRST_SEED ? known : []), seed);
@@ -36,7 +48,8 @@ export async function filterOfBundle(
 
 /** Whether a filter contains every item of a bundle, as the one that was made for it does. Throws BUNDLE_INVALID. */
 export async function filterFits(filter: Uint8Array, bundle: FilteredBundle): Promise<boolean> {
-  return mayContainAll(filter, await digestsIn(bundle, getSeed(filter), []));
+  const seed = getSeed(filter);
+  return isOpen(filter) || mayContainAll(filter, await digestsIn(bundle, seed, []));
 }
 
 /** The digests of the items of each fragment, by a seed. */

@@ -34,13 +34,16 @@ it('exports what strangers may use, and nothing else', () => {
       "readFragment",
       "readFragments",
       "readRecord",
+      "readTimes",
       "skipFilterBytes",
       "sliceOfMember",
       "spliceMember",
       "splitSlice",
       "streamElements",
       "streamRecords",
+      "timesAlone",
       "toFragment",
+      "withTimes",
     ]
   `);
 });

@@ -4,6 +4,7 @@ export { createGrouper, FRAGMENT_BYTES, type Group } from './create-grouper.js';
 export { createPieceWriter, type Deflate, deflatePiece, joinPieces } from './deflate/deflate-piece.js';
 export { createDeflater } from './deflate/deflater.js';
 export { SpareBuffers } from './deflate/spare-buffers.js';
+export { readTimes, timesAlone, withTimes } from './filter/block-times.js';
 export { filterItem, hasFilter } from './filter/filter-items.js';
 export { buildSkipFilter, mayContain, skipFilterBytes } from './filter/skip-filter.js';
 export { chooseCut } from './layout/choose-cut.js';

@@ -25,17 +25,20 @@ export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';
 export { readLines } from './read-lines.js';
 export type { Match } from './rows/match.js';
-export { toSchema } from './rows/read-columns.js';
+export { hasReceiptColumns, toSchema } from './rows/read-columns.js';
 export { type RowSource, readRows } from './rows/read-rows.js';
 export {
   type Column,
   type ColumnSpec,
   type ColumnType,
   createTable,
+  PEERS,
+  type Peer,
   type RowBatch,
   type Schema,
 } from './rows/schema.js';
 export { stateFolder } from './sinks/folder-sink.js';
 export { openSink, type SinkTarget } from './sinks/open-sink.js';
 export { findReplaced, pullRows } from './sinks/pull-rows.js';
+export { openReceipts } from './sinks/read-receipts.js';
 export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';

@@ -65,6 +65,8 @@ export interface MirrorPlan {
   /** Whether each of them is left out, because it holds nothing that is wanted; absent: none is. */
   skip?: Uint8Array;
   skippedFiles?: number;
+  /** Filters with the times of blocks alone, by the first blocks of files, of those that were chosen by them. */
+  times?: ReadonlyMap<number, Uint8Array>;
   /** Without those that are left out. */
   files: number;
   bytes: number;

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildSkipFilter, mayContain, skipFilterBytes } from './skip-filter.js';
+import { readTimes, withTimes } from './block-times.js';
+import { buildSkipFilter, mayContain, openFilter, skipFilterBytes } from './skip-filter.js';
 
 function items(count: number, seed: string): Uint8Array[] {
   return Array.from({ length: count }, (_, n) => createHash('sha256').update(`${seed}${n}`).digest());
@@ -37,7 +38,7 @@ describe('a skip filter', () => {
 
   it('of nothing contains nothing', () => {
     const filter = buildSkipFilter([]);
-    expect(filter.length).toBe(16);
+    expect(filter.length).toBe(20);
     expect(items(50, 'y').some((item) => mayContain(filter, item))).toBe(false);
   });
 
@@ -65,5 +66,28 @@ describe('a skip filter', () => {
         expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID')),
       );
     }
+  });
+
+  it('keeps the times of the blocks beside its items, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 2 ** 40 }), { minLength: 1, maxLength: 50 }), (times) => {
+        const set = items(20, 't');
+        const filter = withTimes(buildSkipFilter(set), times);
+        expect(skipFilterBytes(filter)).toBe(filter.length);
+        expect(readTimes(filter, times.length)).toEqual(times);
+        expect(set.every((item) => mayContain(filter, item))).toBe(true);
+        expect(() => readTimes(filter, times.length + 1)).toThrow('does not have the times');
+      }),
+      { numRuns: 60 },
+    );
+    expect(readTimes(buildSkipFilter([]), 3)).toBeNull();
+    // Twelve seconds apart: a byte a block.
+    const regular = Array.from({ length: 1_000 }, (_, n) => 1_700_000_000 + 12 * n);
+    expect(withTimes(openFilter(), regular).length).toBe(20 + 5 + 999);
+  });
+
+  it('of a kind without items leaves nothing out', () => {
+    const filter = withTimes(openFilter(), [5, 6]);
+    expect(items(50, 'any').every((item) => mayContain(filter, item))).toBe(true);
   });
 });

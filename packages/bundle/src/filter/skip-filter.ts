@@ -7,8 +7,9 @@ import { type Digests, distinctDigests, toDigests } from './item-digests.js';
  * other structures that were measured.
  */
 
-/** `PHSF`, version, seed, bits of a fingerprint, 0, slots (u32), items (u32); little-endian. */
-const HEAD_BYTES = 16;
+/** `PHSF`, version, seed, bits of a fingerprint, 0, slots (u32), items (u32), bytes behind the columns (u32); little-endian. */
+const HEAD_BYTES = 20;
+const TIMES_BYTES_AT = 16;
 const MAGIC = 0x46534850;
 const VERSION = 1;
 const FINGERPRINT_BITS = 10;
@@ -71,6 +72,7 @@ export function getSeed(filter: Uint8Array): number {
 
 /** Whether all items with these digests, by the seed of the filter, may be in the set. */
 export function mayContainAll(filter: Uint8Array, lists: readonly Uint8Array[]): boolean {
+  if (isOpen(filter)) return true;
   const digests = distinctDigests(lists);
   const slots = getSlots(filter);
   if (slots === 0) return digests.count === 0;
@@ -85,16 +87,43 @@ export function mayContainAll(filter: Uint8Array, lists: readonly Uint8Array[]):
   return true;
 }
 
+/** The filter that leaves nothing out: of a kind whose items are not collected. */
+export function openFilter(): Uint8Array {
+  const filter = frame(0, 0, 0);
+  filter[6] = 0;
+  return filter;
+}
+
+/** Whether a filter leaves nothing out. */
+export function isOpen(filter: Uint8Array): boolean {
+  return toBits(filter) === 0;
+}
+
+/** A filter with other bytes behind its columns. */
+export function withTail(filter: Uint8Array, tail: Uint8Array): Uint8Array {
+  const columns = filter.subarray(0, columnsEnd(filter));
+  const whole = new Uint8Array(columns.length + tail.length);
+  whole.set(columns);
+  whole.set(tail, columns.length);
+  toView(whole).setUint32(TIMES_BYTES_AT, tail.length, true);
+  return whole;
+}
+
+/** The bytes behind the columns of a whole filter. Throws BUNDLE_INVALID. */
+export function getTail(filter: Uint8Array): Uint8Array {
+  return filter.subarray(columnsEnd(filter), skipFilterBytes(filter));
+}
+
 /** Bytes of the filter that these bytes begin with. Throws BUNDLE_INVALID. */
 export function skipFilterBytes(bytes: Uint8Array): number {
   if (bytes.length < HEAD_BYTES || toView(bytes).getUint32(0, true) !== MAGIC) {
     throw bundleInvalid(`The ${bytes.length} bytes of a filter do not begin with PHSF.`);
   }
-  if (bytes[4] !== VERSION || toBits(bytes) === 0 || toBits(bytes) > MAX_BITS) {
+  if (bytes[4] !== VERSION || toBits(bytes) > MAX_BITS) {
     throw bundleInvalid(`The filter has the version ${bytes[4]}, and this program reads ${VERSION}.`);
   }
   const slots = getSlots(bytes);
-  const length = filterBytes(slots, toBits(bytes));
+  const length = columnsEnd(bytes) + toView(bytes).getUint32(TIMES_BYTES_AT, true);
   if (bytes.length < length) throw wrongLength(bytes.length, length);
   if (slots > 0 && slots < RIBBON_BITS)
     throw bundleInvalid(`The filter has ${slots} slots, which is too few.`);
@@ -103,6 +132,10 @@ export function skipFilterBytes(bytes: Uint8Array): number {
 
 function filterBytes(slots: number, bits: number): number {
   return HEAD_BYTES + bits * Math.ceil(slots / 8);
+}
+
+function columnsEnd(filter: Uint8Array): number {
+  return filterBytes(getSlots(filter), toBits(filter));
 }
 
 function toBits(filter: Uint8Array): number {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildSkipFilter, filterItem } from '@packhouse/bundle';
+import { buildSkipFilter, filterItem, withTimes } from '@packhouse/bundle';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { serveFilters } from '../testing/serve-filters.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
@@ -178,7 +178,11 @@ describe('a cursor', () => {
 it('files that hold no such log, by their filters, are not downloaded', async () => {
   const filters = new Map<number, Uint8Array>();
   for (const start of [30, 40, 50]) {
-    const object = buildSkipFilter([start === 40 ? token : other].map((address) => filterItem(address)));
+    const set = buildSkipFilter([start === 40 ? token : other].map((address) => filterItem(address)));
+    const object = withTimes(
+      set,
+      Array.from({ length: 10 }, (_, at) => start + at + 1_000),
+    );
     const sha256 = createHash('sha256').update(object).digest('hex');
     const filter = { bytes: object.length, sha256 };
     gateway.publish(start, start + 9, { filter }, toText(start, start + 9));
@@ -189,10 +193,12 @@ it('files that hold no such log, by their filters, are not downloaded', async ()
   expect(toBlocks(batches)).toEqual([25, 26, 27, 28, 29, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
   expect(batches.map(({ cursor }) => cursor)).toEqual(['30-', '40-', '50-', '60-']);
   expect(downloads()).toBe(2);
-  // Without a choice nobody asks for filters.
-  gateway.requests.length = 0;
-  expect(await all({ from: 50 })).toHaveLength(1);
-  expect(gateway.requests.some((each) => each.includes('/filters'))).toBe(false);
+  // The times of blocks are in the signed filters, whether by them files are left out or not.
+  const times = (some: LogBatch[]) => some.flatMap(({ logs }) => logs.map((log) => log.blockTimestamp));
+  expect(times(batches).slice(4)).toEqual([null, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049]);
+  expect(times(await all({ from: 58 }))).toEqual([1058, 1058, 1059, 1059]);
+  filters.set(50, withTimes(buildSkipFilter([]), new Array(10).fill(7)));
+  expect(times(await all({ from: 58 }))).toEqual([null, null, null, null]);
 });
 
 it('an early end, and an abort, remove what is temporary', async () => {

@@ -5,6 +5,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { AbiInput, DecodedLog, Hex } from '../abi/abi-types.js';
 import { compileAbi, type Decoder } from '../abi/compile-abi.js';
 import { topicsIn } from '../abi/decode-columns.js';
+import { openBlockTimes } from '../filters/block-times.js';
 import { skipFiles } from '../filters/skip-files.js';
 import type { Gateway } from '../http.js';
 import { getMatch, type WantedRows } from '../match-of.js';
@@ -80,11 +81,18 @@ export async function* readLogs<const Abi extends AbiInput>(
       const { firstBlock, lastBlock } = plan.range;
       const last = place === null ? (wanted.to === undefined ? null : lastBlock) : place.end;
       const cursorAt = (next: number): string => `${next}-${last ?? ''}`;
+      const times = openBlockTimes(mirror, plan);
       for await (const file of mirrorFiles(mirror, plan)) {
         if (file.state === 'faulty') throw faultyFile(file);
         // The last batch of a file is told with the end of the file: behind it may be blocks without such logs.
         let held: RowBatch | null = null;
-        const blocks = { fileFrom: file.range.firstBlock, from: firstBlock, to: lastBlock };
+        const blocks = {
+          chainId: file.entry.chainId,
+          times: () => times.of(file.entry),
+          fileFrom: file.range.firstBlock,
+          from: firstBlock,
+          to: lastBlock,
+        };
         const read = readRows({ path: file.path, kind: 'logs', ...blocks, match });
         for await (const batch of file.state === 'skipped' ? [] : read) {
           signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { filterItem, hasFilter, mayContain, skipFilterBytes } from '@packhouse/bundle';
+import { filterItem, hasFilter, mayContain, skipFilterBytes, timesAlone } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
@@ -27,6 +27,8 @@ export interface Choice {
   by: 'filter' | 'none';
   /** Bytes that its filter took to load. */
   filterBytes: number;
+  /** The filter with the times alone; null: it cannot be trusted. */
+  times: Uint8Array | null;
 }
 
 /**
@@ -46,12 +48,13 @@ export async function* chooseFiles(
     for await (const entry of request.entries) {
       while (next?.done === false && next.value.firstBlock < entry.from) next = await filters?.next();
       const found = next?.done === false && next.value.firstBlock === entry.from ? next.value : null;
-      const filter = found === null ? null : trusted(found, entry, gateway.keys);
+      const filter = found === null ? null : trustedFilter(found, entry, gateway.keys);
       yield {
         entry,
         load: filter === null || canHold(filter, match),
         by: filter === null ? 'none' : 'filter',
         filterBytes: found?.bytes ?? 0,
+        times: filter === null ? null : timesAlone(filter),
       };
     }
   } finally {
@@ -65,7 +68,7 @@ export function isFiltered(kind: Kind, { addresses, topics }: Match): boolean {
 }
 
 /** The filter of an entry's file, if that was signed for it. */
-function trusted(
+export function trustedFilter(
   { object, sha256 }: FileFilter,
   entry: SealedEntry,
   keys: ReadonlyMap<string, KeyObject>,

@@ -22,12 +22,25 @@ export async function skipFiles(mirror: Mirror, plan: MirrorPlan, match: Match):
   const asked = { kind: options.kind, match, entries: entries(), ...range };
   const skip = new Uint8Array(plan.rows.length);
   let [chosen, skippedFiles, skippedBytes] = [0, 0, 0];
-  for await (const { entry, load } of chooseFiles({ ...options, keys: trust.keys }, asked, options.signal)) {
+  const times = new Map<number, Uint8Array>();
+  for await (const { entry, load, times: own } of chooseFiles(
+    { ...options, keys: trust.keys },
+    asked,
+    options.signal,
+  )) {
     const at = missing[chosen++] as number;
+    if (load && own !== null) times.set(entry.from, own);
     if (load) continue;
     skip[at] = 1;
     skippedFiles += 1;
     skippedBytes += entry.bytes;
   }
-  return { ...plan, skip, skippedFiles, files: plan.files - skippedFiles, bytes: plan.bytes - skippedBytes };
+  return {
+    ...plan,
+    skip,
+    skippedFiles,
+    times,
+    files: plan.files - skippedFiles,
+    bytes: plan.bytes - skippedBytes,
+  };
 }

@@ -1,30 +1,82 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import type { Column, RowBatch, Schema } from './schema.js';
-import { FIELD_COLUMNS, type Form, getType, NO_BYTES, SCHEMA_VERSIONS } from './schemas.js';
+import { FORMS, type Form, toBigint } from './forms.js';
+import { PEER_COLUMNS } from './peer-schemas.js';
+import type { Column, Peer, RowBatch, Schema } from './schema.js';
+import { FIELD_COLUMNS, type FieldColumn, SCHEMA_VERSIONS } from './schemas.js';
 
 /** A record of a bundle. */
 export type JsonRecord = Record<string, unknown>;
 
-/** The table of a kind; `bytes`: addresses, hashes, topics and data are bytes and not text. */
-export function toSchema(kind: Kind, { bytes = false }: { bytes?: boolean } = {}): Schema {
-  const columns = FIELD_COLUMNS[kind].map(({ name, form, required }) => ({
+interface SchemaOptions {
+  /** Addresses, hashes, topics and data are bytes and not text. */
+  bytes?: boolean;
+  /** Has the columns of another program. */
+  peer?: Peer | undefined;
+  /** Is written as text: numbers of any size are text there. */
+  text?: boolean;
+}
+
+/** The table of a kind. Throws USAGE if the other program has no such table. */
+export function toSchema(kind: Kind, { bytes = false, peer, text = false }: SchemaOptions = {}): Schema {
+  const fields = fieldsOf({ kind, peer, text });
+  const columns = fields.map(({ name, form, required }) => ({
     name,
-    type: bytes && form === 'TEXT' && !NO_BYTES.has(name) ? ('BYTEA' as const) : getType(form),
+    type: bytes && form === 'hex' ? ('BYTEA' as const) : FORMS[form].type,
     required,
   }));
+  const form = `${bytes ? '+bytes' : ''}${peer !== undefined && text ? '+text' : ''}`;
+  if (peer !== undefined) return { name: `${peer}-${kind}-1${form}`, kind, peer, text, columns };
   return {
-    name: `${kind}-${SCHEMA_VERSIONS[kind]}${bytes ? '+bytes' : ''}`,
+    name: `${kind}-${SCHEMA_VERSIONS[kind]}${form}`,
     kind,
     columns: [...columns, { name: 'extra', type: 'JSON' }],
   };
+}
+
+/** The columns of a table but `extra`, with the members of the record. */
+function fieldsOf({ kind, peer, text }: Pick<Schema, 'kind' | 'peer' | 'text'>): readonly FieldColumn[] {
+  if (peer === undefined) return FIELD_COLUMNS[kind];
+  const fields = PEER_COLUMNS[peer][kind];
+  if (fields === undefined) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: `${peer} has no table of ${kind}.`,
+      hint: 'Pull another kind, or leave out --schema.',
+    });
+  }
+  if (text !== true) return fields;
+  return fields.map((field) =>
+    field.form === 'DECIMAL(38,0)' ? { ...field, form: 'decimal text' as Form } : field,
+  );
+}
+
+/** Whether a table has columns of the receipts of its transactions. */
+export function hasReceiptColumns(schema: Schema): boolean {
+  return fieldsOf(schema).some(({ field }) => field.startsWith('receipt.'));
+}
+
+/** Whether a table has the time of the block in rows whose records may lack it. */
+export function hasTimeColumn(schema: Schema): boolean {
+  return fieldsOf(schema).some(({ field }) => field === '@time');
+}
+
+/** What of a row is not in its record. */
+export interface Beside {
+  chainId: number;
+  /** Seconds since 1970; null: not known. */
+  time: number | null;
+  /** The receipt of a transaction; null: not known. */
+  receipt: JsonRecord | null;
+  /** Whether a trace, or one that it is in, failed. */
+  failed: boolean;
 }
 
 /** Collects rows. */
 interface RowCollector {
   readonly rows: number;
   /** Throws RECORD_INVALID if a column that every row has is missing. */
-  add(record: JsonRecord): void;
+  add(record: JsonRecord, beside: Beside): void;
   /** The rows since the last time. */
   take(): RowBatch;
 }
@@ -32,18 +84,18 @@ interface RowCollector {
 /** Members of an object that columns have, each with those of the object within, if it is one. */
 type Known = Map<string, Known | null>;
 
-/** Creates a collector of the rows of a kind. What no column has, or cannot hold, is in `extra`. */
-export function createRowCollector(kind: Kind): RowCollector {
-  const fields = FIELD_COLUMNS[kind].map((column) => {
-    const { outer, key } = getParts(column.field);
-    return { ...column, outer, key, read: READERS[column.form] };
-  });
-  const known: Known = new Map();
-  for (const { outer, key } of fields) {
-    if (outer === null) known.set(key as string, null);
-    else if (typeof key === 'number' || key === 'length') known.set(outer, null);
-    else known.set(outer, (known.get(outer) ?? new Map()).set(key, null));
-  }
+/** Creates a collector of the rows of a table. What no column has, or cannot hold, is in `extra`, if it has that. */
+export function createRowCollector(schema: Schema): RowCollector {
+  const { kind } = schema;
+  const withExtra = schema.peer === undefined;
+  const fields = fieldsOf(schema).map((column) => ({
+    ...column,
+    read: FORMS[column.form].read,
+    get: compileField(column.field),
+  }));
+  // What is the same for a whole block, and is checked against it.
+  const known: Known = new Map(['chainId', 'blockTimestamp'].map((name) => [name, null]));
+  for (const { field } of fields) for (const path of field.split('|')) addKnown(known, path);
   const fresh = (): Column[] => Array.from({ length: fields.length + 1 }, () => []);
   let columns = fresh();
   let rows = 0;
@@ -51,28 +103,34 @@ export function createRowCollector(kind: Kind): RowCollector {
     get rows() {
       return rows;
     },
-    add(record) {
-      let extra = getExtra(record, known);
+    add(record, beside) {
+      let extra = withExtra ? getExtra(record, known) : null;
+      const keep = (name: string, value: unknown): void => {
+        extra ??= {};
+        extra[name] = value;
+      };
+      if (record.chainId != null && toBigint(record.chainId) !== beside.chainId) {
+        keep('chainId', record.chainId);
+      }
       for (let at = 0; at < fields.length; at += 1) {
-        const { outer, key, read, required, field, form } = fields[at] as (typeof fields)[number];
-        const holder = outer === null ? record : (record[outer] as JsonRecord | null | undefined);
-        const raw = holder?.[key as string];
+        const { get, read, required, field, form } = fields[at] as (typeof fields)[number];
+        const raw = get(record, beside);
         const value = raw == null ? null : read(raw);
         if (value === null && required) throw missing(kind, field, record);
         // A value that its column cannot hold is not lost.
         if (value === null && raw != null && form !== 'decimal text') {
-          extra ??= {};
-          extra[field] = raw;
+          if (!withExtra && form !== 'DECIMAL(38,0)') throw missing(kind, field, record);
+          keep(field, raw);
         }
         (columns[at] as Column).push(value);
       }
-      (columns[fields.length] as Column).push(extra === null ? null : JSON.stringify(extra));
+      if (withExtra) (columns[fields.length] as Column).push(extra === null ? null : JSON.stringify(extra));
       rows += 1;
     },
     take() {
       const batch: RowBatch = { rows, columns: {} };
       for (const [at, { name }] of fields.entries()) batch.columns[name] = columns[at] as Column;
-      batch.columns.extra = columns[fields.length] as Column;
+      if (withExtra) batch.columns.extra = columns[fields.length] as Column;
       columns = fresh();
       rows = 0;
       return batch;
@@ -80,11 +138,51 @@ export function createRowCollector(kind: Kind): RowCollector {
   };
 }
 
-function getParts(field: string): { outer: string | null; key: string | number } {
-  const [, list, index] = /^(\w+)\[(\d)\]$/.exec(field) ?? [];
-  if (list !== undefined) return { outer: list, key: Number(index) };
-  const [first = '', second] = field.split('.');
+type Getter = (record: JsonRecord, beside: Beside) => unknown;
+
+/** How the member of a column is found. */
+function compileField(field: string): Getter {
+  const [first, ...others] = field.split('|').map(compilePath) as [Getter, ...Getter[]];
+  if (others.length === 0) return first;
+  return (record, beside) => {
+    let value = first(record, beside);
+    for (let at = 0; value == null && at < others.length; at += 1) {
+      value = (others[at] as Getter)(record, beside);
+    }
+    return value;
+  };
+}
+
+function compilePath(path: string): Getter {
+  if (path === '@time') return (_, { time }) => time;
+  if (path === '@chain') return (_, { chainId }) => chainId;
+  if (path === '@status') return (_, { failed }) => (failed ? 0 : 1);
+  if (path === '@id') return toTraceId;
+  const { outer, key } = getParts(path);
+  if (outer === 'receipt') return (_, { receipt }) => receipt?.[key];
+  if (outer === null) return (record) => record[key];
+  return (record) => (record[outer] as JsonRecord | null | undefined)?.[key];
+}
+
+/** As ethereum-etl names traces; null: it has no name for rewards, which depends on others of the block. */
+function toTraceId({ type, transactionHash, traceAddress }: JsonRecord): string | null {
+  if (typeof transactionHash !== 'string') return null;
+  return `${type}_${transactionHash}_${(traceAddress as unknown[]).join('_')}`;
+}
+
+function getParts(path: string): { outer: string | null; key: string } {
+  const [, list, index] = /^(\w+)\[(\d)\]$/.exec(path) ?? [];
+  if (list !== undefined) return { outer: list, key: index as string };
+  const [first = '', second] = path.split('.');
   return second === undefined ? { outer: null, key: first } : { outer: first, key: second };
+}
+
+function addKnown(known: Known, path: string): void {
+  const { outer, key } = getParts(path);
+  if (path.startsWith('@') || outer === 'receipt') return;
+  if (outer === null) known.set(key, null);
+  else if (/^(\d|length)$/.test(key)) known.set(outer, null);
+  else known.set(outer, (known.get(outer) ?? new Map()).set(key, null));
 }
 
 /** The members that are not known, or null if there are none. */
@@ -105,47 +203,6 @@ function getExtra(record: JsonRecord, known: Known): JsonRecord | null {
     }
   }
   return extra;
-}
-
-const MAX_INTEGER = 2 ** 31 - 1;
-const MAX_BIGINT = 2n ** 63n - 1n;
-const MAX_DECIMAL = 10n ** 38n - 1n;
-/** The end of the year 9999. */
-const MAX_SECONDS = 253_402_300_799;
-
-/** What a value of JSON is in a column; null if it has another form, or the column cannot hold it. */
-const READERS: Readonly<Record<Form, (raw: unknown) => Column[number]>> = {
-  BIGINT: toBigint,
-  INTEGER: (raw) => numberUpTo(raw, MAX_INTEGER),
-  TIMESTAMP: (raw) => numberUpTo(raw, MAX_SECONDS),
-  'DECIMAL(38,0)'(raw) {
-    const value = toQuantity(raw);
-    return value === null || value > MAX_DECIMAL ? null : value;
-  },
-  'decimal text': (raw) => toQuantity(raw)?.toString() ?? null,
-  TEXT: (raw) => (typeof raw === 'string' ? raw : null),
-  BOOLEAN: (raw) => (typeof raw === 'boolean' ? raw : null),
-  JSON: (raw) => JSON.stringify(raw),
-};
-
-const QUANTITY = /^0x[0-9a-f]+$/;
-
-function toQuantity(raw: unknown): bigint | null {
-  return typeof raw === 'string' && QUANTITY.test(raw) ? BigInt(raw) : null;
-}
-
-/** Of hex, or of a number, as traces have them. */
-function toBigint(raw: unknown): number | bigint | null {
-  if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : null;
-  // 13 digits of hex are below 2^53.
-  if (typeof raw === 'string' && raw.length <= 15 && QUANTITY.test(raw)) return Number(raw);
-  const value = toQuantity(raw);
-  return value === null || value > MAX_BIGINT ? null : value;
-}
-
-function numberUpTo(raw: unknown, max: number): number | null {
-  const value = toBigint(raw);
-  return typeof value === 'number' && value <= max ? value : null;
 }
 
 function missing(kind: Kind, field: string, record: JsonRecord): PackhouseError {

@@ -58,6 +58,7 @@ order of the chain. \`createTable\` writes its SQL. The version of a table chang
 |---|---|---|
 | \`BIGINT\`, \`INTEGER\` | number | number |
 | \`DECIMAL(38,0)\` | string of digits | digits |
+| \`DOUBLE\` | number | number |
 | \`TEXT\`: hashes, addresses, topics and data are lower-case hex with \`0x\` | string | text |
 | \`TIMESTAMP\`, in UTC | \`"2023-07-13T17:37:07Z"\` | \`2023-07-13 17:37:07\` |
 | \`JSON\` | value | its text |
@@ -65,9 +66,18 @@ order of the chain. \`createTable\` writes its SQL. The version of a table chang
 
 - \`extra\` is a JSON object of fields without a column, such as \`l1Fee\` or \`sourceHash\`, or null. It also has values that their column cannot hold, by
   the name in the record: \`DECIMAL(38,0)\` ends at 10^38, \`BIGINT\` at 2^63. \`value_text\` is exact for every value.
-- A type with \`?\` is null if the record lacks the field or has null. Some nodes leave the time of the block out of logs and transactions, and
-  receipts and traces have none: join \`blocks\` on \`block_number\`.
+- A type with \`?\` is null if the record lacks the field or has null. A \`_double\` is rounded.
+- \`@time\` is the timestamp of the block's proved header, from the record or the file's signed [filter](formats.md#filters); null without both. \`@chain\` is in
+  the manifest. \`receipt.…\` is of the receipts of the same blocks, which are pulled along; null where none are published.
 - The transactions of a block and the logs of a receipt are in tables of their own; their parents have the counts.
+`;
+
+const PEERS_TEXT = `
+## Columns of other programs
+
+\`--schema cryo\` (0.3.2) and \`--schema ethereum-etl\` (docs/schema.md) have their default columns, types and file names: queries for their files run
+unchanged. There is no \`extra\`; a value that its column cannot hold is refused. Decimals of ethereum-etl beyond 38 digits are null, as its own, and exact in text.
+cryo has no receipts, and its traces leave out failed calls. Not available: other datasets and columns, \`trace_id\` of rewards.
 `;
 
 /** The page of docs that has every column. */
@@ -81,16 +91,18 @@ function tablesPage(): string {
     const lines = ['| column | type | in the record |', '|---|---|---|', ...rows];
     return `\n## ${kind}\n\nVersion \`${schema.name}\`.\n\n${lines.join('\n')}\n`;
   });
-  return INTRODUCTION + tables.join('');
+  return INTRODUCTION + tables.join('') + PEERS_TEXT;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of every kind, whose form is what is tested
 type Json = Record<string, any>;
 type Row = Record<string, Column[number]>;
 
-async function getRows(source: RowSource): Promise<Row[]> {
+type Source = Omit<RowSource, 'path' | 'bytes' | 'chainId'> & { bytes: Uint8Array; chainId?: number };
+
+async function getRows(source: Source): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const batch of readRows(source)) {
+  for await (const batch of readRows({ chainId: 1, ...source })) {
     for (let row = 0; row < batch.rows; row += 1) {
       rows.push(
         Object.fromEntries(Object.entries(batch.columns).map(([name, column]) => [name, column[row]!])),
@@ -135,7 +147,6 @@ const EXPECTED: Record<Kind, (record: Json) => Record<string, unknown>> = {
     gas_price: big(t.gasPrice),
     max_fee_per_gas: big(t.maxFeePerGas),
     transaction_type: num(t.type),
-    chain_id: num(t.chainId),
     access_list: json(t.accessList),
     authorization_list: json(t.authorizationList),
     v: num(t.v),

@@ -5,9 +5,17 @@ import { gunzip, type ZlibOptions } from 'node:zlib';
 import { streamRecords } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
+import { createFailures } from './failed-traces.js';
 import { createMatcher, type Match } from './match.js';
-import { createRowCollector, type JsonRecord } from './read-columns.js';
-import type { RowBatch } from './schema.js';
+import {
+  type Beside,
+  createRowCollector,
+  hasReceiptColumns,
+  hasTimeColumn,
+  type JsonRecord,
+  toSchema,
+} from './read-columns.js';
+import type { RowBatch, Schema } from './schema.js';
 
 /** Rows of a batch, or more if a block has more. */
 const BATCH_ROWS = 8_192;
@@ -17,8 +25,16 @@ const WHOLE_BYTES = 33_554_432;
 /** A checked bundle, and which of its rows are wanted. */
 export type RowSource = ({ path: string } | { bytes: Uint8Array }) & {
   kind: Kind;
+  /** Of the network, as the file's entry in the manifest has it. */
+  chainId: number;
+  /** The columns; absent: `toSchema(kind)`. */
+  schema?: Schema;
   /** The first block of the file. */
   fileFrom: number;
+  /** The times of all its blocks, in seconds since 1970; asked for if a record does not tell it. Null: not known. */
+  times?: (() => Promise<readonly number[] | null>) | undefined;
+  /** The receipts of a block, for columns of transactions that have them; null: not known. Asked in ascending order. */
+  receipts?: ((block: number) => Promise<readonly JsonRecord[] | null>) | undefined;
   /** First and last block that are wanted; absent: all. */
   from?: number;
   to?: number;
@@ -38,23 +54,69 @@ export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, voi
     from = 0,
     to = Number.MAX_SAFE_INTEGER,
     match = {},
+    schema = toSchema(kind),
     batchRows = BATCH_ROWS,
   } = source;
   const matcher = createMatcher(kind, match);
-  const rows = createRowCollector(kind);
+  const rows = createRowCollector(schema);
+  const besides = createBesides(source, schema);
   let block = fileFrom - 1;
   for await (const blocks of getBlocks(source, matcher?.mayHold)) {
     for (const value of blocks) {
       block += 1;
       if (value === null || block < from || block > to) continue;
-      for (const record of Array.isArray(value) ? value : [value]) {
-        if (matcher === null || matcher.has(record)) rows.add(record);
+      const records = Array.isArray(value) ? value : [value];
+      if (records.length === 0) continue;
+      const { beside, see } = await besides.of(block, records[0] as JsonRecord);
+      for (const record of records) {
+        const isRow = see(record);
+        if (isRow && (matcher === null || matcher.has(record))) rows.add(record, beside);
       }
       if (rows.rows >= batchRows) yield rows.take();
     }
     if (block >= to) break;
   }
   if (rows.rows > 0) yield rows.take();
+}
+
+/** What of the rows of a block is not in its records. */
+interface BlockBeside {
+  /** Of the record that was seen last. */
+  beside: Beside;
+  /** To be called with each record of the block, in order; false: the table has no row of it. */
+  see(record: JsonRecord): boolean;
+}
+
+function createBesides({ kind, chainId, fileFrom, ...source }: RowSource, schema: Schema) {
+  const withTime = hasTimeColumn(schema);
+  const withReceipts = hasReceiptColumns(schema);
+  const withFailures = kind === 'traces' && schema.peer !== undefined;
+  let times: readonly number[] | null | undefined;
+  return {
+    async of(block: number, first: JsonRecord): Promise<BlockBeside> {
+      const beside: Beside = { chainId, time: null, receipt: null, failed: false };
+      if (withTime) {
+        // One that a node sent was checked against the header before it was published.
+        const own = first.blockTimestamp;
+        if (own == null) times = times === undefined ? ((await source.times?.()) ?? null) : times;
+        beside.time = own == null ? (times?.[block - fileFrom] ?? null) : Number(own);
+      }
+      const receipts = withReceipts ? ((await source.receipts?.(block)) ?? null) : null;
+      const failures = withFailures ? createFailures() : null;
+      let index = -1;
+      return {
+        beside,
+        see(record) {
+          index += 1;
+          const receipt = receipts?.[index];
+          beside.receipt = receipt?.transactionHash === record.hash ? (receipt ?? null) : null;
+          beside.failed = failures?.isFailed(record) ?? false;
+          // As cryo, which leaves out what was undone.
+          return !(beside.failed && schema.peer === 'cryo');
+        },
+      };
+    },
+  };
 }
 
 type Block = JsonRecord | JsonRecord[];

@@ -1,10 +1,18 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 
-/** SQL types of columns, as DuckDB and Postgres both have them. */
+/** Programs whose columns and files a table can have. */
+export const PEERS = ['cryo', 'ethereum-etl'] as const;
+
+export type Peer = (typeof PEERS)[number];
+
+/** SQL types of columns, as DuckDB has them; Postgres has no unsigned ones. */
 export type ColumnType =
   | 'BIGINT'
   | 'INTEGER'
+  | 'UBIGINT'
+  | 'UINTEGER'
+  | 'DOUBLE'
   | 'DECIMAL(38,0)'
   | 'TEXT'
   | 'BYTEA'
@@ -13,8 +21,7 @@ export type ColumnType =
   | 'JSON';
 
 /**
- * Values of one column; null: there is none. BIGINT and INTEGER are numbers (bigint above 2^53), DECIMAL(38,0) is a
- * bigint, TIMESTAMP the seconds since 1970 in UTC, JSON its text, BYTEA lower-case 0x text (see `bytesOf`).
+ * Values of one column; null: there is none. Integers are numbers (bigint above 2^53), DECIMAL(38,0) is a bigint, TIMESTAMP the seconds since 1970 in UTC, JSON its text, BYTEA lower-case 0x text (see `bytesOf`).
  */
 export type Column = (string | number | bigint | boolean | null)[];
 
@@ -35,16 +42,24 @@ export interface ColumnSpec {
 
 /** A table of rows. Its name changes whenever a column does. */
 export interface Schema {
+  /** The program whose columns it has; absent: packhouse. */
+  peer?: Peer | undefined;
+  /** Whether numbers of any size are text. */
+  text?: boolean;
   /** `<kind>-<version>`, with the names of what adds columns behind it. */
   name: string;
   kind: Kind;
   columns: readonly ColumnSpec[];
 }
 
-/** The CREATE TABLE of a schema, for DuckDB and Postgres. `table` is quoted by the caller. */
-export function createTable(table: string, { columns }: Schema): string {
+/** The CREATE TABLE of a schema, for DuckDB; for another database with its names of the types. `table` is quoted by the caller. */
+export function createTable(
+  table: string,
+  { columns }: Schema,
+  types?: Readonly<Record<ColumnType, string>>,
+): string {
   const lines = columns.map(
-    ({ name, type, required }) => `  ${quoted(name)} ${type}${required ? ' NOT NULL' : ''}`,
+    ({ name, type, required }) => `  ${quoted(name)} ${types?.[type] ?? type}${required ? ' NOT NULL' : ''}`,
   );
   return `CREATE TABLE ${table} (\n${lines.join(',\n')}\n)`;
 }

@@ -1,24 +1,12 @@
 import type { Kind } from '@packhouse/chain';
-import type { ColumnType } from './schema.js';
+import type { Form } from './forms.js';
 
-/** How the value of a JSON member becomes that of a column. */
-export type Form =
-  /** QUANTITY (hex) or number; null beyond 63 bits, or 31 for INTEGER. */
-  | 'BIGINT'
-  | 'INTEGER'
-  /** QUANTITY; null beyond 38 digits. */
-  | 'DECIMAL(38,0)'
-  /** QUANTITY as decimal text, exact. */
-  | 'decimal text'
-  | 'TEXT'
-  | 'BOOLEAN'
-  /** QUANTITY of seconds since 1970. */
-  | 'TIMESTAMP'
-  /** Any value, as canonical JSON. */
-  | 'JSON';
-
-/** A column and the member of the record that it has: `field`, `outer.field`, `list[index]` or `list.length`. */
-interface FieldColumn {
+/**
+ * A column and the member of the record that it has: `field`, `outer.field`, `list[index]` or `list.length`; with `|`
+ * between several, the first that is there. `@time` and `@chain` are the time of the block and the id of the chain,
+ * `receipt.…` is of the transaction's receipt, `@status` and `@id` are what ethereum-etl derives for a trace.
+ */
+export interface FieldColumn {
   name: string;
   form: Form;
   field: string;
@@ -27,30 +15,15 @@ interface FieldColumn {
 
 /** Versions of the tables: raised with every change of a column. */
 export const SCHEMA_VERSIONS: Readonly<Record<Kind, number>> = {
-  blocks: 1,
-  transactions: 1,
-  receipts: 1,
-  logs: 1,
-  traces: 1,
+  blocks: 2,
+  transactions: 2,
+  receipts: 2,
+  logs: 2,
+  traces: 2,
 };
 
-/** Columns of texts that are not bytes in hex: words, and quantities that may have an odd number of digits. */
-export const NO_BYTES: ReadonlySet<string> = new Set([
-  'trace_type',
-  'call_type',
-  'error',
-  'reward_type',
-  'r',
-  's',
-]);
-
-/** The type of a column whose values have this form. */
-export function getType(form: Form): ColumnType {
-  return form === 'decimal text' ? 'TEXT' : form;
-}
-
 /** Reads lines of name, form and field, two spaces apart; `!` behind the form: every row has a value. */
-function columns(text: string): FieldColumn[] {
+export function columns(text: string): FieldColumn[] {
   const lines = text.trim().split('\n');
   return lines.map((line) => {
     const [name, form, field] = line.trim().split(/ {2,}/) as [string, string, string];
@@ -65,120 +38,142 @@ function columns(text: string): FieldColumn[] {
  */
 export const FIELD_COLUMNS: Readonly<Record<Kind, readonly FieldColumn[]>> = {
   blocks: columns(`
-    block_number              BIGINT!         number
-    block_hash                TEXT!           hash
-    parent_hash               TEXT!           parentHash
-    block_timestamp           TIMESTAMP       timestamp
-    miner                     TEXT!           miner
-    gas_limit                 BIGINT          gasLimit
-    gas_used                  BIGINT          gasUsed
-    base_fee_per_gas          DECIMAL(38,0)   baseFeePerGas
-    transaction_count         INTEGER!        transactions.length
-    size                      BIGINT          size
-    difficulty                DECIMAL(38,0)   difficulty
-    total_difficulty          DECIMAL(38,0)   totalDifficulty
-    nonce                     TEXT            nonce
-    mix_hash                  TEXT            mixHash
-    extra_data                TEXT!           extraData
-    logs_bloom                TEXT!           logsBloom
-    sha3_uncles               TEXT!           sha3Uncles
-    transactions_root         TEXT!           transactionsRoot
-    state_root                TEXT!           stateRoot
-    receipts_root             TEXT!           receiptsRoot
-    withdrawals_root          TEXT            withdrawalsRoot
-    blob_gas_used             BIGINT          blobGasUsed
-    excess_blob_gas           BIGINT          excessBlobGas
-    parent_beacon_block_root  TEXT            parentBeaconBlockRoot
-    requests_hash             TEXT            requestsHash
-    uncles                    JSON            uncles
-    withdrawals               JSON            withdrawals
+    block_number                   BIGINT!         number
+    block_hash                     hex!            hash
+    parent_hash                    hex!            parentHash
+    block_timestamp                TIMESTAMP       timestamp
+    miner                          hex!            miner
+    gas_limit                      BIGINT          gasLimit
+    gas_used                       BIGINT          gasUsed
+    base_fee_per_gas               DECIMAL(38,0)   baseFeePerGas
+    base_fee_per_gas_double        DOUBLE          baseFeePerGas
+    transaction_count              INTEGER!        transactions.length
+    size                           BIGINT          size
+    difficulty                     DECIMAL(38,0)   difficulty
+    difficulty_double              DOUBLE          difficulty
+    total_difficulty               DECIMAL(38,0)   totalDifficulty
+    total_difficulty_double        DOUBLE          totalDifficulty
+    nonce                          hex             nonce
+    mix_hash                       hex             mixHash
+    extra_data                     hex!            extraData
+    logs_bloom                     hex!            logsBloom
+    sha3_uncles                    hex!            sha3Uncles
+    transactions_root              hex!            transactionsRoot
+    state_root                     hex!            stateRoot
+    receipts_root                  hex!            receiptsRoot
+    withdrawals_root               hex             withdrawalsRoot
+    blob_gas_used                  BIGINT          blobGasUsed
+    excess_blob_gas                BIGINT          excessBlobGas
+    parent_beacon_block_root       hex             parentBeaconBlockRoot
+    requests_hash                  hex             requestsHash
+    uncles                         JSON            uncles
+    withdrawals                    JSON            withdrawals
+    chain_id                       BIGINT!         @chain
   `),
   transactions: columns(`
-    block_number              BIGINT!         blockNumber
-    block_hash                TEXT!           blockHash
-    block_timestamp           TIMESTAMP       blockTimestamp
-    transaction_index         INTEGER!        transactionIndex
-    transaction_hash          TEXT!           hash
-    from_address              TEXT!           from
-    to_address                TEXT            to
-    value                     DECIMAL(38,0)   value
-    value_text                decimal text    value
-    input                     TEXT            input
-    nonce                     BIGINT          nonce
-    gas                       BIGINT          gas
-    gas_price                 DECIMAL(38,0)   gasPrice
-    max_fee_per_gas           DECIMAL(38,0)   maxFeePerGas
-    max_priority_fee_per_gas  DECIMAL(38,0)   maxPriorityFeePerGas
-    max_fee_per_blob_gas      DECIMAL(38,0)   maxFeePerBlobGas
-    transaction_type          INTEGER         type
-    chain_id                  BIGINT          chainId
-    v                         BIGINT          v
-    r                         TEXT            r
-    s                         TEXT            s
-    y_parity                  INTEGER         yParity
-    access_list               JSON            accessList
-    blob_versioned_hashes     JSON            blobVersionedHashes
-    authorization_list        JSON            authorizationList
+    block_number                   BIGINT!         blockNumber
+    block_hash                     hex!            blockHash
+    block_timestamp                TIMESTAMP       @time
+    transaction_index              INTEGER!        transactionIndex
+    transaction_hash               hex!            hash
+    from_address                   hex!            from
+    to_address                     hex             to
+    value                          DECIMAL(38,0)   value
+    value_double                   DOUBLE          value
+    value_text                     decimal text    value
+    input                          hex             input
+    nonce                          BIGINT          nonce
+    gas                            BIGINT          gas
+    gas_price                      DECIMAL(38,0)   gasPrice
+    gas_price_double               DOUBLE          gasPrice
+    max_fee_per_gas                DECIMAL(38,0)   maxFeePerGas
+    max_fee_per_gas_double         DOUBLE          maxFeePerGas
+    max_priority_fee_per_gas       DECIMAL(38,0)   maxPriorityFeePerGas
+    max_priority_fee_per_gas_double  DOUBLE          maxPriorityFeePerGas
+    max_fee_per_blob_gas           DECIMAL(38,0)   maxFeePerBlobGas
+    max_fee_per_blob_gas_double    DOUBLE          maxFeePerBlobGas
+    transaction_type               INTEGER         type
+    v                              BIGINT          v
+    r                              TEXT            r
+    s                              TEXT            s
+    y_parity                       INTEGER         yParity
+    status                         INTEGER         receipt.status
+    gas_used                       BIGINT          receipt.gasUsed
+    effective_gas_price            DECIMAL(38,0)   receipt.effectiveGasPrice
+    effective_gas_price_double     DOUBLE          receipt.effectiveGasPrice
+    access_list                    JSON            accessList
+    blob_versioned_hashes          JSON            blobVersionedHashes
+    authorization_list             JSON            authorizationList
+    chain_id                       BIGINT!         @chain
   `),
   receipts: columns(`
-    block_number              BIGINT!         blockNumber
-    block_hash                TEXT!           blockHash
-    transaction_index         INTEGER!        transactionIndex
-    transaction_hash          TEXT!           transactionHash
-    from_address              TEXT            from
-    to_address                TEXT            to
-    contract_address          TEXT            contractAddress
-    status                    INTEGER         status
-    root                      TEXT            root
-    gas_used                  BIGINT          gasUsed
-    cumulative_gas_used       BIGINT          cumulativeGasUsed
-    effective_gas_price       DECIMAL(38,0)   effectiveGasPrice
-    blob_gas_used             BIGINT          blobGasUsed
-    blob_gas_price            DECIMAL(38,0)   blobGasPrice
-    transaction_type          INTEGER         type
-    log_count                 INTEGER!        logs.length
-    logs_bloom                TEXT!           logsBloom
+    block_number                   BIGINT!         blockNumber
+    block_hash                     hex!            blockHash
+    block_timestamp                TIMESTAMP       @time
+    transaction_index              INTEGER!        transactionIndex
+    transaction_hash               hex!            transactionHash
+    from_address                   hex             from
+    to_address                     hex             to
+    contract_address               hex             contractAddress
+    status                         INTEGER         status
+    root                           hex             root
+    gas_used                       BIGINT          gasUsed
+    cumulative_gas_used            BIGINT          cumulativeGasUsed
+    effective_gas_price            DECIMAL(38,0)   effectiveGasPrice
+    effective_gas_price_double     DOUBLE          effectiveGasPrice
+    blob_gas_used                  BIGINT          blobGasUsed
+    blob_gas_price                 DECIMAL(38,0)   blobGasPrice
+    blob_gas_price_double          DOUBLE          blobGasPrice
+    transaction_type               INTEGER         type
+    log_count                      INTEGER!        logs.length
+    logs_bloom                     hex!            logsBloom
+    chain_id                       BIGINT!         @chain
   `),
   logs: columns(`
-    block_number              BIGINT!         blockNumber
-    block_hash                TEXT!           blockHash
-    block_timestamp           TIMESTAMP       blockTimestamp
-    transaction_index         INTEGER!        transactionIndex
-    transaction_hash          TEXT!           transactionHash
-    log_index                 INTEGER!        logIndex
-    address                   TEXT!           address
-    topic0                    TEXT            topics[0]
-    topic1                    TEXT            topics[1]
-    topic2                    TEXT            topics[2]
-    topic3                    TEXT            topics[3]
-    data                      TEXT!           data
-    removed                   BOOLEAN!        removed
+    block_number                   BIGINT!         blockNumber
+    block_hash                     hex!            blockHash
+    block_timestamp                TIMESTAMP       @time
+    transaction_index              INTEGER!        transactionIndex
+    transaction_hash               hex!            transactionHash
+    log_index                      INTEGER!        logIndex
+    address                        hex!            address
+    topic0                         hex             topics[0]
+    topic1                         hex             topics[1]
+    topic2                         hex             topics[2]
+    topic3                         hex             topics[3]
+    data                           hex!            data
+    removed                        BOOLEAN!        removed
+    chain_id                       BIGINT!         @chain
   `),
   traces: columns(`
-    block_number              BIGINT!         blockNumber
-    block_hash                TEXT!           blockHash
-    transaction_position      INTEGER         transactionPosition
-    transaction_hash          TEXT            transactionHash
-    trace_address             JSON            traceAddress
-    subtraces                 INTEGER         subtraces
-    trace_type                TEXT!           type
-    call_type                 TEXT            action.callType
-    from_address              TEXT            action.from
-    to_address                TEXT            action.to
-    value                     DECIMAL(38,0)   action.value
-    value_text                decimal text    action.value
-    gas                       BIGINT          action.gas
-    input                     TEXT            action.input
-    init                      TEXT            action.init
-    gas_used                  BIGINT          result.gasUsed
-    output                    TEXT            result.output
-    contract_address          TEXT            result.address
-    code                      TEXT            result.code
-    error                     TEXT            error
-    selfdestruct_address      TEXT            action.address
-    refund_address            TEXT            action.refundAddress
-    balance                   DECIMAL(38,0)   action.balance
-    author                    TEXT            action.author
-    reward_type               TEXT            action.rewardType
+    block_number                   BIGINT!         blockNumber
+    block_hash                     hex!            blockHash
+    block_timestamp                TIMESTAMP       @time
+    transaction_position           INTEGER         transactionPosition
+    transaction_hash               hex             transactionHash
+    trace_address                  JSON            traceAddress
+    subtraces                      INTEGER         subtraces
+    trace_type                     TEXT!           type
+    call_type                      TEXT            action.callType
+    from_address                   hex             action.from
+    to_address                     hex             action.to
+    value                          DECIMAL(38,0)   action.value
+    value_double                   DOUBLE          action.value
+    value_text                     decimal text    action.value
+    gas                            BIGINT          action.gas
+    input                          hex             action.input
+    init                           hex             action.init
+    gas_used                       BIGINT          result.gasUsed
+    output                         hex             result.output
+    contract_address               hex             result.address
+    code                           hex             result.code
+    error                          TEXT            error
+    selfdestruct_address           hex             action.address
+    refund_address                 hex             action.refundAddress
+    balance                        DECIMAL(38,0)   action.balance
+    balance_double                 DOUBLE          action.balance
+    author                         hex             action.author
+    reward_type                    TEXT            action.rewardType
+    chain_id                       BIGINT!         @chain
   `),
 };

@@ -56,6 +56,7 @@ function toBatch(start: number, end: number): RowBatch {
   for (const name of ['block_hash', 'transaction_hash', 'address', 'data']) each(name, () => '0xab');
   for (const name of ['transaction_index', 'log_index']) each(name, () => 7);
   each('removed', () => false);
+  each('chain_id', () => 1);
   each('block_timestamp', () => 1_689_269_827);
   each('arg_$v', () => 10n ** 38n - 1n);
   each('arg_s', () => 'a\t"é\n');

@@ -20,6 +20,9 @@ interface DuckDb {
   DECIMAL(width: number, scale: number): unknown;
   BIGINT: unknown;
   INTEGER: unknown;
+  UBIGINT: unknown;
+  UINTEGER: unknown;
+  DOUBLE: unknown;
   VARCHAR: unknown;
   BLOB: unknown;
   BOOLEAN: unknown;
@@ -60,6 +63,9 @@ const CHUNK_ROWS = 2_048;
 const TYPES: Readonly<Record<ColumnType, string>> = {
   BIGINT: 'BIGINT',
   INTEGER: 'INTEGER',
+  UBIGINT: 'UBIGINT',
+  UINTEGER: 'UINTEGER',
+  DOUBLE: 'DOUBLE',
   'DECIMAL(38,0)': 'DECIMAL(38,0)',
   TEXT: 'VARCHAR',
   BYTEA: 'BLOB',
@@ -149,6 +155,9 @@ function converters(
   return {
     BIGINT: { type: duckdb.BIGINT, values: each((value) => value) },
     INTEGER: { type: duckdb.INTEGER, values: same },
+    UBIGINT: { type: duckdb.UBIGINT, values: each((value) => value) },
+    UINTEGER: { type: duckdb.UINTEGER, values: same },
+    DOUBLE: { type: duckdb.DOUBLE, values: same },
     'DECIMAL(38,0)': {
       type: duckdb.DECIMAL(38, 0),
       values: each((value) => new duckdb.DuckDBDecimalValue(value, 38, 0)),

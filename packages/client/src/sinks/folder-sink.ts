@@ -5,11 +5,10 @@ import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import type { RowBatch } from '../rows/schema.js';
 import { makeFolder, orNotWritable, readIfThere, writeWhole } from '../whole-file.js';
+import { fileNames } from './file-names.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, type SinkState } from './sink.js';
 
 const STATE_FILE = '_packhouse-rows.json';
-/** Digits of a block in names, so that files sort by their blocks. */
-const DIGITS = 10;
 
 /** A file of rows that is being written. */
 interface RowFile {
@@ -45,7 +44,7 @@ interface WrittenFile extends BlockRange {
 }
 
 /**
- * A folder of files `<kind>-<from>-<to>.<extension>`, each with all rows of its blocks. With `partition` they are in
+ * A folder of files `<kind>-<from>-<to>.<extension>`, or with the names of another program, each with all rows of its blocks. With `partition` they are in
  * `network=<network>/kind=<kind>/from=<first block>/`, and none has blocks of two partitions.
  *
  * A file is written as a draft, announced in `_packhouse-rows.json`, renamed, then recorded there; draft and record are
@@ -76,13 +75,13 @@ export async function openFolderSink(
     const first = firstBlock - (firstBlock % partition);
     return path.join(folder, `network=${network}`, `kind=${schema.kind}`, `from=${first}`);
   };
-  const getFile = (blocks: BlockRange): string =>
-    path.join(getFolder(blocks), `${schema.kind}-${padded(blocks)}.${format.extension}`);
+  const names = fileNames(schema, network, format.extension);
+  const getFile = (blocks: BlockRange): string => path.join(getFolder(blocks), names.of(blocks));
   const save = (): Promise<void> => writeWhole(stateFile, `${JSON.stringify(state)}\n`);
   // One file at a time: what is not committed has no name yet.
   const draft = path.join(beside, `_packhouse-rows.${format.extension}.part`);
 
-  if (text === null) await refuseOthers(folder, stateFile, schema.kind, format.extension);
+  if (text === null) await refuseOthers(folder, stateFile, names.form);
   else await forgetLost(state, getFile);
   await rm(draft, { force: true });
   await save();
@@ -164,13 +163,7 @@ function checkForm(
 }
 
 /** Throws TARGET_MISMATCH if a folder without a state has files of rows: which of them are whole is not known. */
-async function refuseOthers(
-  folder: string,
-  stateFile: string,
-  kind: string,
-  extension: string,
-): Promise<void> {
-  const form = new RegExp(`^${kind}-\\d+-\\d+\\.${extension}$`);
+async function refuseOthers(folder: string, stateFile: string, form: RegExp): Promise<void> {
   const found = (await readdir(folder)).find((name) => form.test(name));
   if (found !== undefined) throw mismatch(folder, `has ${found}, and there is no ${stateFile}`);
 }
@@ -207,8 +200,4 @@ async function sizeOf(file: string): Promise<number | null> {
     ({ size }) => size,
     (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : orNotWritable(file)(error)),
   );
-}
-
-function padded({ firstBlock, lastBlock }: BlockRange): string {
-  return [firstBlock, lastBlock].map((block) => String(block).padStart(DIGITS, '0')).join('-');
 }

@@ -24,6 +24,9 @@ const VALUES: Record<ColumnType, fc.Arbitrary<Column[number]>> = {
   BOOLEAN: fc.boolean(),
   TIMESTAMP: fc.integer({ min: 0, max: 253_402_300_799 }),
   BYTEA: fc.uint8Array({ maxLength: 40 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`),
+  UBIGINT: fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
+  UINTEGER: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  DOUBLE: fc.double({ noNaN: true, noDefaultInfinity: true }),
 };
 const TYPES = Object.keys(VALUES) as ColumnType[];
 const schema: Schema = {
@@ -68,7 +71,7 @@ const compressors: Compressors = {
 /** What a reader of the file has for a value: bigints for 64 bits, dates, and floats for decimals. */
 function asRead(type: ColumnType, value: Column[number]): unknown {
   if (value === null) return null;
-  if (type === 'BIGINT') return BigInt(value as bigint);
+  if (type === 'BIGINT' || type === 'UBIGINT') return BigInt(value as bigint);
   if (type === 'DECIMAL(38,0)') return Number(value);
   if (type === 'BYTEA') return new Uint8Array(toBytes(value));
   return type === 'TIMESTAMP' ? new Date((value as number) * 1_000) : value;
@@ -105,7 +108,19 @@ it('a reader of Parquet has every value again', async () => {
 it('a decimal keeps its 38 digits, and the file says what it is', async () => {
   const most = 10n ** 38n - 1n;
   const row = Object.fromEntries(schema.columns.map(({ name }) => [name, null]));
-  const required = { c0: 1, c1: 1, c2: most, c3: '', c4: '', c5: true, c6: 0, c7: '0x' };
+  const required = {
+    c0: 1,
+    c1: 1,
+    c2: most,
+    c3: '0x12',
+    c4: '',
+    c5: true,
+    c6: 0,
+    c7: '0x',
+    c8: 0,
+    c9: 0,
+    c10: 0,
+  };
   const file = await asyncBufferFromFile(await written('one.parquet', [toBatch([{ ...row, ...required }])]));
   const { schema: elements, key_value_metadata, row_groups } = await parquetMetadataAsync(file);
   expect(elements.find(({ name }) => name === 'c2')).toMatchObject({
@@ -118,7 +133,7 @@ it('a decimal keeps its 38 digits, and the file says what it is', async () => {
   expect(statistics).toBeDefined();
   expect(
     row_groups[0]?.columns.find((one) => one.meta_data?.path_in_schema[0] === 'c3')?.meta_data?.statistics,
-  ).toBeUndefined();
+  ).toMatchObject({ min_value: '0x12', max_value: '0x12' });
   expect(row_groups[0]?.columns[3]?.meta_data?.bloom_filter_offset).toBeUndefined();
 });
 
@@ -133,7 +148,20 @@ it('row groups are bounded, and follow the order of the rows', async () => {
   const batch = (first: number): RowBatch => {
     const row = Object.fromEntries(schema.columns.map(({ name }) => [name, null]));
     const some = Array.from({ length: 8_192 }, (_, i) => {
-      return { ...row, c0: first + i, c1: 1, c2: 1n, c3: '', c4: '', c5: true, c6: 0, c7: '0x' };
+      return {
+        ...row,
+        c0: first + i,
+        c1: 1,
+        c2: 1n,
+        c3: '',
+        c4: '',
+        c5: true,
+        c6: 0,
+        c7: '0x',
+        c8: 0,
+        c9: 0,
+        c10: 0,
+      };
     });
     return toBatch(some);
   };

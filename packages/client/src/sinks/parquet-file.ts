@@ -15,6 +15,9 @@ type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'>>> = {
   BIGINT: { type: 'INT64' },
   INTEGER: { type: 'INT32' },
+  UBIGINT: { type: 'INT64', converted_type: 'UINT_64' },
+  UINTEGER: { type: 'INT32', converted_type: 'UINT_32' },
+  DOUBLE: { type: 'DOUBLE' },
   'DECIMAL(38,0)': {
     type: 'FIXED_LEN_BYTE_ARRAY',
     type_length: 16,
@@ -70,8 +73,7 @@ export function parquetFiles(schema: Schema, network: string): RowFileFormat {
         const columnData = columns.map(({ name, type, values }) => ({
           name,
           data: physical(type, values),
-          // Hashes and addresses of a row group reach from 0x0… to 0xf…: their bounds leave nothing out.
-          statistics: !isText(type),
+          statistics: type !== 'JSON',
         }));
         guarded(() => writer.write({ columnData, rowGroupSize: held.rows }));
         for (const column of columns) column.values = [];
@@ -125,7 +127,8 @@ function isText(type: ColumnType): boolean {
 /** INT64 takes bigints only. */
 function physical(type: ColumnType, values: Column): unknown[] {
   if (type === 'BYTEA') return values.map((value) => (value === null ? null : toBytes(value)));
-  if (type === 'BIGINT') return values.map((value) => (value === null ? null : BigInt(value)));
+  if (type === 'BIGINT' || type === 'UBIGINT')
+    return values.map((value) => (value === null ? null : BigInt(value)));
   if (type !== 'TIMESTAMP') return values;
   return values.map((value) => (value === null ? null : BigInt(value) * 1_000_000n));
 }

@@ -41,6 +41,7 @@ function toBatch(start: number, end: number): RowBatch {
   for (const name of ['block_hash', 'transaction_hash', 'address', 'data']) each(name, () => '0xab');
   each('transaction_index', () => 0);
   each('removed', () => false);
+  each('chain_id', () => 1);
   each('block_timestamp', () => 1_689_269_827);
   each('arg_$v', () => 10n ** 38n - 1n);
   each('arg_s', () => 'a\tb\\N\r\n"é\0');

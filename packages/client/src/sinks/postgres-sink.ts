@@ -12,6 +12,9 @@ import { isoTime, type Text, toLines } from './text-rows.js';
 const TYPES: Readonly<Record<ColumnType, string>> = {
   BIGINT: 'bigint',
   INTEGER: 'integer',
+  UBIGINT: 'numeric(20,0)',
+  UINTEGER: 'bigint',
+  DOUBLE: 'double precision',
   'DECIMAL(38,0)': 'numeric(38,0)',
   TEXT: 'text',
   BYTEA: 'bytea',
@@ -128,6 +131,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const TEXTS: Readonly<Record<ColumnType, Text>> = {
   BIGINT: String,
   INTEGER: String,
+  UBIGINT: String,
+  UINTEGER: String,
+  DOUBLE: String,
   'DECIMAL(38,0)': String,
   BOOLEAN: String,
   TEXT: escaped,

@@ -1,11 +1,13 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
+import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
 import { getTarget, type Mirror, type MirrorPlan } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
 import type { Match } from '../rows/match.js';
 import { readRows } from '../rows/read-rows.js';
-import type { RowBatch } from '../rows/schema.js';
+import type { RowBatch, Schema } from '../rows/schema.js';
+import type { ReceiptSource } from './read-receipts.js';
 import type { Sink } from './sink.js';
 
 /** Bytes of files that are worth a commit, however few of their rows are wanted: they are on the disk until then. */
@@ -17,6 +19,10 @@ interface PullRows {
   plan: MirrorPlan;
   sink: Sink;
   match: Match;
+  /** The columns without those of `extend`; absent: those of the kind. */
+  schema?: Schema;
+  /** The receipts of the range, for columns of transactions that have them. */
+  receipts?: ReceiptSource | undefined;
   /** Whether files stay in the mirror after their rows are in the sink. */
   keep: boolean;
   /** Blocks of a partition: no commit has blocks of two. */
@@ -47,13 +53,14 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
     if (!keep) for (const file of read) await rm(file, { force: true });
     read.length = 0;
   };
+  const times = openBlockTimes(mirror, plan);
   for await (const file of mirrorFiles(mirror, plan, pull.onBytes)) {
     if (file.state !== 'faulty') {
       for (const blocks of missingBlocks(pull, file.range)) {
         const follows = written.blocks !== null && written.blocks.lastBlock + 1 === blocks.firstBlock;
         const startsPartition = partition !== undefined && blocks.firstBlock % partition === 0;
         if (!follows || startsPartition) await commit();
-        if (file.state !== 'skipped') written.rows += await writeRows(pull, file, blocks);
+        if (file.state !== 'skipped') written.rows += await writeRows(pull, times, file, blocks);
         written.blocks = {
           firstBlock: written.blocks?.firstBlock ?? blocks.firstBlock,
           lastBlock: blocks.lastBlock,
@@ -117,8 +124,9 @@ function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): B
 }
 
 async function writeRows(
-  { mirror, sink, match, extend }: PullRows,
-  { path, range }: MirrorFile,
+  { mirror, sink, match, schema, receipts, extend }: PullRows,
+  times: BlockTimes,
+  { path, range, entry }: MirrorFile,
   { firstBlock, lastBlock }: BlockRange,
 ): Promise<number> {
   const { kind, signal } = mirror.options;
@@ -126,6 +134,10 @@ async function writeRows(
   for await (const batch of readRows({
     path,
     kind,
+    ...(schema === undefined ? {} : { schema }),
+    chainId: entry.chainId,
+    times: () => times.of(entry),
+    receipts: receipts?.of,
     fileFrom: range.firstBlock,
     from: firstBlock,
     to: lastBlock,

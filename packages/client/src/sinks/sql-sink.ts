@@ -75,7 +75,7 @@ async function openState(table: SqlTable, { schema, origin }: SinkOptions): Prom
     // A table that was dropped begins again.
     const state = newState(origin);
     await table.query('BEGIN');
-    await table.query(createTable(table.name, schema));
+    await table.query(createTable(table.name, schema, types));
     await table.query(
       `INSERT INTO ${STATE_TABLE} VALUES ($1, $2) ON CONFLICT (table_name) DO UPDATE SET state = $2`,
       [key, JSON.stringify(state)],

@@ -79,6 +79,9 @@ const jsonString: Text = (value) => (PLAIN.test(value as string) ? `"${value}"` 
 const JSON_TEXT: Readonly<Record<ColumnType, Text>> = {
   BIGINT: String,
   INTEGER: String,
+  UBIGINT: String,
+  UINTEGER: String,
+  DOUBLE: String,
   BOOLEAN: String,
   'DECIMAL(38,0)': (value) => `"${value}"`,
   TEXT: jsonString,
@@ -95,6 +98,9 @@ function csvText(value: NonNullable<Column[number]>): string {
 const CSV_TEXT: Readonly<Record<ColumnType, Text>> = {
   BIGINT: String,
   INTEGER: String,
+  UBIGINT: String,
+  UINTEGER: String,
+  DOUBLE: String,
   BOOLEAN: String,
   'DECIMAL(38,0)': String,
   TEXT: csvText,

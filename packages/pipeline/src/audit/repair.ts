@@ -19,6 +19,7 @@ import { putBundle } from '../publish/put-verified.js';
 import { type SignerSource, withSigner } from '../publish/sign.js';
 import { getFilter } from './check-filter.js';
 import type { DamagedBundle } from './damage.js';
+import { publishedTimes } from './published-times.js';
 
 interface RepairParts {
   context: Context;
@@ -103,7 +104,8 @@ async function rewriteFilter(
   if (row === null || row.firstBlock !== firstBlock) throw bundleGone(bundle);
   const bytes = await parts.objectStore.read(row.objectKey, { signal });
   const expected = await getFilter(parts.database, row);
-  const written = await putFilterLater(parts, row, { bytes, expected }, signal);
+  const times = await publishedTimes(parts, row, signal);
+  const written = await putFilterLater(parts, row, { bytes, expected, times }, signal);
   const name = `The filter of ${network} ${kind} ${firstBlock}-${lastBlock}`;
   return {
     bundle,
@@ -194,7 +196,8 @@ async function repairBundle(
     refuseOtherChain(row, run.blocks);
     const { bundle, body } = rebuild(row, run);
     await putBundle(objectStore, bundle, body, stop);
-    const filter = await putFilter(parts, bundle, { bytes: body, items: [] }, stop);
+    const times = run.blocks.map(({ timestamp }) => timestamp);
+    const filter = await putFilter(parts, bundle, { bytes: body, times }, stop);
     const clients = run.blocks.flatMap(({ client }) => client ?? []);
     return await withSigner(signers, (signer) =>
       bundles.supersede(filter === null ? bundle : { ...bundle, filter }, {

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { filterFits, filterItem, filterKey, hasFilter, mayContain } from '@packhouse/bundle';
+import { filterFits, filterItem, filterKey, hasFilter, mayContain, readTimes } from '@packhouse/bundle';
 import { KINDS } from '@packhouse/chain';
 import { runSql } from '@packhouse/local';
 import { createVerifier, type SealedEntry, toPublicKey } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
+import { publishedTimes } from '../audit/published-times.js';
 import { makeWorld, type World } from '../testing/world.js';
 
 let world: World;
@@ -47,14 +48,17 @@ test('every bundle has an entry that holds what its file and its row hold, and e
     const file = await objectStore.read(row?.objectKey as string);
     expect(hash('sha256', file)).toBe(entry.sha256);
     // Every bundle of these kinds has a filter, which contains what is in its file.
-    const hasOne = ['logs', 'transactions', 'traces'].includes(entry.kind);
+    const hasOne = entry.kind !== 'blocks';
     expect(entry.filter !== undefined).toBe(hasOne);
     if (hasOne && row !== undefined) {
       const filter = await objectStore.read(filterKey(row.objectKey));
       expect(hash('sha256', filter)).toBe(entry.filter?.sha256);
       expect(filter.length).toBe(entry.filter?.bytes);
       expect(await filterFits(filter, { kind: row.kind, fragments: row.fragments, bytes: file })).toBe(true);
-      expect(mayContain(filter, filterItem(`0x${'77'.repeat(20)}`))).toBe(false);
+      expect(mayContain(filter, filterItem(`0x${'77'.repeat(20)}`))).toBe(!hasFilter(entry.kind));
+      const times = await publishedTimes({ database, objectStore }, row, new AbortController().signal);
+      expect(times).toHaveLength(row.lastBlock - row.firstBlock + 1);
+      expect(readTimes(filter, times?.length ?? 0)).toEqual(times);
     }
     expect(entry).toMatchObject({
       bytes: file.length,

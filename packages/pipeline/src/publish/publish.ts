@@ -69,8 +69,9 @@ export async function publish(
     fragments,
     formatVersion: FORMAT_VERSION,
   };
+  const times = blocks.map(({ timestamp }) => timestamp);
   const [filter] = await Promise.all([
-    putFilter({ context, objectStore }, row, { bytes: member.bytes, items }, signal),
+    putFilter({ context, objectStore }, row, { bytes: member.bytes, items, times }, signal),
     putBundle(objectStore, row, member.bytes, signal),
   ]);
   // After an error somebody may still look at it.

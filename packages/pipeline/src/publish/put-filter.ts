@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { filterKey, filterOfBundle, hasFilter } from '@packhouse/bundle';
+import { filterKey, filterOfBundle } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { BundleRow, Database, NewBundle } from '@packhouse/database';
 import { type FilterFile, type Signer, sealFilter } from '@packhouse/manifest';
@@ -17,17 +17,17 @@ type Filtered = Pick<BundleRow | NewBundle, 'kind' | 'firstBlock' | 'lastBlock' 
 
 /**
  * Makes the filter of a new bundle, of the items of its fragments where they are known, and writes it beside the bundle;
- * safe to repeat. Null for kinds without filters, and
+ * safe to repeat. Null for blocks, which have their times themselves, and
  * for records that no filter can be made of: such a bundle is published without, and is loaded by everybody.
  * Throws OBJECT_MISMATCH, and errors of the store.
  */
 export async function putFilter(
   parts: PutFilterParts,
   bundle: Filtered,
-  { bytes, items }: { bytes: Buffer; items: readonly (Buffer | null)[] },
+  { bytes, ...known }: { bytes: Buffer; items?: readonly (Buffer | null)[]; times: readonly number[] | null },
   signal: AbortSignal,
 ): Promise<FilterFile | null> {
-  const filter = await makeFilter(parts, bundle, bytes, items);
+  const filter = await makeFilter(parts, bundle, bytes, known);
   return filter === null ? null : write(parts, bundle, filter, signal);
 }
 
@@ -39,10 +39,10 @@ export async function putFilter(
 export async function putFilterLater(
   parts: PutFilterParts & { database: Database; signers?: SignerSource | undefined },
   row: BundleRow,
-  { bytes, expected }: { bytes: Buffer; expected: FilterFile | null },
+  { bytes, expected, times }: { bytes: Buffer; expected: FilterFile | null; times: readonly number[] | null },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const filter = await makeFilter(parts, row, bytes);
+  const filter = await makeFilter(parts, row, bytes, { times });
   if (filter === null) return false;
   const seal = async (signer: Signer | undefined): Promise<Buffer> =>
     signer === undefined ? filter : sealFilter(filter, row.sha256, signer);
@@ -56,11 +56,11 @@ async function makeFilter(
   { context }: PutFilterParts,
   { kind, firstBlock, lastBlock, fragments }: Filtered,
   bytes: Buffer,
-  items: readonly (Buffer | null)[] = [],
+  known: Parameters<typeof filterOfBundle>[1],
 ): Promise<Buffer | null> {
-  if (!hasFilter(kind)) return null;
+  if (kind === 'blocks') return null;
   try {
-    return Buffer.from(await filterOfBundle({ kind, fragments, bytes }, items));
+    return Buffer.from(await filterOfBundle({ kind, fragments, bytes }, known));
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
     context.logger.warn(

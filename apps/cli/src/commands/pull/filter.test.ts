@@ -19,7 +19,7 @@ afterEach(() => rm(cwd, { recursive: true }));
 const read = (
   options: { address?: string[]; topic?: string[]; abi?: string },
   kind: 'logs' | 'traces' = 'logs',
-) => readFilter(memoryIo({ cwd }).io, kind, { address: [], topic: [], ...options });
+) => readFilter(memoryIo({ cwd }).io, { kind, peer: undefined }, { address: [], topic: [], ...options });
 
 it('accounts and events are read, names by the ABI, whose other events get no columns', async () => {
   const { match, decoder } = await read({

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
-import { type AbiColumns, abiColumns, compileAbi, getMatch, type Match } from '@packhouse/client';
+import { type AbiColumns, abiColumns, compileAbi, getMatch, type Match, type Peer } from '@packhouse/client';
 import type { CliIo } from '../../terminal/io.js';
 import { usageError } from '../../terminal/parse.js';
 
@@ -13,7 +13,7 @@ export interface FilterOptions {
 }
 
 /** Which rows are pulled, and what is added to them. */
-interface RowFilter {
+export interface RowFilter {
   match: Match;
   decoder?: AbiColumns;
 }
@@ -25,12 +25,22 @@ const MAX_ABI_BYTES = 16_777_216;
  * Reads --address (one or several, with commas), --topic (first topics, of which one is enough) and --abi. Throws USAGE
  * and ABI_INVALID.
  */
-export async function readFilter(io: CliIo, kind: Kind, options: FilterOptions): Promise<RowFilter> {
+export async function readFilter(
+  io: CliIo,
+  { kind, peer }: { kind: Kind; peer: Peer | undefined },
+  options: FilterOptions,
+): Promise<RowFilter> {
   const { abi, topic = [] } = options;
   if (kind !== 'logs' && (abi !== undefined || topic.length > 0)) {
     throw usageError(
       `${abi === undefined ? '--topic' : '--abi'} is for logs, but --kind is ${kind}.`,
       'Leave it out, or pull --kind logs.',
+    );
+  }
+  if (abi !== undefined && peer === 'ethereum-etl') {
+    throw usageError(
+      '--abi needs columns of topics, which ethereum-etl does not have.',
+      'Leave out --schema.',
     );
   }
   const decoder = abi === undefined ? null : await compileAbi(await readAbiFile(io, abi));

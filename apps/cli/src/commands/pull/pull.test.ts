@@ -20,8 +20,14 @@ afterEach(() => rm(cwd, { recursive: true, force: true }));
 const pull = (...args: string[]) => run(['pull', ...args], { cwd, env: { PACKHOUSE_API_KEY: KEY } });
 
 it.each([
-  [[URL], /required option '--kind <kind>'/],
-  [[URL, '--kind', 'logs,blocks'], /--kind takes one kind/],
+  [[URL], /required option '--kind <kinds>'/],
+  [[URL, '--kind', 'logs,blocks', '--format', 'csv', '--out', '-'], /Only one kind can be written to stdout/],
+  [
+    [URL, '--kind', 'logs,traces', '--format', 'postgres://h/d?table=x'],
+    /--format names one table for several kinds/,
+  ],
+  [[URL, '--kind', 'logs', '--schema', 'dune', '--format', 'csv'], /There is no schema "dune"/],
+  [[URL, '--kind', 'logs', '--schema', 'cryo'], /--schema needs a format of rows/],
   [[URL, '--kind', 'tokens'], /There is no kind "tokens"/],
   [[URL, '--kind', 'logs', '--from', 'x'], /--from takes a block or a date/],
   [

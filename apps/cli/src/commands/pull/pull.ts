@@ -9,6 +9,7 @@ import {
   looksLikeBound,
   type Match,
   mirrorFiles,
+  type Peer,
   parseBound,
   planMirror,
   quoteFiles,
@@ -19,7 +20,7 @@ import { counted, formatBytes, formatRange } from '../../terminal/format.js';
 import { type CliIo, print } from '../../terminal/io.js';
 import { parseKinds, usageError } from '../../terminal/parse.js';
 import { readApiKey } from './api-key.js';
-import { type FilterOptions, readFilter } from './filter.js';
+import { type FilterOptions, type RowFilter, readFilter } from './filter.js';
 import { type PullRequest, showFiles, withMirror } from './open-mirror.js';
 import { pullToTarget } from './rows.js';
 import { PARTIAL, printMissing, printSkipped, summarise } from './summary.js';
@@ -32,6 +33,7 @@ interface PullOptions extends FilterOptions {
   format: string;
   out?: string;
   partition?: string;
+  schema: string;
   bytes?: string;
   mirror?: string;
   apiKeyFile?: string;
@@ -52,7 +54,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
     'https://data.example.com/ethereum --kind logs --from 17M --to +1000 --format parquet --out usdt',
   )
     .argument('<url>', 'URL of a network at a gateway')
-    .requiredOption('--kind <kind>', `Kind: ${KINDS.join(', ')}`)
+    .requiredOption('--kind <kinds>', `Kinds, comma-separated: ${KINDS.join(', ')}; or all`)
     .option(
       '--from <block>',
       'First block: 17000000, 17M, -1000 (before the end) or a date (default: the first published block)',
@@ -77,8 +79,15 @@ export function addPullCommand(program: Command, io: CliIo): void {
       collect,
     )
     .option('--abi <file>', 'Decode logs into columns: a JSON ABI, an artifact, or lines "event Transfer(…)"')
-    .option('--out <path>', 'Output folder or file, or - for stdout (default: <network>-<kind>)')
-    .option('--bytes <form>', 'Hashes, addresses, topics and data in tables: text or blob', 'text')
+    .option(
+      '--out <path>',
+      'Output folder or file, or - for stdout; of several kinds each has its folder or table there (default: <network>-<kind>)',
+    )
+    .option('--schema <name>', 'Columns and names of files: packhouse, cryo or ethereum-etl', 'packhouse')
+    .option(
+      '--bytes <form>',
+      'Hashes, addresses, topics and data in tables: text or blob (default: text; blob with --schema cryo)',
+    )
     .option('--partition <blocks>', 'Blocks per folder network=/kind=/from= of rows')
     .option(
       '--mirror <folder>',
@@ -94,18 +103,20 @@ export function addPullCommand(program: Command, io: CliIo): void {
     .option('--dry-run', 'Estimate requests and bytes, and download nothing')
     .option('--json', 'Print one JSON object per file, and a summary')
     .action(async (url: string, options: PullOptions) => {
-      const asked = readOptions(url, options);
-      const filter = await readFilter(io, asked.kind, options);
+      const all = readOptions(url, options);
+      const filters: RowFilter[] = [];
+      for (const { kind, peer } of all) filters.push(await readFilter(io, { kind, peer }, options));
       const apiKey = await readApiKey(io, options.apiKeyFile);
       const address = gatewayAddress(url, apiKey);
       const waits: PullRequest['waits'] = {};
       const http = createHttp({ apiKey, onWait: (wait) => waits.wait?.(wait) });
       try {
-        if (options.dryRun === true) await dryRun(io, { ...asked, match: filter.match, address, http });
-        else if (asked.target === null) await pull(io, { ...asked, address, http, waits });
-        else {
-          const target = asked.target;
-          await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
+        for (const [at, asked] of all.entries()) {
+          const filter = filters[at] as RowFilter;
+          const { target } = asked;
+          if (options.dryRun === true) await dryRun(io, { ...asked, match: filter.match, address, http });
+          else if (target === null) await pull(io, { ...asked, address, http, waits });
+          else await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
         }
       } finally {
         await http.close();
@@ -113,9 +124,11 @@ export function addPullCommand(program: Command, io: CliIo): void {
     });
 }
 
-/** What the command line asks for. */
+/** What the command line asks for of one kind. */
 interface Asked {
   kind: Kind;
+  /** The program whose columns the rows have; undefined: packhouse. */
+  peer: Peer | undefined;
   from: Bound | undefined;
   to: Bound | undefined;
   /** As it is shown. */
@@ -127,15 +140,19 @@ interface Asked {
 
 type Pull = Asked & Gateway;
 
-function readOptions(url: string, options: PullOptions): Asked {
+function readOptions(url: string, options: PullOptions): Asked[] {
   const kinds = parseKinds(options.kind);
-  const [kind] = kinds;
-  if (kind === undefined || kinds.length > 1) {
-    throw usageError('--kind takes one kind.', 'Pull each kind into a folder of its own.');
-  }
   const network = /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
-  const name = `${network}-${kind}`;
-  const target = readTarget(options.format, { ...options, name });
+  return kinds.map((kind) => readKind({ kind, network, isOne: kinds.length === 1 }, options));
+}
+
+function readKind(
+  { kind, network, isOne }: { kind: Kind; network: string; isOne: boolean },
+  options: PullOptions,
+): Asked {
+  const out = isOne ? options.out : ofKind(options, kind);
+  const mirror = isOne || options.mirror === undefined ? options.mirror : path.join(options.mirror, kind);
+  const target = readTarget(options.format, { ...options, out, mirror, network, kind, isOne });
   if (options.to !== undefined && !looksLikeBound(options.to)) {
     // Not repeated: the address of a database may have a password in it.
     throw usageError('--to takes a block or a date.', 'Name a format of rows with --format.');
@@ -149,12 +166,19 @@ function readOptions(url: string, options: PullOptions): Asked {
   }
   return {
     kind,
+    peer: target?.peer,
     from: options.from === undefined ? undefined : parseBound(options.from, '--from'),
     to: options.to === undefined ? undefined : parseBound(options.to, '--to'),
-    out: target?.label ?? options.out ?? name,
+    out: target?.label ?? out ?? `${network}-${kind}`,
     target,
     options,
   };
+}
+
+/** Where one of several kinds goes to: a folder in that of all, or a table in their file. Throws USAGE. */
+function ofKind({ out, format }: PullOptions, kind: Kind): string | undefined {
+  if (out === '-') throw usageError('Only one kind can be written to stdout.', 'Give a folder with --out.');
+  return out === undefined || format === 'duckdb' ? out : path.join(out, kind);
 }
 
 async function dryRun(
@@ -188,10 +212,10 @@ async function freeSpace(folder: string): Promise<number> {
 }
 
 async function pull(io: CliIo, request: Pull & PullRequest): Promise<void> {
-  const { from, to, out, options, http } = request;
+  const { kind, from, to, out, options, http } = request;
   await withMirror(io, request, path.resolve(io.cwd, out), [], async (mirror) => {
     const plan = await planMirror(mirror, { from, to, partial: options.partial, check: options.check });
     const ended = await showFiles(io, plan, request, (onBytes) => mirrorFiles(mirror, plan, onBytes));
-    await summarise(io, { plan, out, json: options.json === true, requests: http.sent, ...ended });
+    await summarise(io, { kind, plan, out, json: options.json === true, requests: http.sent, ...ended });
   });
 }

@@ -4,8 +4,10 @@ import path from 'node:path';
 import {
   type AbiColumns,
   findReplaced,
+  hasReceiptColumns,
   type Match,
   type Mirror,
+  openReceipts,
   openSink,
   planMirror,
   pullRows,
@@ -36,7 +38,8 @@ export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
   const kept = target.work === null ? beside : resolve(target.work);
   const work = kept ?? (await mkdtemp(path.join(tmpdir(), 'packhouse-pull-')));
   const pullRowsFrom = async (mirror: Mirror): Promise<void> => {
-    const own = toSchema(kind, { bytes: target.bytes ?? false });
+    const { peer, text, partition, keep, bytes = false } = target;
+    const own = toSchema(kind, { bytes, peer, text });
     const schema = decoder === undefined ? own : decoder.schema(own);
     const origin = { base: address.base, kind, schema: schema.name, match };
     const network = mirror.state.log?.network ?? 'network';
@@ -44,22 +47,30 @@ export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
       io.stdout.write(text);
       await drained(io);
     };
+    let receipts: Awaited<ReturnType<typeof openReceipts>> | undefined;
     const sink = await openSink(target.sink(resolve, writeText), { schema, origin, network });
     try {
       const before = sink.state.rows;
       const replaced = findReplaced(mirror, sink);
       const range = { from: pull.from, to: pull.to, partial: options.partial };
-      const whole = await planMirror(mirror, { ...range, passing: !target.keep, has: sink.state.done });
+      const whole = await planMirror(mirror, { ...range, passing: !keep, has: sink.state.done });
       const plan = await skipFiles(mirror, whole, match);
-      const { keep, partition } = target;
-      const parts = { mirror, plan, sink, match, keep, partition, extend: decoder?.extend };
-      const ended = await showFiles(textIo, plan, pull, (onBytes) => pullRows({ ...parts, onBytes }));
+      if (hasReceiptColumns(own) && plan.files > 0) {
+        receipts = await openReceipts(mirror, plan, { folder: path.join(work, 'of-receipts'), keep });
+      }
+      const parts = { mirror, plan, sink, match, schema: own, receipts, keep, partition };
+      const ended = await showFiles(textIo, plan, pull, (onBytes) =>
+        pullRows({ ...parts, extend: decoder?.extend, onBytes }),
+      );
       const all = sink.state.rows;
-      const rows = { added: all - before, all, undecoded: decoder?.undecoded ?? null, replaced };
+      const undecoded = decoder?.undecoded ?? null;
+      const withoutReceipts = receipts?.missing ?? null;
+      const rows = { added: all - before, all, undecoded, withoutReceipts, replaced };
       const json = options.json === true;
-      await summarise(textIo, { plan, out: target.label, json, requests: http.sent, rows, ...ended });
+      await summarise(textIo, { kind, plan, out: target.label, json, requests: http.sent, rows, ...ended });
       io.exitCode = textIo.exitCode;
     } finally {
+      await receipts?.close();
       await sink.close();
     }
   };

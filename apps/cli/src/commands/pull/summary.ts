@@ -1,4 +1,4 @@
-import type { BlockRange } from '@packhouse/chain';
+import type { BlockRange, Kind } from '@packhouse/chain';
 import type { MirrorPlan } from '@packhouse/client';
 import { counted, formatBytes, formatCount, formatRange, toPublicRange } from '../../terminal/format.js';
 import { type CliIo, print } from '../../terminal/io.js';
@@ -10,6 +10,7 @@ const SHOWN = 5;
 
 /** The result of a pull. */
 interface Ended {
+  kind: Kind;
   plan: MirrorPlan;
   out: string;
   json: boolean;
@@ -17,13 +18,20 @@ interface Ended {
   downloaded: number;
   faults: number;
   /**
-   * Rows added, all rows of the target, and added rows without a matching event in the ABI; absent: files were pulled.
+   * Rows added, all rows of the target, added rows without a matching event in the ABI, and blocks without published
+   * receipts; absent: files were pulled.
    */
-  rows?: { added: number; all: number; undecoded: number | null; replaced: readonly BlockRange[] };
+  rows?: {
+    added: number;
+    all: number;
+    undecoded: number | null;
+    withoutReceipts: number | null;
+    replaced: readonly BlockRange[];
+  };
 }
 
 /** Prints what was pulled and what is missing; sets the exit code. */
-export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: Ended): Promise<void> {
+export async function summarise(io: CliIo, { kind, plan, out, json, rows, ...end }: Ended): Promise<void> {
   const { range, files, bytes, skippedFiles = 0, holes, limitedTo, network } = plan;
   const { replaced = [] } = rows ?? {};
   const whole = holes.length === 0 && limitedTo === null && end.faults === 0 && replaced.length === 0;
@@ -33,6 +41,7 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       event: 'end',
       ok: whole,
       network,
+      kind,
       from: range.firstBlock,
       to: range.lastBlock,
       files,
@@ -42,6 +51,7 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       rows: rows?.added,
       allRows: rows?.all,
       undecoded: rows?.undecoded,
+      withoutReceipts: rows?.withoutReceipts,
       replaced: rows && replaced.map(toPublicRange),
       holes,
       limitedTo,
@@ -66,6 +76,12 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
     await print(
       io,
       `${counted(rows.undecoded, 'row')} without a matching event in the ABI: their arguments are null.`,
+    );
+  }
+  if (rows?.withoutReceipts) {
+    await print(
+      io,
+      `${counted(rows.withoutReceipts, 'block')} without published receipts: what is of those is null in their transactions.`,
     );
   }
   for (const { firstBlock, lastBlock } of replaced.slice(0, SHOWN)) {

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import type { SinkTarget } from '@packhouse/client';
+import type { Kind } from '@packhouse/chain';
+import { PEERS, type Peer, type SinkTarget } from '@packhouse/client';
 import { usageError } from '../../terminal/parse.js';
 
 /** A target of rows, as the command line names it. */
@@ -13,26 +14,39 @@ export interface RowTarget {
   partition: number | undefined;
   /** Whether addresses, hashes, topics and data are bytes, not text. */
   bytes?: boolean;
+  /** The program whose columns they have; absent: packhouse. */
+  peer?: Peer | undefined;
+  /** Whether they are written as text. */
+  text: boolean;
   /** The folder of rows, if they are files. */
   folder: string | null;
   sink(resolve: (file: string) => string, write: (text: string) => Promise<void>): SinkTarget;
 }
 
 interface TargetOptions {
-  out?: string;
+  out: string | undefined;
   partition?: string;
-  mirror?: string;
+  mirror: string | undefined;
+  schema: string;
   bytes?: string;
-  /** `<network>-<kind>`. */
-  name: string;
+  network: string;
+  kind: Kind;
+  /** Whether it is the only kind. */
+  isOne: boolean;
 }
 
 const FORMATS = ['mirror', 'parquet', 'duckdb', 'jsonl', 'csv'] as const;
 
-/** Reads --format, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
+/** Reads --format, --out, --partition, --mirror, --schema and --bytes; null: the target is a mirror. Throws USAGE. */
 export function readTarget(text: string, options: TargetOptions): RowTarget | null {
-  const target = getTarget(text, options);
-  const { bytes = 'text' } = options;
+  const peer = readPeer(options.schema);
+  const found = getTarget(text, options);
+  if (found === null && peer !== undefined) {
+    throw usageError('--schema needs a format of rows.', 'Add --format parquet.');
+  }
+  const target = found === null ? null : { ...found, peer };
+  // As cryo has them.
+  const { bytes = peer === 'cryo' && target?.text === false ? 'blob' : 'text' } = options;
   if (bytes === 'text') return target;
   if (bytes !== 'blob') throw usageError(`--bytes takes text or blob, got "${bytes.slice(0, 60)}".`);
   if (target === null || TEXT_FORMATS.has(text)) {
@@ -42,6 +56,15 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
     );
   }
   return { ...target, bytes: true };
+}
+
+function readPeer(name: string): Peer | undefined {
+  const peer = PEERS.find((each) => each === name);
+  if (peer !== undefined || name === 'packhouse') return peer;
+  throw usageError(
+    `There is no schema "${name.slice(0, 60)}".`,
+    `The schemas are packhouse, ${PEERS.join(' and ')}.`,
+  );
 }
 
 const TEXT_FORMATS: ReadonlySet<string> = new Set(['jsonl', 'csv']);
@@ -55,7 +78,8 @@ function getTarget(text: string, options: TargetOptions): RowTarget | null {
       `The formats are ${FORMATS.join(', ')} and postgres://…/database?table=logs.`,
     );
   }
-  const { out = options.name, mirror } = options;
+  const { network, kind, mirror } = options;
+  const { out = `${network}-${kind}` } = options;
   if (format === 'mirror') {
     const wrong = mirror === undefined ? options.partition && '--partition' : '--mirror';
     if (wrong) throw usageError(`${wrong} needs a format of rows.`, 'Add --format jsonl.');
@@ -75,6 +99,7 @@ function getTarget(text: string, options: TargetOptions): RowTarget | null {
       work: mirror ?? null,
       keep,
       partition,
+      text: true,
       folder: null,
       sink: (_, write) => ({ format, write }),
     };
@@ -90,35 +115,36 @@ function getTarget(text: string, options: TargetOptions): RowTarget | null {
     work: mirror ?? null,
     keep,
     partition,
+    text: TEXT_FORMATS.has(format),
     folder: out,
     sink: (resolve) => ({ format, folder: resolve(out), partition }),
   };
 }
 
-function duckDbTarget({ out, partition, mirror, name }: TargetOptions): RowTarget {
+function duckDbTarget({ out, partition, mirror, network, kind, isOne }: TargetOptions): RowTarget {
   if (out === '-' || partition !== undefined) {
     throw usageError(
       'A DuckDB file cannot be written to stdout or partitioned.',
       'Give a file, for example --out usdt.duckdb.',
     );
   }
-  const file = out ?? `${name}.duckdb`;
-  const table = getKind(name);
+  const file = out ?? `${isOne ? `${network}-${kind}` : network}.duckdb`;
+  const table = kind;
   return {
     label: file,
     work: mirror ?? path.join(`${file}.packhouse`, table),
     keep: mirror !== undefined,
     partition: undefined,
+    text: false,
     folder: null,
     sink: (resolve) => ({ format: 'duckdb', file: resolve(file), table }),
   };
 }
 
-function getKind(name: string): string {
-  return name.slice(name.lastIndexOf('-') + 1);
-}
-
-function postgresTarget(text: string, { out, partition, mirror, name }: TargetOptions): RowTarget {
+function postgresTarget(
+  text: string,
+  { out, partition, mirror, network, kind, isOne }: TargetOptions,
+): RowTarget {
   if (!URL.canParse(text)) {
     throw usageError(
       '--format has an invalid Postgres URL.',
@@ -128,15 +154,23 @@ function postgresTarget(text: string, { out, partition, mirror, name }: TargetOp
   const wrong = out === undefined ? partition && '--partition' : '--out';
   if (wrong) throw usageError(`${wrong} is for files, but the target is a table.`, 'Leave it out.');
   const url = new URL(text);
-  const table = url.searchParams.get('table') ?? getKind(name);
+  const named = url.searchParams.get('table');
+  if (named !== null && !isOne) {
+    throw usageError(
+      '--format names one table for several kinds.',
+      'Leave out ?table=: each kind has its own.',
+    );
+  }
+  const table = named ?? kind;
   if (table === '') throw usageError('The table name of --format is empty.', 'For example ?table=logs.');
   url.searchParams.delete('table');
   return {
     // Without the address: it may hold a password.
     label: `the table ${table}`,
-    work: mirror ?? `${name}.packhouse`,
+    work: mirror ?? `${network}-${kind}.packhouse`,
     keep: mirror !== undefined,
     partition: undefined,
+    text: false,
     folder: null,
     sink: () => ({ format: 'postgres', url: url.href, table }),
   };
