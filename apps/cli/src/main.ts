@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { captureWarnings, requireWebAssembly } from '@packhouse/runtime';
+import { captureWarnings, guardConnections, requireWebAssembly } from '@packhouse/runtime';
 import { runCli } from './cli.js';
 import { finish, STOPPED_BY, Stopped } from './terminal/finish.js';
 import { type CliIo, OutputEnded } from './terminal/io.js';
@@ -36,15 +36,14 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // A closed stdout (`| head`) ends the run as Ctrl-C does.
 process.stdout.on('error', (cause) => stop.abort(new OutputEnded('stdout is closed', { cause })));
 process.stderr.on('error', () => undefined);
+// What no command can catch, such as an error in an event of a library.
+const end = async (error?: unknown): Promise<never> => process.exit(await finish(io, error));
+process.once('uncaughtException', end).once('unhandledRejection', end);
 
-process.exit(
-  await run().then(
-    () => finish(io),
-    (error: unknown) => finish(io, error),
-  ),
-);
+await run().then(() => end(), end);
 
 async function run(): Promise<void> {
   requireWebAssembly();
+  guardConnections();
   return runCli(io, process.argv.slice(2));
 }

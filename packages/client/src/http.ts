@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { isPackhouseError, PackhouseError, redact, systemClock } from '@packhouse/runtime';
+import { guardConnections, isPackhouseError, PackhouseError, redact, systemClock } from '@packhouse/runtime';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { GatewayAddress } from './gateway-address.js';
 
@@ -89,6 +89,7 @@ function throughProxies(): Dispatcher {
 
 /** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY; USAGE if one is no address. */
 export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOptions): Http {
+  guardConnections();
   const dispatcher = throughProxies();
   let sent = 0;
 

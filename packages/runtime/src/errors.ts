@@ -45,6 +45,20 @@ export function isBudgetError(error: unknown): error is PackhouseError {
   return isPackhouseError(error, 'BUDGET_EXHAUSTED') || isPackhouseError(error, 'BUDGET_UNAVAILABLE');
 }
 
+/** An error for the end of a process: unchanged if it is of the catalogue, else INTERNAL with the first line of its message. */
+export function toFinalError(error: unknown, hint?: string): PackhouseError {
+  if (error instanceof PackhouseError) return error;
+  const said = describeError(error)
+    .split('\n', 1)[0]
+    ?.replace(/[.:]*$/, '');
+  return new PackhouseError({
+    code: 'INTERNAL',
+    message: `Packhouse failed: ${said === '' ? 'no reason is known' : said}.`,
+    hint,
+    cause: error,
+  });
+}
+
 /** One line for operators: the sentence, the hint, the code. Never a stack trace. */
 export function describeError(error: unknown): string {
   if (error instanceof PackhouseError) {

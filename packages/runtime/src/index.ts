@@ -1,8 +1,15 @@
 export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export type { Context } from './context.js';
-export { describeError, isBudgetError, isPackhouseError, PackhouseError } from './errors.js';
+export {
+  describeError,
+  isBudgetError,
+  isPackhouseError,
+  PackhouseError,
+  toFinalError,
+} from './errors.js';
 export { getOrAdd } from './get-or-add.js';
+export { guardConnections } from './guard-connections.js';
 export { getWeight, heavier } from './heavier.js';
 export { startMetrics } from './metrics-server.js';
 export { createLogger, type Logger } from './observe/logger.js';

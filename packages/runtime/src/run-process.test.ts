@@ -93,7 +93,9 @@ describe('runProcess', () => {
       `${ALIVE} setImmediate(() => void Promise.reject(new Error('forgotten at http://u:hunter2@node.example')));`,
     );
     expect(await closed).toEqual([70, null]);
-    expect(output.err).toContain('packhouse test: forgotten at http://***@node.example\n');
+    expect(output.err).toContain(
+      'packhouse test: Packhouse failed: forgotten at http://***@node.example. [INTERNAL]\n',
+    );
     expect(output.err).not.toContain('hunter2');
   });
 

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { captureWarnings } from './capture-warnings.js';
 import type { Context } from './context.js';
-import { describeError, PackhouseError } from './errors.js';
+import { describeError, toFinalError } from './errors.js';
+import { guardConnections } from './guard-connections.js';
 import { createLogger, type LogLevel } from './observe/logger.js';
 import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
 import { redact } from './observe/redact.js';
@@ -62,16 +63,17 @@ export async function runProcess<S extends SettingsSchema>(
     if (supervised && host.connected) host.send?.(message, undefined, undefined, () => undefined);
   };
   const fail = (error: unknown): never => {
-    const known = error instanceof PackhouseError;
-    const exitCode = known ? error.exitCode : 70;
-    const message = redact(describeError(error));
-    notify({ type: 'fatal', code: known ? error.code : 'INTERNAL', message, exitCode });
+    const known = toFinalError(error);
+    const { code, exitCode } = known;
+    const message = redact(describeError(known));
+    notify({ type: 'fatal', code, message, exitCode });
     host.stderr.write(`packhouse ${options.name}: ${message}\n`);
     return host.exit(exitCode);
   };
   let shutdown: Shutdown | undefined;
   try {
     requireWebAssembly();
+    guardConnections();
     const settings = loadSettings(options.settings, host.env);
     const { LOG_LEVEL: level, DRAIN_LIMIT_MS: limitMs } = settings as {
       LOG_LEVEL?: LogLevel;

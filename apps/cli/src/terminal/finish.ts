@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { describeError, PackhouseError, redact } from '@packhouse/runtime';
+import { describeError, PackhouseError, redact, toFinalError } from '@packhouse/runtime';
 import { type CliIo, harmless, OutputEnded } from './io.js';
 
 /** Exit codes of a run that a signal ended, as a shell reports them. */
@@ -12,6 +12,8 @@ export class Stopped extends Error {
   }
 }
 
+const AGAIN = 'Run it again: what was finished is kept. PACKHOUSE_DEBUG=1 prints where it failed.';
+
 /** How long output may still take that nobody reads, after a signal, in milliseconds. */
 const LAST_OUTPUT_MS = 1_000;
 
@@ -23,8 +25,10 @@ const LAST_OUTPUT_MS = 1_000;
 export async function finish(io: CliIo, error?: unknown): Promise<number> {
   let code = io.exitCode;
   const failed = (failure: unknown): void => {
-    code = getExitCode(failure);
-    const text = `packhouse: ${redact(describeError(failure))}\n`;
+    const known = failure instanceof Stopped ? failure : toFinalError(failure, AGAIN);
+    code = known instanceof Stopped ? STOPPED_BY[known.by] : known.exitCode;
+    const stack = failure instanceof Error && io.env.PACKHOUSE_DEBUG === '1' ? `${failure.stack}\n` : '';
+    const text = redact(`${stack}packhouse: ${describeError(known)}\n`);
     io.stderr.write(io.stderr.isTTY ? harmless(text) : text);
   };
   if (error !== undefined && !(error instanceof OutputEnded)) failed(error);
@@ -42,11 +46,6 @@ export async function finish(io: CliIo, error?: unknown): Promise<number> {
     await flush(io);
   }
   return code;
-}
-
-function getExitCode(error: unknown): number {
-  if (error instanceof Stopped) return STOPPED_BY[error.by];
-  return error instanceof PackhouseError ? error.exitCode : 70;
 }
 
 /** Waits until stdout and stderr are written; resolves to why stdout was not. */
