@@ -63,6 +63,32 @@ CREATE TABLE packhouse.back_pressure (
 COMMENT ON TABLE packhouse.back_pressure IS
   'Networks for which no new block is fetched because the staging area is full.';
 
+CREATE TABLE packhouse.lease (
+  name text PRIMARY KEY,
+  holder uuid,
+  token int8 NOT NULL,
+  expires_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+COMMENT ON TABLE packhouse.lease IS
+  'Work that one process at a time does. A lease is free once it has expired, or no session has the advisory lock of its holder.';
+COMMENT ON COLUMN packhouse.lease.holder IS 'Of one connection of one process; null: given back';
+COMMENT ON COLUMN packhouse.lease.token IS 'Rises each time the lease is taken, so that a write of an earlier holder is refused.';
+COMMENT ON COLUMN packhouse.lease.expires_at IS 'Renewed every few seconds; of a lease given back, when that was.';
+
+CREATE FUNCTION packhouse.require_lease(of_name text, of_holder uuid, of_token int8) RETURNS void LANGUAGE plpgsql AS $$
+-- Raises PHL01 unless this holder has the lease; null: none is needed. No other takes it before the transaction ends.
+BEGIN
+  IF of_name IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM FROM packhouse.lease
+  WHERE name = of_name AND holder = of_holder AND token = of_token AND expires_at > clock_timestamp() FOR SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the lease "%" is not held any more', of_name USING ERRCODE = 'PHL01';
+  END IF;
+END
+$$;
+
 ----------------------------------------------------------------------------------------------------------- requested
 
 CREATE TABLE packhouse.backfill (

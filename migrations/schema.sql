@@ -282,6 +282,18 @@ CREATE TABLE packhouse.key_usage (
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
+-- Work that one process at a time does. A lease is free once it has expired, or no session has the advisory lock of its holder.
+CREATE TABLE packhouse.lease (
+  name text NOT NULL,
+  -- Of one connection of one process; null: given back
+  holder uuid,
+  -- Rises each time the lease is taken, so that a write of an earlier holder is refused.
+  token bigint NOT NULL,
+  -- Renewed every few seconds; of a lease given back, when that was.
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT lease_pkey PRIMARY KEY (name)
+) WITH (fillfactor=50);
+
 -- One row per entry, ten million and more: no column is null (no bitmap), wide columns come first (no padding), repeated texts are in other tables. The JSON line is made from the row; its stored hash shows that it is the same.
 CREATE TABLE packhouse.manifest (
   first_block bigint NOT NULL,
@@ -1172,6 +1184,23 @@ BEGIN
   SELECT array_agg(network_id) INTO networks FROM reopened;
   IF networks IS NOT NULL THEN PERFORM packhouse.raise_requested_version(networks); END IF;
   RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.require_lease(of_name text, of_holder uuid, of_token bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+-- Raises PHL01 unless this holder has the lease; null: none is needed. No other takes it before the transaction ends.
+BEGIN
+  IF of_name IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM FROM packhouse.lease
+  WHERE name = of_name AND holder = of_holder AND token = of_token AND expires_at > clock_timestamp() FOR SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the lease "%" is not held any more', of_name USING ERRCODE = 'PHL01';
+  END IF;
 END
 $function$;
 

@@ -1,4 +1,4 @@
-import { type Database, withLock } from '@packhouse/database';
+import { type Database, type Fence, withLock } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import {
   createBackPressure,
@@ -48,14 +48,16 @@ export async function leadNetwork(parts: LeadParts, until: AbortSignal): Promise
   const { context, database, network } = parts;
   const term = openScope(context.signal, until);
   await repeat(parts, 'leading', term.signal, async () => {
-    await withLock(database, `lead:${network.id}`, term.signal, (signal) => leadOnce(parts, signal));
+    await withLock(database, `lead:${network.id}`, term.signal, (signal, fence) =>
+      leadOnce(parts, signal, fence),
+    );
     await context.clock.sleep(RETRY_LEAD_MS, term.signal);
   });
   term.close();
 }
 
 /** Follows the head, tries the rules, folds finished backfills and plans, until the signal is aborted. */
-async function leadOnce(parts: LeadParts, signal: AbortSignal): Promise<void> {
+async function leadOnce(parts: LeadParts, signal: AbortSignal, fence: Fence): Promise<void> {
   const { context, database, network, ingest, wake } = parts;
   // The upstreams may have changed.
   parts.forgetProbe();
@@ -74,7 +76,8 @@ async function leadOnce(parts: LeadParts, signal: AbortSignal): Promise<void> {
   };
   const follower = createHeadFollower({
     ...parts,
-    ingest: { ...ingest, mayStage: () => !severe },
+    // A leader that was cut off and does not know it moves neither the head nor what is staged.
+    ingest: { ...ingest, database: database.network(network.id, fence), mayStage: () => !severe },
     moved: wake.ring,
   });
   signal.addEventListener('abort', follower.close, { once: true });

@@ -9,6 +9,8 @@ export interface StallingProxy {
   stall(): void;
   /** What was held back goes on its way. */
   resume(): void;
+  /** From now on what comes to (`answers`: from) the server is thrown away, on connections that exist now. */
+  lose(what: 'requests' | 'answers'): void;
   close(): Promise<void>;
 }
 
@@ -16,15 +18,20 @@ export interface StallingProxy {
 export async function startStallingProxy(target: string): Promise<StallingProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const nears = new WeakSet<Socket>();
+  const lossy = new WeakSet<Socket>();
   let stalled = false;
   const server = createServer((near) => {
     const far = dial(Number(port), hostname);
+    nears.add(near);
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(from);
-      from.on('data', (bytes) => to.write(bytes));
+      from.on('data', (bytes) => {
+        if (!lossy.has(from)) to.write(bytes);
+      });
       from.on('end', () => to.end());
       from.on('error', () => to.destroy());
       from.on('close', () => {
@@ -48,6 +55,9 @@ export async function startStallingProxy(target: string): Promise<StallingProxy>
     resume: () => {
       stalled = false;
       for (const socket of sockets) socket.resume();
+    },
+    lose: (what) => {
+      for (const socket of sockets) if (nears.has(socket) === (what === 'requests')) lossy.add(socket);
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

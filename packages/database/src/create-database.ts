@@ -1,9 +1,10 @@
 import type { Kind } from '@packhouse/chain';
 import type { Signer } from '@packhouse/manifest';
-import { type Context, getOrAdd, type Metrics } from '@packhouse/runtime';
+import { type Context, getOrAdd } from '@packhouse/runtime';
+import { createBlockingCheck } from './connection/blocking-sessions.js';
 import { type Connections, createConnections, statement } from './connection/connections.js';
 import type { ConnectionLimits } from './connection/connector.js';
-import { createTryLock } from './connection/try-lock.js';
+import { createLeases, type Fence } from './connection/leases.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
@@ -63,14 +64,14 @@ export function createDatabase(options: {
   applicationName: string;
   limits?: ConnectionLimits;
 }): Database {
-  return openAll(createConnections(options), options.context.metrics);
+  return openAll(createConnections(options), options.context);
 }
 
-function openAll(connections: Connections, metrics: Metrics) {
+function openAll(connections: Connections, context: Context) {
   const tools: PublishTools = { connections, origins: createOriginIds(connections), tips: new Map() };
   const clients = createClientNames(connections);
-  const alarms = createAlarms(connections, metrics);
-  const locks = createTryLock(connections);
+  const alarms = createAlarms(connections, context.metrics);
+  const locks = createLeases(connections);
   const networks = new Map<string, NetworkDatabase>();
   return {
     /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED if the schema does not fit this program. */
@@ -90,9 +91,14 @@ function openAll(connections: Connections, metrics: Metrics) {
       return alive;
     },
     networks: createNetworks(connections),
-    /** The data of one network, by the name it is registered under. */
-    network: (id: string): NetworkDatabase =>
-      getOrAdd(networks, id, () => openNetwork(tools, clients, alarms, id)),
+    /**
+     * The data of one network, by the name it is registered under. With a fence, changes of its head and drops of
+     * staged blocks throw LEASE_LOST once the lease is not held any more.
+     */
+    network: (id: string, fence?: Fence): NetworkDatabase =>
+      fence === undefined
+        ? getOrAdd(networks, id, () => openNetwork(tools, clients, alarms, id))
+        : openNetwork(tools, clients, alarms, id, fence),
     backfills: createAllBackfills(connections),
     alarms: alarms.all,
     staging: createAllStaging(connections),
@@ -114,7 +120,9 @@ function openAll(connections: Connections, metrics: Metrics) {
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),
-    /** Takes a session lock; null if another has it. On `release` or a lost connection it ends and `lost` is aborted. */
+    /** See createBlockingCheck. */
+    endBlocking: createBlockingCheck(connections, context),
+    /** Takes a lease; null if another has it. On `release` or when it could not be renewed, `lost` is aborted. */
     tryLock: locks.tryLock,
     close: async () => {
       await Promise.all([locks.close(), connections.close()]);
@@ -127,15 +135,16 @@ function openNetwork(
   clients: ClientNames,
   alarms: ReturnType<typeof createAlarms>,
   name: string,
+  fence?: Fence,
 ) {
   const { connections } = tools;
   const network = networkRef(connections, name);
   const bundles = createBundles(connections, network);
   return {
     backfills: createBackfills(connections, network),
-    head: createHead(connections, network),
+    head: createHead(connections, network, fence),
     alarms: alarms.of(network),
-    staging: createStaging(connections, network, clients),
+    staging: createStaging(connections, network, clients, fence),
     bundleFilters: createBundleFilters(connections, network),
     bundles: {
       ...bundles,

@@ -1,3 +1,4 @@
+export type { Fence, Lock } from './connection/leases.js';
 export { withLock } from './connection/with-lock.js';
 export type { Columns } from './coverage/columns.js';
 export type { Coverage } from './coverage/coverage.js';

@@ -199,10 +199,11 @@ test.each([
     await ingest(world.parts, window, signal);
   }
   const lost = new AbortController().signal;
+  const fence = { name: 'pack', holder: 'none', token: 1 };
   const packers = Array.from({ length: 10 }, () => {
     const database = another();
     return broken
-      ? { ...database, tryLock: async () => ({ release: async () => undefined, lost }) }
+      ? { ...database, tryLock: async () => ({ release: async () => undefined, lost, fence }) }
       : database;
   });
   const counts = { published: 0 };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PackhouseError } from '@packhouse/runtime';
+import { PackhouseError, POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from '@packhouse/runtime';
 import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import pg from 'pg';
 import { type Backend, type BackendOptions, queueUnavailable, toAddress } from './backend.js';
@@ -11,8 +11,10 @@ const SCHEMA = 'bullmq';
 /** Connections of one pool; a worker's pool uses one of them for LISTEN. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
+/** For an answer: BullMQ's statements take milliseconds. Without it, a lost one is waited for a quarter of an hour. */
+const ANSWER_MS = 20_000;
 /** Of every connection. Not as a parameter of its start, which PgBouncer refuses. */
-const SET_SEARCH_PATH = { text: `SET search_path = ${SCHEMA}`, query_timeout: CONNECT_MS };
+const SET_UP = { text: `SET search_path = ${SCHEMA}; ${POSTGRES_SESSION}`, query_timeout: CONNECT_MS };
 /** How long a connection stays open without work: BullMQ looks every few seconds, and a new connection costs more. */
 const IDLE_MS = 60_000;
 /**
@@ -147,12 +149,13 @@ function openPool(
   const pool = new pg.Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,
-    keepAlive: true,
+    ...POSTGRES_KEEP_ALIVE,
     connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
     idleTimeoutMillis: IDLE_MS,
     application_name: 'packhouse-queue',
     Client: GuardedClient,
-    onConnect: (client) => client.query(SET_SEARCH_PATH),
+    onConnect: (client) => client.query(SET_UP),
   });
   pool.on('error', onError);
   type Text = string | pg.QueryConfig;

@@ -4,6 +4,10 @@ import { type Backend, type BackendOptions, queueUnavailable, toAddress } from '
 import { bullConsumer, bullProducer } from './bull.js';
 
 const CONNECT_MS = 5_000;
+/** For the next answer, also of a worker's waiting command, which Redis ends after ten seconds; then it connects again. */
+const ANSWER_MS = 20_000;
+/** A connection on which nothing is asked is probed after so long. */
+const KEEP_ALIVE_MS = 10_000;
 const retryStrategy = (tries: number): number => Math.min(100 * 2 ** Math.min(tries, 5), 2_000);
 
 /** Stores jobs in Redis 6.2 or later. Throws QUEUE_UNAVAILABLE if the server does not answer now. */
@@ -21,7 +25,15 @@ export async function openRedisBackend(url: string, options: BackendOptions): Pr
     clients.delete(client);
   };
   const connect = (maxRetriesPerRequest: number | null): Redis =>
-    watch(new Redis(url, { connectTimeout: CONNECT_MS, retryStrategy, maxRetriesPerRequest }));
+    watch(
+      new Redis(url, {
+        connectTimeout: CONNECT_MS,
+        socketTimeout: ANSWER_MS,
+        keepAlive: KEEP_ALIVE_MS,
+        retryStrategy,
+        maxRetriesPerRequest,
+      }),
+    );
   // A producer that cannot write fails within seconds; a worker waits for the server without a limit.
   const producing = connect(3);
   const producerOptions = { ...options, abandon: () => end(producing) };

@@ -17,6 +17,7 @@ export { createMetrics, type Metrics, renderTogether } from './observe/metrics.j
 export { API_KEY, isApiKey, redact } from './observe/redact.js';
 export type { TallyCount, TallyTimes } from './observe/tallies.js';
 export { openTracing, type Span } from './observe/tracing.js';
+export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './postgres-sessions.js';
 export { isAlive, processStart } from './process-start.js';
 export { repeat } from './repeat.js';
 export { type ProcessMessage, runProcess } from './run-process.js';

@@ -40,6 +40,8 @@ export function createConnections(options: {
   poolSize?: number | undefined;
   applicationName: string;
   limits?: ConnectionLimits | undefined;
+  /** For tests: when a connection counts as silent, and how often that is checked. */
+  silence?: { silentMs: number; everyMs: number };
 }) {
   const { connectionString, context, limits } = options;
   const connector = createConnector({ ...options, limits });

@@ -1,6 +1,7 @@
-import type { Context } from '@packhouse/runtime';
+import { type Context, POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from '@packhouse/runtime';
 import pg from 'pg';
 import { databaseAddress } from './database-error.js';
+import { createSilenceWatch, destroy } from './end-silent.js';
 
 const DEFAULT_POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -9,10 +10,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * then plans every statement anew: loops that look every few seconds must find theirs again.
  */
 const IDLE_MS = 60_000;
-/** A connection that hears nothing for this long is probed: that of a machine that vanished ends. */
-const KEEP_ALIVE_MS = 30_000;
-/** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
-const IDLE_IN_TRANSACTION_MS = 60_000;
 
 const types: pg.CustomTypesConfig = {
   // Block numbers, sizes and counts stay below 2^53; the driver's default for int8 is text.
@@ -35,6 +32,8 @@ export function createConnector(options: {
   connectionString: string;
   applicationName: string;
   limits: ConnectionLimits | undefined;
+  /** For tests. */
+  silence?: { silentMs: number; everyMs: number } | undefined;
 }) {
   const { connectionString, limits } = options;
   const connectMs = limits?.connectMs ?? CONNECT_TIMEOUT_MS;
@@ -42,39 +41,44 @@ export function createConnector(options: {
     connectionString,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...POSTGRES_KEEP_ALIVE,
     types,
   };
-  const settings = [
-    `idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
-    ...(limits === undefined ? [] : [`statement_timeout = ${limits.statementMs}`]),
-  ];
-  const text = settings.map((setting) => `SET ${setting}`).join('; ');
-  /** Not as parameters of the connection's start: PgBouncer refuses those that it does not track. */
-  const prepare = async (client: pg.ClientBase): Promise<void> => {
-    await client.query(limited({ text }, connectMs));
+  const limit = limits === undefined ? '' : `SET statement_timeout = ${limits.statementMs}; `;
+  const text = `${POSTGRES_SESSION}; ${limit}SELECT pg_backend_pid() AS pid`;
+  /**
+   * Returns its process in Postgres; PgBouncer tells another. The settings are no parameters of the connection's start:
+   * PgBouncer refuses those that it does not track.
+   */
+  const prepare = async (client: pg.ClientBase): Promise<number> => {
+    const results: unknown = await client.query(limited({ text }, connectMs));
+    return (results as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid ?? 0;
+  };
+  /** Makes one connection; the caller ends it. */
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(config);
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await prepare(client);
+    } catch (error) {
+      destroy(client, 'the connection cannot be used');
+      throw error;
+    }
+    return client;
   };
 
   return {
     pool: (context: Context, max = DEFAULT_POOL_SIZE): pg.Pool => {
-      const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MS, onConnect: prepare });
+      const watch = createSilenceWatch({ clock: context.clock, connect, ...options.silence });
+      const onConnect = async (client: pg.ClientBase): Promise<void> => {
+        watch.add(client, await prepare(client));
+      };
+      const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MS, onConnect });
       watchPool(pool, databaseAddress(connectionString), context);
       return pool;
     },
-    /** Makes one connection; the caller ends it. */
-    client: async (): Promise<pg.Client> => {
-      const client = new pg.Client(config);
-      client.on('error', () => {});
-      try {
-        await client.connect();
-        await prepare(client);
-      } catch (error) {
-        client.end().catch(() => {});
-        throw error;
-      }
-      return client;
-    },
+    client: connect,
   };
 }
 

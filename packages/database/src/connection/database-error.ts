@@ -62,6 +62,15 @@ function fromAnswer(answer: pg.DatabaseError, connectionString: string): Packhou
   if (code === '57014') return unavailable(address, answer.message, answer);
   // Connection exceptions, and a server that is stopping, starting or ended this session.
   if (code.startsWith('08') || code.startsWith('57P')) return unavailable(address, answer.message, answer);
+  if (code === 'PHL01') {
+    return new PackhouseError({
+      code: 'LEASE_LOST',
+      message: `A write at ${address} was refused: ${answer.message}.`,
+      hint: 'Another process does the work now; nothing is to be done.',
+      data,
+      cause: answer,
+    });
+  }
   if (code === '42P01' || code === '3F000' || code === '42703') {
     return new PackhouseError({
       code: 'DATABASE_NOT_MIGRATED',

@@ -1,21 +1,22 @@
 import { openScope } from '@packhouse/runtime';
-import type { createTryLock } from './try-lock.js';
+import type { createLeases, Fence } from './leases.js';
 
 /**
  * Runs `work` while this process has the lock `name`: its signal is aborted with `signal`, and when the lock is lost.
- * Returns undefined if another process has the lock.
+ * The fence is for writes that a process which lost the lock unnoticed must not do. Returns undefined if another
+ * process has the lock.
  */
 export async function withLock<T>(
-  database: Pick<ReturnType<typeof createTryLock>, 'tryLock'>,
+  database: Pick<ReturnType<typeof createLeases>, 'tryLock'>,
   name: string,
   signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, fence: Fence) => Promise<T>,
 ): Promise<T | undefined> {
   const lock = await database.tryLock(name);
   if (lock === null) return undefined;
   const scope = openScope(signal, lock.lost);
   try {
-    return await work(scope.signal);
+    return await work(scope.signal, lock.fence);
   } finally {
     scope.close();
     await lock.release();

@@ -1,5 +1,6 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { type Connections, statement } from '../connection/connections.js';
+import { type Fence, fenceValues, requireLease } from '../connection/leases.js';
 import { deleteOldAbandoned } from './reclaim.js';
 import { networkLock, segmentStart } from './segments.js';
 
@@ -39,13 +40,13 @@ const deleteBlocks = statement(
  * Drops staged data from `start` up (a reorganisation) and stores the hashes as abandoned, in one transaction under the
  * network's exclusive lock.
  *
- * Throws STAGE_CONFLICT if a bundle holds `start` or a later block, as published blocks are final.
+ * Throws STAGE_CONFLICT if a bundle holds `start` or a later block, as published blocks are final; LEASE_LOST.
  */
 export async function abandon(
   connections: Connections,
-  options: { network: string; networkId: number; start: number },
+  options: { network: string; networkId: number; start: number; fence: Fence | undefined },
 ): Promise<{ abandoned: number }> {
-  const { network, networkId, start } = options;
+  const { network, networkId, start, fence } = options;
   return connections.transaction(async (session) => {
     await session.query(lockNetwork, networkLock(networkId));
     const published = await session.queryOne<{ block: number | null }>(selectPublishedEnd, [networkId]);
@@ -66,6 +67,7 @@ export async function abandon(
     await session.query(deleteFragments, [networkId, start, segmentStart(start)]);
     const gone = await session.query(deleteBlocks, [networkId, start]);
     await session.query(deleteOldAbandoned, []);
+    if (fence !== undefined) await session.query(requireLease, fenceValues(fence));
     return { abandoned: gone.length };
   });
 }

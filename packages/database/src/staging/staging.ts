@@ -2,6 +2,7 @@ import type { FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { getNotProved, getProofs, kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
+import type { Fence } from '../connection/leases.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
 import { abandon } from './abandon.js';
 import type { ClientNames } from './client-names.js';
@@ -60,7 +61,12 @@ const selectAbandoned = statement(
 );
 
 /** The staging area of a network: blocks and fragments that are not yet in bundles. */
-export function createStaging(connections: Connections, network: NetworkRef, clients: ClientNames) {
+export function createStaging(
+  connections: Connections,
+  network: NetworkRef,
+  clients: ClientNames,
+  fence?: Fence,
+) {
   const place = async (kind: Kind) => ({
     network: network.name,
     networkId: await network.get(),
@@ -93,7 +99,7 @@ export function createStaging(connections: Connections, network: NetworkRef, cli
       readInto(connections, { ...(await place(kind)), fragments, places }),
     /** Drops staged data from `start` up (see abandon). */
     abandon: async (start: number) =>
-      abandon(connections, { network: network.name, networkId: await network.get(), start }),
+      abandon(connections, { network: network.name, networkId: await network.get(), start, fence }),
     /** The abandoned hash of this block number; null if there is none or another block replaced it. */
     abandonedAt: async (number: number) =>
       connections.queryOne<{ hash: string; at: Date }>(selectAbandoned, [await network.find(), number]),

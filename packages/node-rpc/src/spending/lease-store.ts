@@ -15,6 +15,8 @@ const PREFIX = 'packhouse:budget:';
 /** Longer than a month, which is the longest that is counted. */
 const KEPT_MS = 35 * DAY_MS;
 const COMMAND_MS = 2_000;
+/** A connection that owes an answer for so long is made anew. */
+const ANSWER_MS = 5_000;
 
 const READ = `
 local t = redis.call('TIME')
@@ -27,7 +29,11 @@ return 1`;
 
 /** Shares budgets in Redis. Commands fail within two seconds while it is away; it is connected again by itself. */
 export function createRedisLeases(url: string): LeaseStore & { close(): void } {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_MS });
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 1,
+    commandTimeout: COMMAND_MS,
+    socketTimeout: ANSWER_MS,
+  });
   // The caller of a command gets its error.
   redis.on('error', () => undefined);
   return {

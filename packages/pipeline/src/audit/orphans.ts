@@ -1,6 +1,6 @@
 import { bundleOfFilter, parseObjectKey } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
+import type { Database, Lock } from '@packhouse/database';
 import type { ListedObject, ObjectStore } from '@packhouse/object-store';
 import { type Context, getOrAdd, PackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
@@ -137,8 +137,6 @@ export async function deleteOrphans(
   }
   return deleted;
 }
-
-type Lock = NonNullable<Awaited<ReturnType<Database['tryLock']>>>;
 
 /** `kind`: after its network, like the end of the locks' names. */
 async function takeBoth(

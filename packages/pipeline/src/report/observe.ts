@@ -84,6 +84,7 @@ export function createObserver(parts: { context: Context; database: Database; qu
 
   return {
     async update() {
+      gauges.blocking.set({}, await database.endBlocking());
       const followed = await database.workers.networks();
       const stored = (await database.networks.list()).map(({ id }) => id);
       const shown = stored.filter((id) => followed?.includes(id) ?? true);
@@ -205,6 +206,10 @@ function createStateGauges(metrics: Metrics) {
       ...perNetwork,
       'cause',
     ]),
+    blocking: state.gauge(
+      'packhouse_blocking_sessions',
+      'Silent sessions in Postgres that others wait for and that could not be ended',
+    ),
     superseded: state.gauge('packhouse_superseded_bundles', 'Bundles that a newer version took the place of'),
     pending: state.gauge(
       'packhouse_manifest_pending',
