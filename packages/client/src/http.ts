@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { guardConnections, isPackhouseError, PackhouseError, redact, systemClock } from '@packhouse/runtime';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { GatewayAddress } from './gateway-address.js';
@@ -108,17 +109,25 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
       body: asked.post ?? null,
       headers: {
         'user-agent': 'packhouse-client/0.1.0',
+        // Files are hashed as they are.
+        ...(asked.bearer === true ? {} : { 'accept-encoding': 'br, gzip' }),
         ...(asked.bearer === true && leads === 0 ? { authorization: `Bearer ${apiKey}` } : {}),
         ...(asked.post === undefined ? {} : { 'content-type': 'application/json' }),
       },
     });
     try {
-      if (statusCode === 200) return await read({ headers, body });
+      if (statusCode === 200)
+        return await read({ headers, body: decoded(body, headers['content-encoding']) });
       if (asked.bearer === true && REDIRECTIONS.has(statusCode) && leads < MAX_LEADS) {
         return await once(ledTo(url, headers.location), read, asked, leads + 1);
       }
       if (leads > 0) throw storeRefusal(url, statusCode, headers['retry-after']);
-      throw refusal(url, statusCode, headers['retry-after'], await getProblem(body));
+      throw refusal(
+        url,
+        statusCode,
+        headers['retry-after'],
+        await getProblem(decoded(body, headers['content-encoding'])),
+      );
     } finally {
       // What was not read is not wanted; a body read to its end is not touched by this.
       body.on('error', () => undefined).destroy();
@@ -153,6 +162,13 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
     },
     close: () => dispatcher.close(),
   };
+}
+
+/** What a body is without its coding. */
+function decoded(body: Readable, coding: string | string[] | undefined): Readable {
+  if (coding !== 'br' && coding !== 'gzip') return body;
+  // What breaks reaches the reader.
+  return pipeline(body, coding === 'br' ? createBrotliDecompress() : createGunzip(), () => undefined);
 }
 
 /** As the gateway says: a quota of a month may be used up for weeks, which is longer than a timer can be. */

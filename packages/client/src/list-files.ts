@@ -1,7 +1,7 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { type BundleRows, createBundleRows } from './bundle-rows.js';
 import type { Gateway } from './http.js';
+import { type BundleRows, createBundleRows } from './manifest/bundle-rows.js';
 
 /** Files of one request. */
 const PAGE = 10_000;
@@ -32,7 +32,7 @@ export async function listFiles(
     const page = readPage(await http.text(url, MAX_PAGE_BYTES, { signal }), last);
     last = page.files.at(-1)?.to ?? last;
     for (const { from, to, bytes, version } of page.files) {
-      rows.add({ firstBlock: from, lastBlock: to, bytes, version, offset: 0, length: 0 });
+      rows.add({ sequence: -1, firstBlock: from, lastBlock: to, bytes, version, offset: 0, length: 0 });
     }
     limitedTo = page.limited?.maxBlock ?? null;
     cursor = page.next === null ? null : `&cursor=${encodeURIComponent(page.next)}`;

@@ -36,7 +36,7 @@ export async function* mirrorFiles(
 ): AsyncGenerator<MirrorFile> {
   const scope = openScope(mirror.options.signal);
   const toLink = createLinks(mirror);
-  const refresh = createRefresh(mirror);
+  const refresh = createRefresh(mirror, plan);
   const window: Promise<MirrorFile>[] = [];
   let downloads = 0;
   const next = async (): Promise<MirrorFile> => {
@@ -104,13 +104,13 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
   if (how.present) return { ...file, state: 'present' };
   if (await isWhole(path, entry)) {
     // It was touched, or renamed by a run that ended before it marked it.
-    await done.add(row, path);
+    await done.add(entry.sequence, path);
     return { ...file, state: 'present' };
   }
   for (let again = false; ; again = true) {
     const fault = await tryOnce(options.http, file, how);
     if (fault === null) {
-      await done.add(row, path);
+      await done.add(entry.sequence, path);
       return { ...file, state: 'downloaded' };
     }
     if (!again) {
@@ -164,11 +164,15 @@ async function isWhole(file: string, entry: SealedEntry): Promise<boolean> {
   return found?.size === entry.bytes && (await hashOfFile(file)) === entry.sha256;
 }
 
-/** Updates the manifest; calls at the same time share one. */
-function createRefresh({ manifest, options }: Mirror): () => Promise<void> {
+/** Updates the manifest of the range; calls at the same time share one. */
+function createRefresh({ manifest, options }: Mirror, { range }: MirrorPlan): () => Promise<void> {
+  const update = async (): Promise<void> => {
+    await manifest.refresh(options.signal);
+    await manifest.cover(range, options.signal);
+  };
   let running: Promise<void> | null = null;
   return () => {
-    running ??= manifest.update(options.signal).finally(() => {
+    running ??= update().finally(() => {
       running = null;
     });
     return running;

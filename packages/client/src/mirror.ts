@@ -4,12 +4,13 @@ import path from 'node:path';
 import { type BlockRange, type Kind, subtractRanges } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { blockDates } from './block-dates.js';
-import { holesIn } from './bundle-rows.js';
 import { type Hole, holesWithReasons } from './coverage.js';
 import { type DoneMarks, openDoneMarks } from './done-marks.js';
 import type { Gateway } from './http.js';
+import { holesIn } from './manifest/bundle-rows.js';
+import { ALL_BLOCKS } from './manifest/known-parts.js';
 import { type ManifestCopy, openManifestCopy } from './manifest-copy.js';
-import { type PullState, readState, writeState } from './pull-state.js';
+import { newState, type PullState, readState, writeState } from './pull-state.js';
 import { type Bound, resolveRange } from './range.js';
 import { type Trust, trustedKeys } from './trust.js';
 import { makeFolder } from './whole-file.js';
@@ -21,6 +22,8 @@ const PASSING = 1_073_741_824;
 
 interface MirrorOptions extends Gateway {
   folder: string;
+  /** In place of that of the folder; it stays open. */
+  log?: OpenLog | undefined;
   kind: Kind;
   /** Public keys to trust, in place of those of the gateway. */
   trustKeyFile?: string | undefined;
@@ -39,14 +42,20 @@ interface Wanted {
   passing?: boolean | undefined;
   /** Files that are in the folder are hashed again. */
   check?: boolean | undefined;
+  /** The whole manifest is checked, in place of the entries of the range. */
+  wholeManifest?: boolean | undefined;
 }
 
-/** A folder of downloaded bundles of one kind, with its checked manifest. One process may have it open at a time. */
-export interface Mirror {
-  readonly options: MirrorOptions;
+/** The manifest of one kind as far as it is known, and who is trusted to sign it. */
+export interface OpenLog {
   readonly state: PullState;
   readonly trust: Trust;
   readonly manifest: ManifestCopy;
+}
+
+/** A folder of downloaded bundles of one kind, with its checked manifest. One process may have it open at a time. */
+export interface Mirror extends OpenLog {
+  readonly options: MirrorOptions;
   readonly done: DoneMarks;
   close(): Promise<void>;
 }
@@ -78,25 +87,40 @@ export interface MirrorPlan {
   limitedTo: number | null;
 }
 
+/** Opens the manifest of a kind in a folder, or in memory (`folder` null). Throws as `openMirror`. */
+export async function openLog({
+  folder,
+  kind,
+  signal,
+  ...options
+}: Omit<MirrorOptions, 'folder' | 'log'> & { folder: string | null }): Promise<OpenLog> {
+  const { base } = options.address;
+  const state = folder === null ? newState(base, kind) : await readState(folder, base, kind);
+  const trust = await trustedKeys(folder, options, signal);
+  const manifest = await openManifestCopy({ ...options, folder, state, keys: trust.keys });
+  return { state, trust, manifest };
+}
+
 /**
- * Opens a folder for one kind of one network and brings its manifest up to date. Throws FOLDER_MISMATCH,
+ * Opens a folder for one kind of one network, and asks for the newest entry of its manifest. Throws FOLDER_MISMATCH,
  * MANIFEST_INVALID, API_KEY_REFUSED, DOWNLOAD_FAILED, DISK_FULL, DATA_DIR_UNUSABLE.
  */
 export async function openMirror(options: MirrorOptions): Promise<Mirror> {
-  const { folder, kind, address, signal } = options;
-  const state = await readState(folder, address.base, kind);
+  const { folder, kind, signal } = options;
   await makeFolder(path.join(folder, kind));
-  const trust = await trustedKeys(folder, options, signal);
-  const manifest = await openManifestCopy({ ...options, state, keys: trust.keys });
+  const log = options.log ?? (await openLog(options));
+  const closeLog = async (): Promise<void> => {
+    if (options.log === undefined) await log.manifest.close();
+  };
   try {
-    await manifest.update(signal);
+    await log.manifest.refresh(signal);
     const done = await openDoneMarks(folder);
     const close = async (): Promise<void> => {
-      await Promise.all([manifest.close(), done.close()]);
+      await Promise.all([closeLog(), done.close()]);
     };
-    return { options, state, trust, manifest, done, close };
+    return { options, ...log, done, close };
   } catch (error) {
-    await manifest.close();
+    await closeLog();
     throw error;
   }
 }
@@ -107,11 +131,11 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
  */
 export async function planMirror(
   mirror: Mirror,
-  { from, to, partial = false, has = [], passing = false, check = false }: Wanted,
+  { from, to, partial = false, has = [], passing = false, check = false, wholeManifest = false }: Wanted,
 ): Promise<MirrorPlan> {
   const { options, state, manifest } = mirror;
   const { folder, kind, signal } = options;
-  const extent = manifest.rows.extent();
+  const extent = manifest.extent();
   if (extent === null || state.log === null) {
     throw new PackhouseError({
       code: 'RANGE_INCOMPLETE',
@@ -122,6 +146,12 @@ export async function planMirror(
   const dates = Object.keys(state.dates).length;
   const asked = await resolveRange({ from, to }, extent, blockDates(options, state.dates, signal));
   if (Object.keys(state.dates).length > dates) await writeState(folder, state);
+  // Without an end it goes on with what is published later, and then only that is asked for.
+  const bounds = {
+    firstBlock: from === undefined ? ALL_BLOCKS.firstBlock : asked.firstBlock,
+    lastBlock: to === undefined ? ALL_BLOCKS.lastBlock : asked.lastBlock,
+  };
+  await manifest.cover(wholeManifest ? ALL_BLOCKS : bounds, signal);
 
   const whole = choose(mirror, asked, has);
   if (whole.presentFiles === whole.files && whole.gaps.length === 0) {
@@ -157,9 +187,9 @@ function choose({ options, manifest, done }: Mirror, range: BlockRange, has: rea
   for (const [at, row] of rows.entries()) {
     const bundle = manifest.rows.at(row);
     bytes += bundle.bytes;
-    if (!done.marked(row)) continue;
+    if (!done.marked(bundle.sequence)) continue;
     const found = statSync(getTarget(options, bundle), { throwIfNoEntry: false });
-    if (found?.size !== bundle.bytes || !done.has(row, found)) continue;
+    if (found?.size !== bundle.bytes || !done.has(bundle.sequence, found)) continue;
     present[at] = 1;
     presentFiles += 1;
     presentBytes += bundle.bytes;

@@ -17,18 +17,18 @@ export interface Trust {
 
 /**
  * The public keys to check a manifest with: those of `trustKeyFile` and no others if it is given, else those that the
- * folder keeps, else the gateway's, which are kept from then on. A key that the gateway signs with later is trusted by
+ * folder keeps (null: there is none), else the gateway's, which are kept from then on. A key that the gateway signs with later is trusted by
  * `trustKeyFile` only: who could replace the files could announce it too. Throws MANIFEST_INVALID, DOWNLOAD_FAILED,
  * USAGE, and FOLDER_MISMATCH if the folder trusts a key that `trustKeyFile` does not have.
  */
 export async function trustedKeys(
-  folder: string,
+  folder: string | null,
   { address, http, trustKeyFile }: Gateway & { trustKeyFile?: string | undefined },
   signal?: AbortSignal,
 ): Promise<Trust> {
-  const file = path.join(folder, KEYS_FILE);
-  const kept = await readIfThere(file);
-  const before = kept === null ? new Map<string, KeyObject>() : readPublicKeys(kept, file);
+  const file = folder === null ? null : path.join(folder, KEYS_FILE);
+  const kept = file === null ? null : await readIfThere(file);
+  const before = kept === null ? new Map<string, KeyObject>() : readPublicKeys(kept, file ?? KEYS_FILE);
   if (trustKeyFile === undefined && before.size > 0) return { keys: before, isNew: null };
   const from = trustKeyFile ?? address.keys;
   const keys = readPublicKeys(
@@ -47,14 +47,18 @@ export async function trustedKeys(
   }
   const keyIds = [...keys.keys()].filter((id) => !before.has(id));
   if (keyIds.length === 0) return { keys, isNew: null };
-  await writeWhole(file, toDocument(keys));
+  if (file !== null) await writeWhole(file, toDocument(keys));
   return { keys, isNew: { keyIds, from } };
 }
 
 async function readKeyFile(file: string): Promise<string> {
   const text = await readIfThere(file);
   if (text !== null) return text;
-  throw new PackhouseError({ code: 'USAGE', message: `There is no file ${file} with public keys.` });
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `There is no file ${file} with public keys.`,
+    hint: 'Give the JSON of /.well-known/packhouse-manifest-keys.json of the publisher.',
+  });
 }
 
 function toDocument(keys: ReadonlyMap<string, KeyObject>): string {

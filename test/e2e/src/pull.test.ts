@@ -87,6 +87,11 @@ test('blocks that are not published are refused, and with --partial the rest is 
   const partial = pull('part', ...args, '--partial');
   expect(await partial.exit).toBe(2);
   expect(partial.events.at(-1)).toMatchObject({ event: 'end', ok: false, downloaded: 2, faults: 0 });
+  const verify = startCli(['verify', 'part'], { cwd: workspace.directory });
+  expect(await verify.exit, verify.stdout() + verify.stderr()).toBe(0);
+  expect(verify.stdout()).toMatch(
+    /^2 valid files .* 2 manifest entries verified, .*; part of the manifest, in which a newer version of a file may be left out \(logs of main\)\.$/m,
+  );
 });
 
 test('rows go to stdout, and what is said about them to stderr', async () => {
@@ -127,7 +132,7 @@ async function filesIn(folder: string): Promise<Map<string, { sha256: string; in
 
 test(`a pull that is killed ${KILLS} times has every file whole, and none was downloaded twice`, async () => {
   const expected = new Map<string, string>();
-  for (const line of (await readFile(path.join(workspace.directory, 'whole', 'logs.jsonl'), 'utf8'))
+  for (const line of (await readFile(path.join(workspace.directory, 'whole', '_logs.jsonl'), 'utf8'))
     .trim()
     .split('\n')) {
     const { from, to, sha256 } = JSON.parse(line) as { from: number; to: number; sha256: string };

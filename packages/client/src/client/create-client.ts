@@ -1,11 +1,12 @@
 import type { Kind } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
+import { getOrAdd } from '@packhouse/runtime';
 import type { AbiInput } from '../abi/abi-types.js';
 import { compileAbi } from '../abi/compile-abi.js';
 import { checkApiKey, gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Wait } from '../http.js';
 import { getMatch, type WantedRows } from '../match-of.js';
-import { openMirror, planMirror } from '../mirror.js';
+import { type OpenLog, openLog, openMirror, planMirror } from '../mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import { type Bound, parseBound } from '../range.js';
 import { type Quote, quoteFiles } from './quote.js';
@@ -34,6 +35,8 @@ export interface FilesRequest extends Blocks {
   trustKeyFile?: string;
   /** Leaves out what is not published, or behind the end of the plan, in place of refusing it. */
   partial?: boolean;
+  /** Checks the whole manifest, in place of the entries of the range. */
+  wholeManifest?: boolean;
 }
 
 /** Logs of a range; an end is as in `Blocks`. */
@@ -75,11 +78,20 @@ export interface Client {
 export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
   const address = gatewayAddress(url, checkApiKey(apiKey));
   const http = createHttp({ apiKey, onWait });
+  /** Manifests of logs by the file of trusted keys, each kept as far as it was needed. */
+  const manifests = new Map<string | undefined, Promise<OpenLog>>();
+  const getManifest = (trustKeyFile: string | undefined): Promise<OpenLog> =>
+    getOrAdd(manifests, trustKeyFile, () => {
+      const { signal } = new AbortController();
+      const opened = openLog({ folder: null, kind: 'logs', address, http, trustKeyFile, signal });
+      opened.catch(() => manifests.delete(trustKeyFile));
+      return opened;
+    });
   return {
-    async *files({ kind, folder, trustKeyFile, partial, signal = new AbortController().signal, ...ends }) {
+    async *files({ kind, folder, trustKeyFile, signal = new AbortController().signal, ...wanted }) {
       const mirror = await openMirror({ folder, kind, address, http, trustKeyFile, signal });
       try {
-        const plan = await planMirror(mirror, { ...bounds(ends), partial });
+        const plan = await planMirror(mirror, { ...wanted, ...bounds(wanted) });
         for await (const file of mirrorFiles(mirror, plan)) {
           if (file.state === 'faulty') throw faultyFile(file);
           const { path, entry } = file;
@@ -90,7 +102,7 @@ export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
       }
     },
     async *logs({ signal = new AbortController().signal, ...wanted }) {
-      yield* readLogs({ address, http }, { ...wanted, ...bounds(wanted), signal });
+      yield* readLogs({ address, http, getManifest }, { ...wanted, ...bounds(wanted), signal });
     },
     async quote({ kind, abi, signal, ...wanted }) {
       const match = await getMatch(wanted, abi === undefined ? null : await compileAbi(abi));

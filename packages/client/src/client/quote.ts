@@ -1,11 +1,11 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { blockDates } from '../block-dates.js';
-import { holesIn } from '../bundle-rows.js';
 import { type Hole, holesWithReasons } from '../coverage.js';
 import { filesWithout } from '../filters/choose-files.js';
 import type { Gateway } from '../http.js';
 import { listFiles } from '../list-files.js';
+import { holesIn } from '../manifest/bundle-rows.js';
 import { type Bound, resolveRange } from '../range.js';
 import type { Match } from '../rows/match.js';
 

@@ -9,7 +9,7 @@ import { openBlockTimes } from '../filters/block-times.js';
 import { skipFiles } from '../filters/skip-files.js';
 import type { Gateway } from '../http.js';
 import { getMatch, type WantedRows } from '../match-of.js';
-import { openMirror, planMirror } from '../mirror.js';
+import { type OpenLog, openMirror, planMirror } from '../mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import type { Bound } from '../range.js';
 import { readRows } from '../rows/read-rows.js';
@@ -22,7 +22,7 @@ export interface WantedLogs<Abi extends AbiInput> extends WantedRows {
   /** Of a batch: goes on behind its last log, with the last block that was meant then; `from` and `to` do not count. */
   cursor?: string | undefined;
   abi?: Abi | undefined;
-  /** Keeps the files, and is of one process at a time; absent: a temporary folder, in which a file is until it is read. */
+  /** Keeps the files, and is of one process at a time; absent: the manifest is kept in memory, a file until it is read. */
   folder?: string | undefined;
   trustKeyFile?: string | undefined;
   /** Leaves out what is not published, or behind the end of the plan, in place of refusing it. */
@@ -63,7 +63,7 @@ export interface LogBatch<Abi extends AbiInput = AbiInput> {
  * ABI_INVALID, and as `openMirror` and `planMirror`.
  */
 export async function* readLogs<const Abi extends AbiInput>(
-  parts: Gateway,
+  { getManifest, ...parts }: Gateway & { getManifest(trustKeyFile: string | undefined): Promise<OpenLog> },
   wanted: WantedLogs<Abi>,
 ): AsyncGenerator<LogBatch<Abi>, void, undefined> {
   const decoder = wanted.abi === undefined ? null : await compileAbi(wanted.abi);
@@ -72,9 +72,10 @@ export async function* readLogs<const Abi extends AbiInput>(
   const { folder, signal, trustKeyFile } = wanted;
   const work = folder ?? (await mkdtemp(path.join(tmpdir(), 'packhouse-logs-')));
   try {
-    const mirror = await openMirror({ ...parts, folder: work, kind: 'logs', trustKeyFile, signal });
+    const log = folder === undefined ? await getManifest(trustKeyFile) : undefined;
+    const mirror = await openMirror({ ...parts, log, folder: work, kind: 'logs', trustKeyFile, signal });
     try {
-      const newest = mirror.manifest.rows.extent()?.lastBlock ?? -1;
+      const newest = mirror.manifest.extent()?.lastBlock ?? -1;
       if (place !== null && place.next > (place.end ?? newest)) return;
       const bounds = { ...getBounds(wanted, place), partial: wanted.partial, passing: folder === undefined };
       const plan = await skipFiles(mirror, await planMirror(mirror, bounds), match);

@@ -1,5 +1,5 @@
 import type { SealedEntry } from '@packhouse/manifest';
-import type { BundleRow } from '../bundle-rows.js';
+import type { BundleRow } from '../manifest/bundle-rows.js';
 import type { Mirror, MirrorPlan } from '../mirror.js';
 import type { Match } from '../rows/match.js';
 import { chooseFiles, isFiltered } from './choose-files.js';

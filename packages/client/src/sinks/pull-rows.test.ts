@@ -86,7 +86,7 @@ async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
         await opened.commit(blocks);
       },
     };
-    findReplaced(mirror, opened);
+    await findReplaced(mirror, opened);
     const plan = await planMirror(mirror, {
       from: asked.from === undefined ? undefined : parseBound(asked.from, 'from'),
       to: asked.to === undefined ? undefined : parseBound(asked.to, 'to'),

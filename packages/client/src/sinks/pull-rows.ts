@@ -82,8 +82,8 @@ async function removeRead({ mirror, sink }: PullRows): Promise<void> {
   const { options, manifest, done } = mirror;
   const names = new Set(await readdir(path.join(options.folder, options.kind)));
   for (let row = 0; row < manifest.rows.count; row += 1) {
-    if (!done.marked(row)) continue;
     const bundle = manifest.rows.at(row);
+    if (!done.marked(bundle.sequence)) continue;
     const file = getTarget(options, bundle);
     const read = names.has(path.basename(file)) && subtractRanges([bundle], sink.state.done).length === 0;
     if (read) await rm(file, { force: true });
@@ -94,15 +94,23 @@ async function removeRead({ mirror, sink }: PullRows): Promise<void> {
  * Blocks whose rows a sink has from a bundle that was published again since; to be called before a pull. Those rows
  * are not changed: they may be in files and tables that somebody uses.
  */
-export function findReplaced({ manifest }: Mirror, { state }: Sink): readonly BlockRange[] {
-  for (let index = state.entries; index < manifest.rows.count; index += 1) {
-    const { firstBlock, lastBlock, version } = manifest.rows.at(index);
+export async function findReplaced(
+  { manifest, options, ...mirror }: Mirror,
+  { state }: Sink,
+): Promise<readonly BlockRange[]> {
+  const [first, last] = [state.done[0], state.done.at(-1)];
+  if (first !== undefined && last !== undefined) {
+    await manifest.cover({ firstBlock: first.firstBlock, lastBlock: last.lastBlock }, options.signal);
+  }
+  for (let index = 0; index < manifest.rows.count; index += 1) {
+    const { firstBlock, lastBlock, version, sequence } = manifest.rows.at(index);
+    if (sequence < state.entries) continue;
     const isIn = state.done.some(
       (blocks) => blocks.firstBlock <= lastBlock && blocks.lastBlock >= firstBlock,
     );
     if (version > 1 && isIn) state.replaced = unionRanges([...state.replaced, { firstBlock, lastBlock }]);
   }
-  state.entries = manifest.rows.count;
+  state.entries = (mirror.state.head?.sequence ?? -1) + 1;
   return state.replaced;
 }
 

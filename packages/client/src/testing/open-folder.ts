@@ -22,6 +22,7 @@ interface PullOptions {
   to?: string;
   partial?: boolean;
   check?: boolean;
+  wholeManifest?: boolean;
   trustKeyFile?: string;
   signal?: AbortSignal;
   /** Called with every file as it comes. */
@@ -43,7 +44,10 @@ export async function makePullFolder(): Promise<PullFolder> {
     path: folder,
     at: (...names) => path.join(folder, ...names),
     remove: () => rm(folder, { recursive: true, force: true }),
-    async pull(gateway, { from, to, partial = false, check, trustKeyFile, signal, onFile } = {}) {
+    async pull(
+      gateway,
+      { from, to, partial = false, check, wholeManifest, trustKeyFile, signal, onFile } = {},
+    ) {
       const waits: Wait[] = [];
       const { url, apiKey, kind } = gateway;
       const http = createHttp({ apiKey, onWait: (wait) => waits.push(wait), sleep: async () => undefined });
@@ -56,6 +60,7 @@ export async function makePullFolder(): Promise<PullFolder> {
             to: to === undefined ? undefined : parseBound(to, 'to'),
             partial,
             check,
+            wholeManifest,
           });
           const pulled: Pulled = { plan, files: [], downloaded: 0, bytes: 0, waits };
           for await (const file of mirrorFiles(mirror, plan, (bytes) => {

@@ -147,11 +147,13 @@ function answer(
     refuse(response, 401, { reason: 'unauthenticated', detail: 'The API key is missing or not valid.' });
   else if (at === 'v1/bundle-api/manifest/head') {
     const head = gateway.entries.at(-1);
+    const starts = gateway.entries.map((entry) => entry.from);
+    const ends = gateway.entries.map((entry) => entry.to);
+    const blocks = `${gateway.kind}=${Math.min(...starts)}-${Math.max(...ends)}`;
+    response.writeHead(200, head === undefined ? {} : { 'packhouse-manifest-blocks': blocks });
     response.end(head === undefined ? '' : `${entryLine(head)}\n`);
   } else if (at === 'v1/bundle-api/manifest') {
-    const after = Number(searchParams.get('after'));
-    const page = gateway.entries.slice(after + 1, after + 1 + Number(searchParams.get('limit')));
-    response.end(page.map((entry) => `${entryLine(entry)}\n`).join(''));
+    sendManifest(gateway, searchParams, response);
   } else if (at === 'v1/bundle-api/files') sendList(gateway, searchParams, response);
   else if (at === 'v1/bundle-api/coverage') sendCoverage(gateway, searchParams, response);
   else if (at === 'v1') sendHeader(request, response);
@@ -162,6 +164,26 @@ function answer(
       refuse(response, 404, { reason: 'file-unknown', detail: 'There is no such file.' });
     else response.writeHead(200, { 'content-length': file.length }).end(file);
   }
+}
+
+function sendManifest(
+  { kind, entries }: TestGateway,
+  query: URLSearchParams,
+  response: ServerResponse,
+): void {
+  const [from, to] = [Number(query.get('from') ?? 0), Number(query.get('to') ?? Number.MAX_SAFE_INTEGER)];
+  const found = entries
+    .slice(Number(query.get('after')) + 1)
+    .filter((entry) => entry.from <= to && entry.to >= from);
+  const page = found.slice(0, Number(query.get('limit')));
+  const last = page.length < found.length ? page.at(-1) : entries.at(-1);
+  const text = page.map((entry) => `${entryLine(entry)}\n`).join('');
+  response
+    .writeHead(200, {
+      'packhouse-manifest-next': `ethereum:${kind}:${last?.sequence ?? -1}`,
+      'content-encoding': 'gzip',
+    })
+    .end(gzipSync(text));
 }
 
 function sendCoverage(

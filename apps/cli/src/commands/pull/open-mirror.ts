@@ -21,7 +21,7 @@ export interface PullRequest extends Gateway {
   kind: Kind;
   from: Bound | undefined;
   to: Bound | undefined;
-  options: { trustKey?: string; partial?: boolean; json?: boolean };
+  options: { trustKey?: string; partial?: boolean; wholeManifest?: boolean; json?: boolean };
   /** Who hears of waits at the moment. */
   waits: { wait?: Parameters<typeof createHttp>[0]['onWait'] };
 }

@@ -40,6 +40,7 @@ interface PullOptions extends FilterOptions {
   trustKey?: string;
   partial?: boolean;
   check?: boolean;
+  wholeManifest?: boolean;
   dryRun?: boolean;
   json?: boolean;
 }
@@ -100,6 +101,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
     )
     .option('--partial', 'Pull the available blocks of the range; exit code 2 if blocks are missing')
     .option('--check', 'Hash the files in the folder again, and replace damaged ones')
+    .option('--whole-manifest', 'Check the whole signed manifest, not only the entries of the range')
     .option('--dry-run', 'Estimate requests and bytes, and download nothing')
     .option('--json', 'Print one JSON object per file, and a summary')
     .action(async (url: string, options: PullOptions) => {
@@ -214,7 +216,8 @@ async function freeSpace(folder: string): Promise<number> {
 async function pull(io: CliIo, request: Pull & PullRequest): Promise<void> {
   const { kind, from, to, out, options, http } = request;
   await withMirror(io, request, path.resolve(io.cwd, out), [], async (mirror) => {
-    const plan = await planMirror(mirror, { from, to, partial: options.partial, check: options.check });
+    const { partial, check, wholeManifest } = options;
+    const plan = await planMirror(mirror, { from, to, partial, check, wholeManifest });
     const ended = await showFiles(io, plan, request, (onBytes) => mirrorFiles(mirror, plan, onBytes));
     await summarise(io, { kind, plan, out, json: options.json === true, requests: http.sent, ...ended });
   });

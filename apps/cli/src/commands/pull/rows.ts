@@ -51,8 +51,9 @@ export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
     const sink = await openSink(target.sink(resolve, writeText), { schema, origin, network });
     try {
       const before = sink.state.rows;
-      const replaced = findReplaced(mirror, sink);
-      const range = { from: pull.from, to: pull.to, partial: options.partial };
+      const replaced = await findReplaced(mirror, sink);
+      const { partial, wholeManifest } = options;
+      const range = { from: pull.from, to: pull.to, partial, wholeManifest };
       const whole = await planMirror(mirror, { ...range, passing: !keep, has: sink.state.done });
       const plan = await skipFiles(mirror, whole, match);
       if (hasReceiptColumns(own) && plan.files > 0) {

@@ -47,27 +47,33 @@ export interface Ends {
   faults: string[];
   /** Logs that have every entry up to this head. */
   whole: { log: string; entries: number; signedAt: string }[];
+  /** Logs that are known in parts: other entries, and repairs since, go unnoticed. */
+  parts: string[];
   /** Logs without a known head: entries that are missing at their ends go unnoticed. */
   notChecked: string[];
 }
 
 /** Compares the ends of the manifests with the heads; logs of `expected` must be there if they have a head. */
 export function checkEnds(
-  { logs, broken }: { logs: readonly CheckedLog[]; broken: ReadonlySet<string> },
+  {
+    logs,
+    parts,
+    broken,
+  }: { logs: readonly CheckedLog[]; parts: ReadonlySet<string>; broken: ReadonlySet<string> },
   heads: Heads,
   expected: (head: SealedEntry) => boolean,
 ): Ends {
-  const ends: Ends = { faults: [], whole: [], notChecked: [] };
+  const ends: Ends = { faults: [], whole: [], parts: [...parts], notChecked: [] };
   const seen = new Map(logs.map((log) => [`${log.kind} of ${log.network}`, log.entries]));
   for (const [log, head] of heads) {
     const entries = seen.get(log) ?? (expected(head) ? 0 : null);
     // What comes behind a fault was not read.
-    if (entries === null || broken.has(log)) continue;
+    if (entries === null || broken.has(log) || parts.has(log)) continue;
     if (entries > head.sequence)
       ends.whole.push({ log, entries: head.sequence + 1, signedAt: head.publishedAt });
     else ends.faults.push(cutOff(log, entries, head));
   }
-  ends.notChecked = [...seen.keys()].filter((log) => !heads.has(log));
+  ends.notChecked = [...seen.keys()].filter((log) => !heads.has(log) && !parts.has(log));
   return ends;
 }
 

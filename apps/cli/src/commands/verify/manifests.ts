@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import path from 'node:path';
 import type { BlockRange } from '@packhouse/chain';
-import { readLines, toLog } from '@packhouse/client';
+import { isPartialCopy, readLines, toLog } from '@packhouse/client';
 import { type CheckedLog, createVerifier, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
 import { checkAgainstHead, type Heads } from './heads.js';
@@ -13,6 +14,10 @@ export interface Known {
   /** Ranges without a file, by log, neighbours joined. */
   absent: Map<string, { bundles: number; ranges: BlockRange[] }>;
   logs: CheckedLog[];
+  /** All that are checked. */
+  entries: number;
+  /** Logs of which a pull kept the entries of its ranges only. */
+  parts: Set<string>;
   /** Logs with a fault. */
   broken: Set<string>;
   /** One sentence per fault; entries after a fault in the same log are not used. */
@@ -39,20 +44,33 @@ export async function readManifests(
   },
 ): Promise<Known> {
   const broken = new Set<string>();
-  const known: Known = { byRange: new Map(), absent: new Map(), logs: [], broken, faults: [] };
-  const verifier = createVerifier(options.keys);
+  const parts = new Set<string>();
+  const known: Known = {
+    byRange: new Map(),
+    absent: new Map(),
+    logs: [],
+    entries: 0,
+    parts,
+    broken,
+    faults: [],
+  };
+  const ofWhole = createVerifier(options.keys);
+  const ofParts = createVerifier(options.keys, { part: true });
+  const logs = (): CheckedLog[] => [...ofWhole.logs(), ...ofParts.logs()];
 
-  const take = (line: string, where: string): void => {
+  const take = (line: string, where: string, isPart: boolean): void => {
     const entry = parseEntry(line, where);
     const log = toLog(entry);
     if (broken.has(log)) return;
+    if (isPart) parts.add(log);
     try {
-      verifier.push(entry);
+      (isPart ? ofParts : ofWhole).push(entry);
       checkAgainstHead(entry, options.heads);
     } catch (error) {
       broken.add(log);
       throw error;
     }
+    known.entries += 1;
     note(known, entry, options.ranges);
   };
 
@@ -61,17 +79,18 @@ export async function readManifests(
       const opened = await openSource(source, options.cwd, options.signal);
       if (opened === null) break;
       const name = toName(source);
+      const isPart = 'file' in source && (await isPartialCopy(path.resolve(options.cwd, source.file)));
       try {
         let number = 0;
         for await (const line of readLines(opened.body, name)) {
           number += 1;
           try {
-            take(line.slice(0, -1), `Line ${number} of ${name}`);
+            take(line.slice(0, -1), `Line ${number} of ${name}`, isPart);
           } catch (error) {
             if (!isPackhouseError(error, 'MANIFEST_INVALID')) throw error;
             known.faults.push(error.message);
           }
-          if (known.faults.length >= 100) return { ...known, logs: verifier.logs() };
+          if (known.faults.length >= 100) return { ...known, logs: logs() };
         }
       } catch (error) {
         if (!isPackhouseError(error)) throw unreadable(name, error);
@@ -81,7 +100,7 @@ export async function readManifests(
       source = opened.next === null ? null : { url: opened.next };
     }
   }
-  return { ...known, logs: verifier.logs() };
+  return { ...known, logs: logs() };
 }
 
 function note(known: Known, entry: SealedEntry, ranges: ReadonlySet<string>): void {

@@ -80,6 +80,7 @@ describe('packhouse verify', () => {
       entries: 6,
       keys: [here.signer.keyId],
       completeThroughHead: [],
+      parts: [],
       endNotVerified: ['logs of ethereum', 'blocks of ethereum'],
       missing: 4,
       missingRanges: [

@@ -172,15 +172,15 @@ async function summarise(
     ranges: unionRanges(ranges),
   }));
   const missing = absent.reduce((sum, { bundles }) => sum + bundles, 0);
-  const entries = known.logs.reduce((sum, log) => sum + log.entries, 0);
+  const { entries } = known;
   const keys = [...new Set(known.logs.flatMap(({ keyIds }) => keyIds))];
-  const { whole, notChecked } = known.ends;
+  const { whole, parts, notChecked } = known.ends;
   const failed = tally.damaged > 0 || (options.complete === true && missing > 0);
   if (options.json) {
     const missingRanges = absent.map((each) => ({ ...each, ranges: each.ranges.map(toPublicRange) }));
-    const manifest = { entries, keys, completeThroughHead: whole, endNotVerified: notChecked };
+    const manifest = { keys, completeThroughHead: whole, parts, endNotVerified: notChecked };
     const end = { event: 'end', ok: !failed, deep: options.deep === true };
-    await print(io, { ...end, ...tally, ...manifest, missing, missingRanges });
+    await print(io, { ...end, ...tally, entries, ...manifest, missing, missingRanges });
     return failed;
   }
   for (const { log, bundles, ranges } of absent) {
@@ -197,11 +197,14 @@ async function summarise(
 }
 
 /** How far the ends of the manifests are known; begins with a semicolon, or is empty. */
-function endsText({ whole, notChecked }: Ends): string {
+function endsText({ whole, parts, notChecked }: Ends): string {
   const upTo = whole.map(({ log, signedAt }) => `${log}: ${signedAt}`).join(', ');
   const without = notChecked.join(', ');
   return [
     whole.length === 0 ? '' : `; complete through the signed head (${upTo})`,
+    parts.length === 0
+      ? ''
+      : `; part of the manifest, in which a newer version of a file may be left out (${parts.join(', ')})`,
     notChecked.length === 0 ? '' : `; end not verified without a signed head (${without})`,
   ].join('');
 }

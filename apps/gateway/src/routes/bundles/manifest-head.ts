@@ -9,7 +9,7 @@ import { requireBundles } from './read-kind.js';
 const schema = {
   summary: 'Get the newest manifest entry of each kind',
   description:
-    'JSON lines, one entry per kind. Each is signed and dated, and its sequence is the number of entries at that time. Keep it to detect a truncated manifest later.',
+    'JSON lines, one entry per kind. Each is signed and dated, and its sequence is the number of entries at that time. Keep it to detect a truncated manifest later. The header packhouse-manifest-blocks has the first and the last published block of each kind.',
   tags: ['bundles'],
   operationId: 'getManifestHead',
   params: keyParams,
@@ -32,14 +32,23 @@ export function manifestHeadRoute(parts: GatewayParts, served: ServedNetwork): R
     async answer(exchange) {
       await parts.admission.admit(exchange.param('key'), exchange);
       requireBundles(network);
-      const lines = await Promise.all(
+      const heads = await Promise.all(
         network.bundles.kinds.map(async (kind) => {
           const tip = await manifest.tip(kind);
           const [newest] = tip === null ? [] : await manifest.entries(kind, tip.sequence - 1, 1);
-          return newest === undefined ? '' : `${entryLine(newest)}\n`;
+          const extent = newest === undefined ? null : await manifest.extent(kind);
+          if (newest === undefined || extent === null) return null;
+          return {
+            line: `${entryLine(newest)}\n`,
+            blocks: `${kind}=${extent.firstBlock}-${extent.lastBlock}`,
+          };
         }),
       );
-      exchange.header('cache-control', 'private, no-cache').sendText(lines.join(''), 'application/x-ndjson');
+      const published = heads.filter((head) => head !== null);
+      exchange
+        .header('cache-control', 'private, no-cache')
+        .header('packhouse-manifest-blocks', published.map(({ blocks }) => blocks).join(', '))
+        .sendText(published.map(({ line }) => line).join(''), 'application/x-ndjson');
     },
   });
 }

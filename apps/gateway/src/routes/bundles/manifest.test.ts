@@ -117,6 +117,7 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
     const answer = await head();
     expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-cache' } });
     expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    expect(answer.headers['packhouse-manifest-blocks']).toBe('blocks=2000-2023, logs=2000-2024');
     const last = async (kind: string) => (await manifest(`?kind=${kind}`)).text.trimEnd().split('\n').at(-1);
     expect(answer.text).toBe(`${await last('blocks')}\n${await last('logs')}\n`);
     expect(toEntries(answer.text).map(({ kind, sequence }) => [kind, sequence])).toEqual([

@@ -92,6 +92,17 @@ const selectLast = statement(
    LIMIT 1`,
 );
 
+/** $1 network id, $2 kind: both ends of the index of ranges. */
+const selectExtent = statement(
+  'manifest/select-extent',
+  `SELECT oldest.first_block AS "firstBlock", newest.last_block AS "lastBlock"
+   FROM (
+     SELECT first_block FROM packhouse.manifest WHERE network_id = $1 AND kind = $2 ORDER BY first_block LIMIT 1
+   ) AS oldest, (
+     SELECT last_block FROM packhouse.manifest WHERE network_id = $1 AND kind = $2 ORDER BY first_block DESC LIMIT 1
+   ) AS newest`,
+);
+
 /** All keys, the oldest first. */
 const selectKeys = statement(
   'manifest/select-keys',
@@ -160,6 +171,8 @@ export function createManifest(connections: Connections, network: NetworkRef) {
       const rows = await connections.query<{ sequence: number }>(selectTouching, values);
       return rows.map(({ sequence }) => sequence);
     },
+    /** From the first block of all entries to the last, or null. */
+    extent: async (kind: Kind) => connections.queryOne<BlockRange>(selectExtent, await place(kind)),
     /** Sequence and hash of the newest entry, or null. */
     tip: async (kind: Kind) =>
       connections.queryOne<{ sequence: number; hash: string }>(selectLast, await place(kind)),

@@ -10,6 +10,7 @@ it('chooses among 200,000 bundles, ascending, the newest version of each', () =>
   const bundle = (index: number) => {
     const firstBlock = ((index + MANY / 2) % MANY) * 10;
     return {
+      sequence: index,
       firstBlock,
       lastBlock: firstBlock + 9,
       bytes: 1_000_000,
@@ -19,9 +20,14 @@ it('chooses among 200,000 bundles, ascending, the newest version of each', () =>
     };
   };
   for (let index = 0; index < MANY; index += 1) rows.add(bundle(index));
-  for (let index = 0; index < MANY; index += 1_000) rows.add({ ...bundle(index), version: 2 });
-  // 48 bytes each, and no object for any.
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MANY * 48 * 1.1);
+  for (let index = 0; index < MANY; index += 1_000) {
+    rows.add({ ...bundle(index), version: 2, sequence: MANY + index / 1_000 });
+  }
+  expect(rows.find(1_000)).toBe(1_000);
+  expect(rows.find(MANY + 7)).toBe(MANY + 7);
+  expect(rows.find(2 * MANY)).toBeUndefined();
+  // 60 bytes each, and no object for any.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MANY * 60 * 1.1);
 
   expect(rows.extent()).toEqual({ firstBlock: 0, lastBlock: MANY * 10 - 1 });
   const all = rows.choose({ firstBlock: 0, lastBlock: MANY * 10 - 1 });
@@ -36,7 +42,15 @@ it('names what no bundle has: before, between and behind them', () => {
   const rows = createBundleRows();
   expect(rows.extent()).toBeNull();
   for (const firstBlock of [40, 10, 20]) {
-    rows.add({ firstBlock, lastBlock: firstBlock + 9, bytes: 1, version: 1, offset: 0, length: 0 });
+    rows.add({
+      sequence: -1,
+      firstBlock,
+      lastBlock: firstBlock + 9,
+      bytes: 1,
+      version: 1,
+      offset: 0,
+      length: 0,
+    });
   }
   const range = { firstBlock: 5, lastBlock: 60 };
   expect(holesIn(range, rows, rows.choose(range))).toEqual([
