@@ -24,7 +24,7 @@ export async function openReceipts(
   { rows, skip, range }: MirrorPlan,
   { folder, keep }: { folder: string; keep: boolean },
 ): Promise<ReceiptSource> {
-  const mirror = await openMirror({ ...options, folder, kind: 'receipts' });
+  const mirror = await openMirror({ ...options, log: undefined, folder, kind: 'receipts' });
   const loaded = [...rows].filter((_, at) => skip?.[at] !== 1).map((row) => manifest.rows.at(row));
   const plan = await planOf(mirror, range, keep).catch(async (error: unknown) => {
     await mirror.close();
