@@ -313,10 +313,12 @@ CREATE TABLE packhouse.fragment (
   last_block int8 NOT NULL,
   raw_length int4 NOT NULL,
   crc32 int8 NOT NULL,
-  body bytea STORAGE EXTERNAL NOT NULL,
-  items bytea STORAGE EXTERNAL,
+  body bytea NOT NULL,
+  items bytea,
   PRIMARY KEY (network_id, kind, first_block)
 ) PARTITION BY RANGE (network_id, first_block);
+-- Before Postgres 16, CREATE TABLE knows no STORAGE.
+ALTER TABLE packhouse.fragment ALTER COLUMN body SET STORAGE EXTERNAL, ALTER COLUMN items SET STORAGE EXTERNAL;
 COMMENT ON TABLE packhouse.fragment IS
   'Deflated records of staged blocks, which the packer splices into bundles. Partitioned as staged_block.';
 COMMENT ON COLUMN packhouse.fragment.body IS 'Stored as it is: compressing it again would only cost time.';

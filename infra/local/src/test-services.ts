@@ -27,7 +27,10 @@ interface TestPostgres {
 /** Of this run. Each project of it loads this module anew, so it is kept where all of them find it. */
 const run = globalThis as { packhouseTestPostgres?: { users: number; started: Promise<TestPostgres> } };
 
-/** Provides `postgresUrl` to a project: TEST_DATABASE_URL, else a Postgres that is started once for the whole run. */
+/**
+ * Provides `postgresUrl` to a project: TEST_DATABASE_URL, else a Postgres that is started once for the whole run, of the
+ * programs in the folder TEST_POSTGRES_PROGRAMS if that is given.
+ */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') {
@@ -54,7 +57,8 @@ async function startTestPostgres(): Promise<TestPostgres> {
   await chmod(directory, 0o755);
   const clock = process.env.FAKETIME_TIMESTAMP_FILE;
   const settings = clock === undefined ? SETTINGS : { ...SETTINGS, search_path: SHIFTED_PATH };
-  const postgres = await startPostgres({ directory, settings });
+  const programs = process.env.TEST_POSTGRES_PROGRAMS || undefined;
+  const postgres = await startPostgres({ directory, programs, settings });
   if (clock !== undefined) await shiftClock(postgres.url, clock);
   return {
     url: postgres.url,

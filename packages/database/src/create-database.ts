@@ -74,7 +74,7 @@ function openAll(connections: Connections, context: Context) {
   const locks = createLeases(connections);
   const networks = new Map<string, NetworkDatabase>();
   return {
-    /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED if the schema does not fit this program. */
+    /** See checkSchema. */
     checkSchema: () => checkSchema(connections),
     /** Whether a trivial query is answered within 2 s. */
     ping: async () => {

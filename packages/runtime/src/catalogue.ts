@@ -82,6 +82,10 @@ export const ERROR_CATALOGUE = {
   // database and queue
   DATABASE_UNAVAILABLE: retryable(69, 'Postgres cannot be reached.'),
   LEASE_LOST: retryable(75, 'Another process does this work now.'),
+  DATABASE_UNSUPPORTED: final(
+    78,
+    'The version of Postgres is too old, or a pooler before it has no sessions.',
+  ),
   DATABASE_NEWER: final(78, 'The database schema is too new for this program.'),
   DATABASE_OLDER: final(78, 'The database schema is too old to be migrated.'),
   DATABASE_NOT_MIGRATED: retryable(75, 'The database schema is older than this program.'),

@@ -182,7 +182,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   chain: ['keyLength', 'NOISE', 'toTrieKey', 'OBJECTS', 'ORDERS', 'RULE_SETS', 'TRACE_ERROR_WORDINGS'],
   cli: ['createProgram'],
   client: ['loadDuckDb'],
-  database: ['selectFiles', 'selectTouching'],
+  database: ['refuseOld', 'selectFiles', 'selectTouching'],
   gateway: ['Gateway'],
   kernels: ['FORMS', 'openScanKernel', 'ScanKernel'],
   manifest: ['entryText'],

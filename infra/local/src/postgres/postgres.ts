@@ -53,6 +53,8 @@ interface StartPostgresOptions {
   /** Default: a free one. */
   port?: number | undefined;
   logger?: Logger;
+  /** Folder of the programs initdb and postgres; default: those of the embedded Postgres. */
+  programs?: string | undefined;
   /** Settings of postgresql.conf over the default ones. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -75,11 +77,10 @@ async function start(options: StartPostgresOptions): Promise<LocalPostgres> {
   const { logger } = options;
   const account = await postgresAccount();
   const home = await postgresHome({ directory: options.directory, account, logger });
-  const binaries = await preparePostgresBinaries({
-    native: installedPostgres(),
-    account,
-    copyTo: home.copies,
-  });
+  const binaries =
+    options.programs === undefined
+      ? await preparePostgresBinaries({ native: installedPostgres(), account, copyTo: home.copies })
+      : { initdb: path.join(options.programs, 'initdb'), postgres: path.join(options.programs, 'postgres') };
   const dataFolder = await initialise({ home: home.folder, binaries, account });
   await clearLeftover(dataFolder, logger);
   const password = (await readFile(path.join(dataFolder, PASSWORD_FILE), 'utf8')).trim();

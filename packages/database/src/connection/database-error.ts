@@ -3,6 +3,34 @@ import pg from 'pg';
 
 const HINT = 'Check that Postgres runs and that DATABASE_URL names it.';
 
+/** Answers that concern the server and not the statement, by their SQLSTATE or the beginning of it. */
+const CANNOT_BE_USED: readonly { states: string[]; why?: string; hint?: string; retryable?: boolean }[] = [
+  {
+    states: ['53300'],
+    why: 'it has no connection left',
+    hint: 'Raise max_connections, or run fewer processes.',
+  },
+  {
+    states: ['25006'],
+    why: 'it is read-only',
+    hint: 'Set DATABASE_URL to the primary server, not to a standby, and check default_transaction_read_only there.',
+  },
+  // Wrong password, unknown role or database: waiting does not help.
+  { states: ['28', '3D000'], retryable: false, hint: 'Correct DATABASE_URL.' },
+  {
+    states: ['42501'],
+    retryable: false,
+    hint: 'Make the role in DATABASE_URL the owner of the schemas packhouse and bullmq and of all that is in them.',
+  },
+  // Another session's prepared statements: the mode of a pooler was changed under a running program.
+  { states: ['26000', '42P05'], hint: 'Let the pooler run in session mode.' },
+  // A statement that took longer than the pool's limit, or that an operator cancelled.
+  { states: ['57014'] },
+  // Connection exceptions; a server that is stopping, starting or ended this session or its transaction; no memory or
+  // another resource left; the system under it.
+  { states: ['08', '57P', '25P03', '25P04', '53', '58'] },
+];
+
 /** Host, port and database of a connection string, without secrets. */
 export function databaseAddress(connectionString: string): string {
   try {
@@ -49,19 +77,8 @@ function fromAnswer(answer: pg.DatabaseError, connectionString: string): Packhou
       cause: answer,
     });
   }
-  if (code === '53300') {
-    return unavailable(address, 'it has no connection left', answer, {
-      hint: 'Raise max_connections, or run fewer processes.',
-    });
-  }
-  // Wrong password, unknown role or database: waiting does not help.
-  if (code.startsWith('28') || code === '3D000') {
-    return unavailable(address, answer.message, answer, { retryable: false, hint: 'Correct DATABASE_URL.' });
-  }
-  // A statement that took longer than the pool's limit, or that an operator cancelled.
-  if (code === '57014') return unavailable(address, answer.message, answer);
-  // Connection exceptions, and a server that is stopping, starting or ended this session.
-  if (code.startsWith('08') || code.startsWith('57P')) return unavailable(address, answer.message, answer);
+  const known = CANNOT_BE_USED.find(({ states }) => states.some((state) => code.startsWith(state)));
+  if (known !== undefined) return unavailable(address, known.why ?? answer.message, answer, known);
   if (code === 'PHL01') {
     return new PackhouseError({
       code: 'LEASE_LOST',

@@ -1,6 +1,6 @@
 import { type Clock, createLogger, PackhouseError } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { checkServer, waitForSchema } from './check-schema.js';
+import { waitForSchema } from './check-schema.js';
 
 const older = new PackhouseError({
   code: 'DATABASE_NOT_MIGRATED',
@@ -63,12 +63,4 @@ it('stops waiting when the process is told to end', async () => {
   const stopped = new Error('shutting down');
   stop.abort(stopped);
   await expect(waitForSchema(database, context)).rejects.toBe(stopped);
-});
-
-it('takes Postgres 14 and newer, and names the version of an older one', () => {
-  checkServer(140_000, 'host');
-  checkServer(180_004, 'host');
-  expect(() => checkServer(130_014, 'db.example:5432/packs')).toThrow(
-    'Postgres at db.example:5432/packs has version 13, expected 14 or newer.',
-  );
 });

@@ -3,7 +3,7 @@ import { type Logger, PackhouseError, systemClock } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { databaseAddress, databaseError, toAnswer } from '../connection/database-error.js';
-import { checkServer } from './check-schema.js';
+import { checkServer } from './check-server.js';
 import { MIGRATIONS_FOLDER, migrationNames, missingMigrations, readApplied } from './migrations.js';
 
 /** Locks the whole database, so that any number of processes may migrate at once. */
@@ -22,7 +22,8 @@ const TRY_FOR_MS = 120_000;
  * Safe to call from several processes at once: the others wait and then find nothing to do. Safe to call while
  * programs of the previous version run: a migration that waits two seconds for a lock gives up, so that statements
  * queued behind it continue, and tries again. Resolves to the names of the migrations it applied. Throws
- * DATABASE_NEWER, DATABASE_UNAVAILABLE, DATABASE_BUSY if it did not get the lock within two minutes, DISK_FULL.
+ * DATABASE_UNSUPPORTED, DATABASE_NEWER, DATABASE_UNAVAILABLE, DATABASE_BUSY if it did not get the lock within two
+ * minutes, DISK_FULL.
  */
 export async function migrate(options: {
   connectionString: string;
@@ -40,11 +41,8 @@ export async function migrate(options: {
   });
   client.on('error', () => {});
   try {
+    await checkServer(options.connectionString);
     await client.connect();
-    const server = await client.query<{ version: string }>(
-      "SELECT current_setting('server_version_num') AS version",
-    );
-    checkServer(Number(server.rows[0]?.version), databaseAddress(options.connectionString));
     await client.query(LOCK);
     const missing = missingMigrations(await readApplied(client), await migrationNames(folder));
     if (missing.length === 0) return [];

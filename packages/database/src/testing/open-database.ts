@@ -22,8 +22,8 @@ export interface OpenDatabase {
   url: string;
   /** Runs one statement on a separate connection. */
   sql<R extends object>(text: string, values?: unknown[]): Promise<R[]>;
-  /** A second handle, as another process would have. */
-  another(): Database;
+  /** A second handle, as another process would have; `url`: of another way to the same database. */
+  another(url?: string): Database;
   close(): Promise<void>;
 }
 
@@ -31,9 +31,9 @@ export interface OpenDatabase {
 export async function openDatabase(poolSize = 10): Promise<OpenDatabase> {
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const opened: Database[] = [];
-  const another = (): Database => {
+  const another = (url = fresh.url): Database => {
     const database = createDatabase({
-      connectionString: fresh.url,
+      connectionString: url,
       context: silentContext(),
       poolSize,
       applicationName: 'packhouse test',

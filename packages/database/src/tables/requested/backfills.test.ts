@@ -175,13 +175,16 @@ describe('what is wanted, by kind', () => {
   });
 });
 
+/** Above every block to which ten steps can move a range. */
+const HORIZON = 200;
+
 async function expectModel(rows: readonly Backfill[]): Promise<void> {
   const runs = await open.main.backfills.runs();
   for (const state of ['active', 'paused'] as const) {
     for (const kind of KINDS) {
       const blocks = new Set<number>();
       for (const row of rows.filter((each) => each.state === state && each.kinds.includes(kind)))
-        for (let n = row.from; n <= (row.to ?? 60); n++) blocks.add(n);
+        for (let n = row.from; n <= (row.to ?? HORIZON); n++) blocks.add(n);
       const model: BlockRange[] = [];
       for (const n of [...blocks].sort((a, b) => a - b)) {
         const last = model.at(-1);
@@ -190,7 +193,7 @@ async function expectModel(rows: readonly Backfill[]): Promise<void> {
       }
       const found = (runs[state].get(kind) ?? []).map(({ firstBlock, lastBlock }) => ({
         firstBlock,
-        lastBlock: Math.min(lastBlock, 60),
+        lastBlock: Math.min(lastBlock, HORIZON),
       }));
       expect(found).toEqual(model);
     }
