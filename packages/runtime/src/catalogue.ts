@@ -101,6 +101,7 @@ export const ERROR_CATALOGUE = {
   TARGET_MISMATCH: final(64, 'A table or folder has other rows or columns than requested.'),
   FOLDER_MISMATCH: final(64, 'A folder has downloads of another network, kind or key.'),
   ABI_INVALID: final(64, 'A contract ABI is malformed, or lacks the requested event.'),
+  MANIFEST_REWOUND: retryable(75, 'The database lost entries of a manifest that were appended before.'),
   SIGNING_KEY_INVALID: final(78, 'The file of the signing key has no valid key.'),
   SIGNING_KEY_MISSING: final(78, 'The manifest is signed, and its private key is missing.'),
   SIGNING_KEY_CHANGED: final(78, "The signing key is not the manifest's."),

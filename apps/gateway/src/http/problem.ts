@@ -62,6 +62,7 @@ export const PROBLEM_REASONS = {
   'upstream-timeout': { status: 504, code: -32002, title: 'No node answered in time' },
   unavailable: { status: 503, code: -32002, title: 'A service that the gateway needs is unavailable' },
   'file-damaged': { status: 503, code: -32002, title: 'The stored file is damaged' },
+  'manifest-damaged': { status: 503, code: -32002, title: 'The stored manifest is damaged' },
   'disk-full': { status: 503, code: -32002, title: 'A disk of the service is full' },
   draining: { status: 503, code: -32002, title: 'The gateway is shutting down' },
 } as const satisfies Record<string, { status: number; code: number; title: string }>;

@@ -5,23 +5,34 @@ import pg from 'pg';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import { type Named, type NewBundle, publishedRanges } from '../tables/published/bundles.js';
-import { type Appended, appendEntry, readTip, sealBehind, type Tip, tipBehind } from './append-entry.js';
+import {
+  type Appended,
+  appendEntry,
+  behindEntry,
+  checkRewound,
+  readTip,
+  sealBehind,
+  type Tip,
+  tipBehind,
+} from './append-entry.js';
 import { bundleValues, checkCover, INSERT_FILTER, insertBundle, lockKind } from './insert-bundle.js';
 import type { OriginIds } from './origins.js';
 
 /**
- * The parameters of insert-bundle, and $20 sequence, $21 origin, $22 key, $23 hash, $24 signature: inserts the row and
- * its entry at once, after the tip that this process remembers. Inserts nothing if the key is no longer current.
+ * The parameters of insert-bundle, and $20 sequence, $21 origin, $22 key, $23 hash, $24 signature, $25 hash of the entry
+ * before: inserts the row and its entry at once, after the tip that this process remembers. Inserts nothing if the key
+ * is no longer current, or if that entry is not there: a promoted standby or a backup may lack it.
  *
- * Entries never change, so the remembered tip is still valid. If another process appended after it, the primary key
- * of the manifest refuses this entry and the bundle with it. So one round trip is enough; reading the tip under the
- * lock takes six.
+ * Entries never change, so the remembered tip is still valid otherwise. If another process appended after it, the
+ * primary key of the manifest refuses this entry and the bundle with it. So one round trip is enough; reading the tip
+ * under the lock takes six.
  */
 const insertSealed = statement(
   'publish/insert-sealed',
   `WITH turn AS MATERIALIZED (
      SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4),
        set_config('packhouse.sealed', 'yes', true)
+     WHERE ${behindEntry({ networkId: '$1', kind: '$2', sequence: '$20', previous: '$25' })}
    ), key AS (
      SELECT id FROM packhouse.signing_key WHERE id = $22::int2 AND retired_at IS NULL
    ), ${INSERT_FILTER}, entry AS (
@@ -72,7 +83,8 @@ interface RememberedTip extends Tip {
 /**
  * Inserts the index row of a bundle and, in the same transaction, appends its entry to the manifest; without `sealing`
  * the entry waits for `manifest.sealPending`. Throws BUNDLE_OVERLAP if another bundle covers one of its blocks,
- * BUNDLE_INVALID, and SIGNING_KEY_CHANGED if the signer's key is not the current one.
+ * BUNDLE_INVALID, SIGNING_KEY_CHANGED if the signer's key is not the current one, and once MANIFEST_REWOUND if the
+ * database lost what this process appended.
  */
 export async function publish(
   tools: PublishTools,
@@ -114,13 +126,13 @@ async function publishSealed(
   const fresh = remembered?.keyId === signer.keyId && performance.now() - remembered.readAt < TIP_MS;
   const tip =
     (fresh ? await publishBehind(tools, remembered, append, bundle) : null) ??
-    (await publishUnderLock(tools, append, bundle));
+    (await publishUnderLock(tools, append, bundle, remembered));
   tools.tips.set(log, { ...tip, keyId: signer.keyId });
 }
 
 type Append = Omit<Appended, 'row'>;
 
-/** Runs the one statement; null if it inserted nothing because the tip or the key has changed. */
+/** Runs the one statement; null if it inserted nothing because the tip, the key or the log has changed. */
 async function publishBehind(
   { connections }: PublishTools,
   tip: RememberedTip,
@@ -137,8 +149,9 @@ async function publishBehind(
       sealed.sequence,
       append.origin.id,
       tip.key,
-      sealed.hash,
-      sealed.signature,
+      Buffer.from(sealed.hash, 'hex'),
+      Buffer.from(sealed.signature, 'base64'),
+      Buffer.from(tip.hash, 'hex'),
     ]);
     return rows.length === 0 ? null : { ...tip, ...tipBehind(tip, sealed) };
   } catch (error) {
@@ -154,11 +167,13 @@ function publishUnderLock(
   { connections }: PublishTools,
   append: Append,
   bundle: Named<NewBundle>,
+  remembered: Tip | undefined,
 ): Promise<Tip & { readAt: number }> {
   const kind = kindCode(bundle.kind);
   return connections.transaction(async (session) => {
     await session.query(lockKind, [append.networkId, kind, 'yes']);
     const tip = await readTip(session, { networkId: append.networkId, kind }, append.signer);
+    if (remembered !== undefined) await checkRewound(session, { ...append, ...bundle }, remembered, tip);
     const readAt = performance.now();
     const first = { version: 1, publishedAt: tip.now };
     await session.query(insertBundle, bundleValues(append.networkId, bundle, first));

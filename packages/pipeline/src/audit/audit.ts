@@ -5,6 +5,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { auditNetwork } from './audit-network.js';
 import { type AuditCounts, createReport, type Unchecked } from './audit-report.js';
+import { checkManifest } from './check-manifest.js';
 import type { Finding, FindingCause } from './finding.js';
 import { checkObjects } from './orphans.js';
 
@@ -76,6 +77,9 @@ export async function audit(
       },
       signal,
     );
+    if (request.objects && isWhole(range)) {
+      for (const kind of kinds) await checkManifest({ database, report }, { network, kind }, signal);
+    }
     if (request.objects) {
       await checkObjects({ ...parts, report }, { network, kinds, range, whole: isWhole(range) }, signal);
     }

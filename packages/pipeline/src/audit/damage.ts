@@ -29,7 +29,8 @@ export function createDamage(): Damage {
   const others = new Map<string, number>();
   return {
     add({ network, kind, from: firstBlock, to: lastBlock, key, version, cause, message, harmless }) {
-      if (harmless) return;
+      // The log is no bundle: `packhouse adopt` restores it.
+      if (harmless || cause === 'manifest') return;
       const named =
         kind !== null && firstBlock !== null && lastBlock !== null && key !== null && version !== null;
       const known = key === null ? undefined : bundles.get(key);

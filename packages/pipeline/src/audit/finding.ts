@@ -29,6 +29,8 @@ export type FindingCause =
   | 'indexRow'
   /** A proof fails. */
   | Proof
+  /** An entry of the signed log is missing, changed, or does not follow the one before. */
+  | 'manifest'
   /** An object that no row names, or whose name is not a bundle's. */
   | 'orphan'
   | 'name';

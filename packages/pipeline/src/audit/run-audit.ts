@@ -96,7 +96,9 @@ export async function runAudit(
   }
   if (openRepair !== undefined) {
     outcome.standing =
-      outcome.damaged.length + request.networks.reduce((sum, network) => sum + damage.others(network), 0);
+      outcome.damaged.length +
+      (summary.causes.manifest ?? 0) +
+      request.networks.reduce((sum, network) => sum + damage.others(network), 0);
   }
   return outcome;
 }

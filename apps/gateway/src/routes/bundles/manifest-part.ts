@@ -1,10 +1,13 @@
 import type { BlockRange } from '@packhouse/chain';
 import type { NetworkDatabase } from '@packhouse/database';
 import { entryLine, type SealedEntry } from '@packhouse/manifest';
+import { Problem } from '../../http/problem.js';
 import type { ManifestLog } from './manifest-cursor.js';
 
 /** Entries read from the database at a time. */
 const PAGE = 500;
+/** Seconds until a damaged log may be whole again. */
+const RETRY_AFTER_S = 60;
 
 /** The entries of one answer, in the order of the log. */
 interface ManifestPart {
@@ -80,8 +83,16 @@ export async function rangePart(
   };
 }
 
-/** Throws if entries are missing: this breaks the connection, so that the client does not take it for the end. */
+/**
+ * Throws the problem `manifest-damaged` if entries are missing: after the first page this breaks the connection, so that
+ * the client does not take it for the end.
+ */
 function toText(entries: readonly SealedEntry[], count: number, { network, kind }: ManifestLog): string {
-  if (entries.length !== count) throw new Error(`the manifest of ${kind} of ${network} has lost entries`);
+  if (entries.length !== count) {
+    throw new Problem('manifest-damaged', {
+      detail: `The manifest of ${kind} of ${network} lacks ${count - entries.length} of the next ${count} entries; its operator runs packhouse adopt.`,
+      retryAfter: RETRY_AFTER_S,
+    });
+  }
   return entries.map((entry) => `${entryLine(entry)}\n`).join('');
 }
