@@ -711,6 +711,15 @@ CREATE TABLE packhouse.manifest_pending (
 COMMENT ON TABLE packhouse.manifest_pending IS
   'Bundles published without an entry, by a program without the signing key. The next packer appends their entries.';
 
+CREATE TABLE packhouse.manifest_stored (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  sequence int4 NOT NULL,
+  PRIMARY KEY (network_id, kind)
+);
+COMMENT ON TABLE packhouse.manifest_stored IS
+  'The last entry of each log that is in the object store too. It goes back with the log if the database is set back.';
+
 CREATE FUNCTION packhouse.bundle_unsealed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- A transaction that appends the entry itself sets this.

@@ -343,6 +343,14 @@ CREATE TABLE packhouse.manifest_pending (
   CONSTRAINT manifest_pending_pkey PRIMARY KEY (network_id, kind, first_block, version)
 );
 
+-- The last entry of each log that is in the object store too. It goes back with the log if the database is set back.
+CREATE TABLE packhouse.manifest_stored (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  sequence integer NOT NULL,
+  CONSTRAINT manifest_stored_pkey PRIMARY KEY (network_id, kind)
+);
+
 CREATE TABLE packhouse.method_usage (
   key_id bigint NOT NULL,
   day integer NOT NULL,

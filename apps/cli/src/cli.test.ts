@@ -64,6 +64,7 @@ describe('every command', () => {
       'schedule remove',
       'schedule history',
       'audit',
+      'adopt',
       'keys create',
       'keys list',
       'keys usage',

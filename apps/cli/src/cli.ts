@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   usage: async () => (await import('./commands/usage.js')).addUsageCommand,
   schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
   audit: async () => (await import('./commands/audit/audit.js')).addAuditCommand,
+  adopt: async () => (await import('./commands/adopt.js')).addAdoptCommand,
   keys: async () => (await import('./commands/keys/keys.js')).addKeysCommand,
   operators: async () => (await import('./commands/operators.js')).addOperatorsCommand,
   plans: async () => (await import('./commands/keys/plans.js')).addPlansCommand,

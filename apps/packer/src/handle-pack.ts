@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
-import { pack, publish, type SignerSource } from '@packhouse/pipeline';
+import { type LogStore, pack, publish, type SignerSource } from '@packhouse/pipeline';
 import type { Job } from '@packhouse/queue';
 import {
   type Context,
@@ -21,6 +21,7 @@ interface HandlePackParts {
   /** Those in force now. */
   networks(): readonly Network[];
   signers: SignerSource;
+  logs: LogStore;
   notify(message: ProcessMessage): void;
 }
 
@@ -30,7 +31,7 @@ interface HandlePackParts {
  * While the process drains, a started bundle is finished unless it is aborted, and no other is started.
  */
 export async function handlePack(
-  { context, cut, database, objectStore, networks, signers, notify }: HandlePackParts,
+  { context, cut, database, objectStore, networks, signers, logs, notify }: HandlePackParts,
   { id, payload, signal }: Job<'pack'>,
 ): Promise<void> {
   const network = networks().find((each) => each.id === payload.network);
@@ -43,6 +44,7 @@ export async function handlePack(
   }
   const ending = openScope(signal, context.signal);
   const finishing = openScope(signal, cut);
+  let stored = Promise.resolve();
   try {
     await pack(
       {
@@ -54,7 +56,10 @@ export async function handlePack(
           const span = context.tracing?.work('publish', labels);
           const publishing = { context, database, objectStore, signers };
           try {
-            return await publish(publishing, request, finishing.signal, turn);
+            const row = await publish(publishing, request, finishing.signal, turn);
+            // The next row does not wait for it.
+            if (row !== null) stored = logs.store(network.id, request.kind);
+            return row;
           } catch (error) {
             span?.fail(isPackhouseError(error) ? error.code : 'INTERNAL');
             throw error;
@@ -76,6 +81,7 @@ export async function handlePack(
     }
     throw error;
   } finally {
+    await stored;
     ending.close();
     finishing.close();
   }

@@ -4,6 +4,7 @@ import { openObjectStore } from '@packhouse/object-store';
 import {
   connectDatabase,
   connectQueues,
+  createLogStore,
   followNetworksFile,
   openSigners,
   takeJobs,
@@ -35,9 +36,10 @@ await runProcess(process, {
     const signers = await openSigners({ context, database, file: settings.SIGNING_KEY_FILE });
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
+    const logs = createLogStore({ context, database, objectStore });
     createDiskGauge(context, settings.OBJECT_STORE);
     const queues = await connectQueues(starting);
-    const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, notify };
+    const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, logs, notify };
     const file = followNetworksFile(starting, process.env, database, {
       inForce,
       replace: (changed) => {
@@ -59,7 +61,7 @@ await runProcess(process, {
     shutdown.add('pack jobs', () => jobs.close());
     const reclaiming = reclaimLoop(context, database, networks);
     shutdown.add('reclaiming', () => reclaiming);
-    const sealing = sealLoop({ context, database, signers });
+    const sealing = sealLoop({ context, database, objectStore, signers, logs });
     shutdown.add('sealing', () => sealing);
     const audit = createSampledAudit({
       context,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createDatabase } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
-import { openSigners } from '@packhouse/pipeline';
+import { createDiskStore } from '@packhouse/object-store';
+import { createLogStore, openSigners } from '@packhouse/pipeline';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { expect, inject, test } from 'vitest';
 import { sealLoop } from './seal-loop.js';
@@ -46,11 +47,14 @@ test('what waits for its entry is signed though nothing is packed, by one of two
 
   await publish(7);
   expect(await database.manifest.pending()).toEqual([{ network: 'main', kind: 'logs', entries: 1 }]);
-  const loops = [1, 2].map(() => sealLoop({ context, database, signers }));
+  const objectStore = await createDiskStore({ directory: path.join(directory, 'objects') });
+  const logs = createLogStore({ context, database, objectStore });
+  const loops = [1, 2].map(() => sealLoop({ context, database, objectStore, signers, logs }));
   await expect.poll(signed, { timeout: 60_000 }).toEqual([7]);
   await publish(8);
   await expect.poll(signed, { timeout: 60_000 }).toEqual([7, 8]);
   expect(await database.manifest.pending()).toEqual([]);
+  await expect.poll(() => database.manifest.unstored(), { timeout: 60_000 }).toEqual([]);
 
   running.abort(new Error('told to end'));
   await Promise.all(loops);

@@ -9,6 +9,7 @@ import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
 import { readStandings } from './coverage/standing.js';
+import { adoptBundle, keepKey, type Restored, restoreEntry } from './publish/adopt.js';
 import { createOriginIds } from './publish/origins.js';
 import { type PublishTools, publish, type Sealing } from './publish/publish.js';
 import { sealPending } from './publish/seal-pending.js';
@@ -37,6 +38,7 @@ import { createAudit } from './tables/published/audit.js';
 import { createBundleFilters } from './tables/published/bundle-filters.js';
 import { createAllBundles, createBundles, type NewBundle } from './tables/published/bundles.js';
 import { createManifest, createSigningKeys } from './tables/published/manifest.js';
+import { createStoredLog, unstoredLogs } from './tables/published/stored-log.js';
 import { createAllBackfills, createBackfills } from './tables/requested/backfills.js';
 import { createAllQuarantine, createQuarantine } from './tables/requested/quarantine.js';
 
@@ -103,7 +105,13 @@ function openAll(connections: Connections, context: Context) {
     alarms: alarms.all,
     staging: createAllStaging(connections),
     bundles: createAllBundles(connections),
-    manifest: createSigningKeys(connections),
+    manifest: {
+      ...createSigningKeys(connections),
+      /** See keepKey. */
+      keepKey: (publicKey: Buffer) => keepKey(tools, publicKey),
+      /** The logs with entries that are not in the object store yet. */
+      unstored: () => unstoredLogs(connections),
+    },
     quarantine: createAllQuarantine(connections),
     /** How far each network is, by name: one statement, whatever their number. */
     standings: () => readStandings(connections),
@@ -157,9 +165,16 @@ function openNetwork(
     },
     manifest: {
       ...createManifest(connections, network),
+      ...createStoredLog(connections, network),
       /** See sealPending. */
       sealPending: async (kind: Kind, signer: Signer, limit: number) =>
         sealPending(tools, { networkId: await network.find(), network: name, kind }, signer, limit),
+      /** See restoreEntry. */
+      restore: async (kind: Kind, restored: Restored) =>
+        restoreEntry(tools, { networkId: await network.get(), network: name, kind }, restored),
+      /** See adoptBundle. */
+      adopt: async (kind: Kind, lost: Parameters<typeof adoptBundle>[2], signer: Signer | undefined) =>
+        adoptBundle(tools, { networkId: await network.get(), network: name, kind }, lost, signer),
     },
     /** Finds one block, in bundles first. */
     locate: createLocate(connections, network, bundles),

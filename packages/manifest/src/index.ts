@@ -3,7 +3,6 @@ export {
   entryLine,
   entryText,
   type FilterFile,
-  type ManifestEntry,
   NO_ENTRY,
   parseEntry,
   type SealedEntry,

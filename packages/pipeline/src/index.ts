@@ -1,3 +1,4 @@
+export { type AdoptSummary, adopt } from './adopt/adopt.js';
 export type { AuditRequest } from './audit/audit.js';
 export type { AuditCounts } from './audit/audit-report.js';
 export { type DamagedBundle, listDamage, raiseDamage } from './audit/damage.js';
@@ -18,6 +19,7 @@ export { plan } from './plan/plan.js';
 export { createPlanTraces } from './plan/plan-traces.js';
 export { pack } from './publish/pack.js';
 export { publish } from './publish/publish.js';
+export { raiseRewound } from './publish/rewound.js';
 export {
   keyFileWarning,
   openSigners,
@@ -25,6 +27,7 @@ export {
   type SignerSource,
   sealPending,
 } from './publish/sign.js';
+export { createLogStore, type LogStore } from './publish/store-log.js';
 export type { Estimate } from './quote/estimate.js';
 export { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from './quote/quote.js';
 export { type BackfillProgress, getBackfillProgress, type WaitReason } from './report/backfill-progress.js';

@@ -77,7 +77,8 @@ export const ERROR_CATALOGUE = {
   // audits
   REPAIR_REFUSED: final(2, 'The nodes have other blocks than a damaged bundle.'),
   REPAIR_FAILED: retryable(2, 'A damaged bundle cannot be rebuilt now.'),
-  ORPHANS_BUSY: retryable(75, 'Orphaned objects cannot be deleted while packers run.'),
+  PACKERS_BUSY: retryable(75, 'Objects cannot be deleted or adopted while packers run.'),
+  ADOPT_EMPTY: final(64, 'The object store has no signed log to adopt.'),
   AUDIT_EMPTY: final(64, 'Nothing is published in the range to audit.'),
   // database and queue
   DATABASE_UNAVAILABLE: retryable(69, 'Postgres cannot be reached.'),

@@ -7,7 +7,6 @@ import { type Kind, toQuantity } from '@packhouse/chain';
 import {
   createSigner,
   entryLine,
-  type ManifestEntry,
   makeSigningKey,
   NO_ENTRY,
   readSigningKey,
@@ -29,7 +28,7 @@ export interface Downloads {
     kind: Kind,
     start: number,
     end: number,
-    fields?: Partial<ManifestEntry> & { records?: string[] },
+    fields?: Partial<SealedEntry> & { records?: string[] },
   ): Promise<SealedEntry>;
   /** Writes `<kind>.jsonl` of every kind. */
   writeManifests(): Promise<void>;

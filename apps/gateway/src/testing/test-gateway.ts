@@ -88,6 +88,8 @@ export async function startTestGateway(
 
   return {
     url: `http://127.0.0.1:${port}`,
+    /** For what no program does. */
+    databaseUrl: fresh.url,
     gateway,
     database,
     objectStore,

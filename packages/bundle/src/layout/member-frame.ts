@@ -33,7 +33,7 @@ export const MEMBER_HEAD_BYTES = MEMBER_HEAD.length;
 export const SEPARATOR_BYTES = SEPARATOR.length;
 
 /** Length of the part after the last body: the final stored block, the CRC-32 and the length. */
-const MEMBER_TAIL_BYTES = CLOSE.length + 8;
+export const MEMBER_TAIL_BYTES = CLOSE.length + 8;
 
 /** Bytes of the gzip file of these fragments. */
 export function memberSize(fragments: readonly FragmentInfo[]): number {

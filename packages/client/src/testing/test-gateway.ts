@@ -6,7 +6,6 @@ import { type Kind, toQuantity } from '@packhouse/chain';
 import {
   createSigner,
   entryLine,
-  type ManifestEntry,
   makeSigningKey,
   NO_ENTRY,
   readSigningKey,
@@ -33,7 +32,7 @@ export interface TestGateway {
   maxBlock: number | null;
   fault: Fault | null;
   /** Publishes blocks; without a file, only its entry. */
-  publish(start: number, end: number, fields?: Partial<ManifestEntry>, text?: string): SealedEntry;
+  publish(start: number, end: number, fields?: Partial<SealedEntry>, text?: string): SealedEntry;
   /** Signs with another key from now on. */
   rotate(): void;
   close(): Promise<void>;

@@ -130,7 +130,9 @@ export async function appendEntry(session: Session, tip: Tip, appended: Appended
   const sealed = sealBehind(tip, appended);
   const stored = { networkId: appended.networkId, origin: appended.origin.id, key: tip.key };
   if (await putEntry(session, stored, sealed)) return tipBehind(tip, sealed);
-  throw new Error(`entry ${sealed.sequence} of ${sealed.kind} of ${sealed.network} follows none that is there`);
+  throw new Error(
+    `entry ${sealed.sequence} of ${sealed.kind} of ${sealed.network} follows none that is there`,
+  );
 }
 
 /** Inserts a sealed entry as it is; false if the entry that it follows is not there. The kind's lock must be held. */

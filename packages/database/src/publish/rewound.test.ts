@@ -1,4 +1,10 @@
-import { createSigner, createVerifier, makeSigningKey, readSigningKey, toPublicKey } from '@packhouse/manifest';
+import {
+  createSigner,
+  createVerifier,
+  makeSigningKey,
+  readSigningKey,
+  toPublicKey,
+} from '@packhouse/manifest';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeBundle } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
@@ -31,7 +37,9 @@ it('a process that remembers a lost end of the log says so once, and appends beh
   await setBack(2);
   await expect(publish(packer, 6)).rejects.toMatchObject({
     code: 'MANIFEST_REWOUND',
-    message: expect.stringMatching(/^The manifest of logs of main was set back: it ends at entry 2, .* entry 5 /),
+    message: expect.stringMatching(
+      /^The manifest of logs of main was set back: it ends at entry 2, .* entry 5 /,
+    ),
   });
   // Nothing of it is there, not even half.
   expect(await open.main.bundles.covering('logs', 60)).toBeNull();
@@ -58,10 +66,16 @@ it('a repair appends behind what is there', async () => {
   const tip = await open.main.manifest.tip('logs');
   await setBack((tip?.sequence as number) - 1);
   const old = makeBundle('logs', 0, 9);
-  await packer.network('main').bundles.supersede(
-    { ...old, objectKey: old.objectKey.replace('.json.gz', '.v2.json.gz'), sha256: 'cd'.repeat(32) },
-    { replaces: old.sha256, reason: 'test', sealing },
-  );
+  await packer
+    .network('main')
+    .bundles.supersede(
+      { ...old, objectKey: old.objectKey.replace('.json.gz', '.v2.json.gz'), sha256: 'cd'.repeat(32) },
+      { replaces: old.sha256, reason: 'test', sealing },
+    );
   const [last] = await open.main.manifest.entries('logs', (tip?.sequence as number) - 1, 1);
-  expect(last).toMatchObject({ from: 0, version: 2, previous: expect.not.stringMatching(tip?.hash as string) });
+  expect(last).toMatchObject({
+    from: 0,
+    version: 2,
+    previous: expect.not.stringMatching(tip?.hash as string),
+  });
 });

@@ -45,7 +45,7 @@ const updateSuperseded = statement(
 );
 
 /** The database's time in whole milliseconds. */
-const selectClock = statement(
+export const selectClock = statement(
   'publish/select-clock',
   `SELECT date_trunc('milliseconds', clock_timestamp()) AS now`,
 );
@@ -82,10 +82,7 @@ export async function supersede(
     if (current !== null && isSame(current, bundle)) return current;
     checkReplaces(current, bundle, replaces);
 
-    const at = [networkId, kind, bundle.firstBlock];
-    await session.query(insertSuperseded, [...at, reason]);
-    await session.query(deleteBundle, at);
-    await session.query(updateSuperseded, [networkId, kind]);
+    await moveToSuperseded(session, networkId, bundle, reason);
     const version = current.version + 1;
     const tip = seal === undefined ? null : await readTip(session, { networkId, kind }, seal.signer);
     const publishedAt = tip?.now ?? (await session.queryOne<{ now: Date }>(selectClock, []))!.now;
@@ -98,10 +95,24 @@ export async function supersede(
   });
 }
 
-async function bundleAt(
+/** Moves the bundle that starts there to the superseded ones; the kind's lock must be held. */
+export async function moveToSuperseded(
   session: Session,
   networkId: number,
-  bundle: Named<NewBundle>,
+  { kind, firstBlock }: Pick<NewBundle, 'kind' | 'firstBlock'>,
+  reason: string,
+): Promise<void> {
+  const at = [networkId, kindCode(kind), firstBlock];
+  await session.query(insertSuperseded, [...at, reason]);
+  await session.query(deleteBundle, at);
+  await session.query(updateSuperseded, at.slice(0, 2));
+}
+
+/** The current bundle that starts where this one does, or null. */
+export async function bundleAt(
+  session: Session,
+  networkId: number,
+  bundle: Pick<Named<NewBundle>, 'network' | 'kind' | 'firstBlock'>,
 ): Promise<BundleRow | null> {
   const values = [networkId, kindCode(bundle.kind), bundle.firstBlock];
   const row = await session.queryOne<StoredBundle>(selectBundleAt, values);

@@ -1,8 +1,9 @@
-import { bundleOfFilter, parseObjectKey } from '@packhouse/bundle';
+import { bundleOfFilter, parseLogKey, parseObjectKey } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Database, Lock } from '@packhouse/database';
+import type { Database } from '@packhouse/database';
 import type { ListedObject, ObjectStore } from '@packhouse/object-store';
-import { type Context, getOrAdd, PackhouseError } from '@packhouse/runtime';
+import { type Context, getOrAdd } from '@packhouse/runtime';
+import { withoutPackers } from '../publish/without-packers.js';
 import type { AuditReport } from './audit-report.js';
 import { bundleFinding, type Finding } from './finding.js';
 
@@ -44,6 +45,7 @@ export async function checkObjects(
     const young =
       object.modifiedAt !== undefined && context.clock.now() - object.modifiedAt.getTime() < YOUNG_MS;
     const name = toName(object.key);
+    if (parseLogKey(object.key) !== null) continue;
     if (name === null) {
       if (request.whole && !young) report.found(misnamed(network, object));
       continue;
@@ -92,9 +94,6 @@ function misnamed(network: string, { key, size }: ListedObject): Finding {
 
 /** Younger objects are never deleted, in milliseconds. */
 const SETTLED_MS = 3_600_000;
-/** How long to wait for packers of the kind, and how often their lock is tried, in milliseconds. */
-const WAIT_MS = 60_000;
-const TRY_EVERY_MS = 250;
 
 /** An object that no index row named when it was looked for. */
 export interface Orphan {
@@ -107,7 +106,7 @@ export interface Orphan {
 /**
  * Deletes objects that no row names, while no packer and no repair of their kind runs: both write the object
  * before its row. Each is checked again right before it is deleted; one written within the last hour stays. Returns
- * the deleted keys. Throws ORPHANS_BUSY if packers run for longer than a minute.
+ * the deleted keys. Throws PACKERS_BUSY if packers run for longer than a minute.
  */
 export async function deleteOrphans(
   { context, database, objectStore }: OrphanParts,
@@ -118,12 +117,10 @@ export async function deleteOrphans(
   const kinds = new Map<string, Orphan[]>();
   for (const orphan of orphans) getOrAdd(kinds, `${orphan.network}:${orphan.kind}`, () => []).push(orphan);
   for (const [name, group] of kinds) {
-    const locks = await takeBoth(context, database, name, signal);
-    try {
+    await withoutPackers({ context, database }, name, signal, async (stop) => {
       for (const { network, kind, firstBlock, key } of group) {
-        signal.throwIfAborted();
-        for (const { lost } of locks) lost.throwIfAborted();
-        const object = await objectStore.head(key, { signal });
+        stop.throwIfAborted();
+        const object = await objectStore.head(key, { signal: stop });
         const written = object?.modifiedAt?.getTime();
         if (written === undefined || context.clock.now() - written < SETTLED_MS) continue;
         const known = await database.network(network).audit.knownKeys(kind, [firstBlock]);
@@ -131,45 +128,7 @@ export async function deleteOrphans(
         await objectStore.delete(key);
         deleted.push(key);
       }
-    } finally {
-      await Promise.all(locks.map((lock) => lock.release()));
-    }
+    });
   }
   return deleted;
-}
-
-/** `kind`: after its network, like the end of the locks' names. */
-async function takeBoth(
-  context: Context,
-  database: Database,
-  kind: string,
-  signal: AbortSignal,
-): Promise<Lock[]> {
-  const locks: Lock[] = [];
-  const until = context.clock.elapsed() + WAIT_MS;
-  try {
-    for (const name of [`pack:${kind}`, `repair:${kind}`]) {
-      let lock = await database.tryLock(name);
-      while (lock === null) {
-        if (context.clock.elapsed() > until) throw busy(kind);
-        await context.clock.sleep(TRY_EVERY_MS, signal);
-        lock = await database.tryLock(name);
-      }
-      locks.push(lock);
-    }
-    return locks;
-  } catch (error) {
-    await Promise.all(locks.map((lock) => lock.release()));
-    throw error;
-  }
-}
-
-function busy(name: string): PackhouseError {
-  const [network, kind] = name.split(':');
-  return new PackhouseError({
-    code: 'ORPHANS_BUSY',
-    message: `Orphaned objects of ${network} ${kind} cannot be deleted now: packers were at work on it for ${WAIT_MS / 1_000} s.`,
-    hint: 'Try again when less is being packed.',
-    data: { network, kind },
-  });
 }

@@ -19,7 +19,7 @@ interface PublishParts {
 /** Most reasons that an entry names; a network has one or two. */
 const MAX_REASONS = 32;
 /** The version of the file format, written to the index row and the object's metadata. */
-const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 1;
 /** Memory of files that were written, for the next ones. */
 const spare = new SpareBuffers();
 

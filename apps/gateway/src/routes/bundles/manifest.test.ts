@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
+import { runSql } from '@packhouse/local';
 import {
   createSigner,
   createVerifier,
@@ -269,10 +270,24 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
       for (let more = 1; more > 0; ) {
         more = await other.database.network('ethereum').manifest.sealPending('logs', signer, 400);
       }
-      const answer = await ask(other.url, `/ethereum/v1/${otherKey}/bundle-api/manifest?kind=logs`);
+      const path = `/ethereum/v1/${otherKey}/bundle-api/manifest?kind=logs`;
+      const answer = await ask(other.url, path);
       expect(toEntries(answer.text).map((entry) => entry.from)).toEqual(
         Array.from({ length: 1_101 }, (_, i) => i),
       );
+
+      // As a program that appended behind a lost entry would have left it.
+      await runSql(
+        other.databaseUrl,
+        'ALTER TABLE packhouse.manifest DISABLE TRIGGER manifest_is_append_only',
+      );
+      await runSql(other.databaseUrl, 'DELETE FROM packhouse.manifest WHERE sequence BETWEEN 13 AND 23');
+      const damaged = await ask(other.url, path);
+      expect(damaged.status).toBe(503);
+      expect(damaged.json()).toMatchObject({
+        reason: 'manifest-damaged',
+        detail: expect.stringContaining('lacks 11'),
+      });
     } finally {
       await other.close();
     }

@@ -57,7 +57,13 @@ const schema = {
       content: { 'application/x-ndjson': { schema: text() } },
     },
     304: { description: 'The client has this answer.', type: 'null' },
-    ...refusals(...COMMON_REFUSALS, 'block-number-invalid', 'cursor-invalid', 'manifest-damaged', 'parameter-invalid'),
+    ...refusals(
+      ...COMMON_REFUSALS,
+      'block-number-invalid',
+      'cursor-invalid',
+      'manifest-damaged',
+      'parameter-invalid',
+    ),
   },
 };
 

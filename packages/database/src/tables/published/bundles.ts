@@ -220,7 +220,7 @@ export function createBundles(connections: Connections, network: NetworkRef) {
 
 /** Ranges of the bundles that touch a range, ascending. */
 export function publishedRanges(
-  connections: Connections,
+  connections: Pick<Connections, 'query'>,
   networkId: number,
   kind: Kind,
   { firstBlock, lastBlock }: BlockRange,
