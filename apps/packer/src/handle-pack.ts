@@ -11,6 +11,7 @@ import {
   PackhouseError,
   type ProcessMessage,
 } from '@packhouse/runtime';
+import type { StoreAlarm } from './store-alarm.js';
 
 interface HandlePackParts {
   context: Context;
@@ -22,6 +23,7 @@ interface HandlePackParts {
   networks(): readonly Network[];
   signers: SignerSource;
   logs: LogStore;
+  storeAlarm: Pick<StoreAlarm, 'published'>;
   notify(message: ProcessMessage): void;
 }
 
@@ -31,7 +33,7 @@ interface HandlePackParts {
  * While the process drains, a started bundle is finished unless it is aborted, and no other is started.
  */
 export async function handlePack(
-  { context, cut, database, objectStore, networks, signers, logs, notify }: HandlePackParts,
+  { context, cut, database, objectStore, networks, signers, logs, storeAlarm, notify }: HandlePackParts,
   { id, payload, signal }: Job<'pack'>,
 ): Promise<void> {
   const network = networks().find((each) => each.id === payload.network);
@@ -57,10 +59,13 @@ export async function handlePack(
           const publishing = { context, database, objectStore, signers };
           try {
             const row = await publish(publishing, request, finishing.signal, turn);
+            if (row === null) return null;
+            await storeAlarm.published(network.id);
             // The next row does not wait for it.
-            if (row !== null) stored = logs.store(network.id, request.kind);
+            stored = logs.store(network.id, request.kind);
             return row;
           } catch (error) {
+            await storeAlarm.published(network.id, error);
             span?.fail(isPackhouseError(error) ? error.code : 'INTERNAL');
             throw error;
           } finally {

@@ -18,6 +18,7 @@ import { createSampledAudit, SAMPLED_AUDIT } from './sampled-audit.js';
 import { scheduleLoop } from './schedule-loop.js';
 import { sealLoop } from './seal-loop.js';
 import { packerSettings } from './settings.js';
+import { createStoreAlarm } from './store-alarm.js';
 
 /** The command line, at the same distance from `src` and from `dist`. */
 const CLI = fileURLToPath(new URL('../../cli/bin/packhouse.js', import.meta.url));
@@ -39,7 +40,19 @@ await runProcess(process, {
     const logs = createLogStore({ context, database, objectStore });
     createDiskGauge(context, settings.OBJECT_STORE);
     const queues = await connectQueues(starting);
-    const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, logs, notify };
+    const packed = () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id);
+    const storeAlarm = createStoreAlarm({ context, database, objectStore, networks: packed });
+    const parts = {
+      context,
+      cut: shutdown.cut,
+      database,
+      objectStore,
+      networks,
+      signers,
+      logs,
+      storeAlarm,
+      notify,
+    };
     const file = followNetworksFile(starting, process.env, database, {
       inForce,
       replace: (changed) => {
@@ -54,11 +67,13 @@ await runProcess(process, {
       role: 'packer',
       pid: process.pid,
       file,
-      networks: () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
+      networks: packed,
       concurrency: settings.PACK_CONCURRENCY,
       handler: (job) => handlePack(parts, job),
     });
     shutdown.add('pack jobs', () => jobs.close());
+    const watching = storeAlarm.watch();
+    shutdown.add('object store probes', () => watching);
     const reclaiming = reclaimLoop(context, database, networks);
     shutdown.add('reclaiming', () => reclaiming);
     const sealing = sealLoop({ context, database, objectStore, signers, logs });

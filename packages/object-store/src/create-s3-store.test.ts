@@ -1,10 +1,11 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describeError, isPackhouseError } from '@packhouse/runtime';
-import { type ScriptedS3, startScriptedS3 } from '@packhouse/scripted-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createS3Store, type S3StoreOptions } from './create-s3-store.js';
 import type { ObjectStore } from './object-store.js';
+import { probeStore } from './probe-store.js';
 import { coded, objectStoreConformance, optionsFor } from './testing/conformance.js';
 
 const SECRET = 'a-secret-that-appears-nowhere';
@@ -215,6 +216,43 @@ describe('S3 that is set up wrongly', () => {
       expect(everything).not.toContain(SECRET);
       expect(everything).not.toContain('AKIAUNKNOWN');
       expect(everything).not.toContain('Signature=');
+    }
+  });
+
+  it.each<[ScriptedS3Fault, RegExp]>([
+    ['invalidAccessKeyId', /InvalidAccessKeyId, status 403\. .*AWS_ACCESS_KEY_ID/],
+    ['signatureDoesNotMatch', /SignatureDoesNotMatch, status 403\. .*AWS_SECRET_ACCESS_KEY/],
+    ['noSuchBucket', /NoSuchBucket, status 404\. .*OBJECT_STORE/],
+    ['requestTimeTooSkewed', /RequestTimeTooSkewed, status 403\. .*clock/],
+    ['accessDenied', /AccessDenied, status 403\. .*right/],
+    ['authorizationHeaderMalformed', /AuthorizationHeaderMalformed, status 400\. .*AWS_REGION/],
+  ])('is %s: what, where, and what to do, after one request', async (fault, sentence) => {
+    for (const method of ['PUT', 'GET']) {
+      const store = await connect(server, { maxAttempts: fault === 'requestTimeTooSkewed' ? 1 : 5 });
+      server.requests.length = 0;
+      server.script(method, fault);
+      const work =
+        method === 'PUT' ? store.put('k', Buffer.from('x'), optionsFor(Buffer.from('x'))) : probeStore(store);
+      const error: unknown = await work.catch((cause: unknown) => cause);
+      expect(error).toEqual(coded('OBJECT_STORE_INVALID'));
+      expect(describeError(error)).toMatch(sentence);
+      expect(describeError(error)).toMatch(/ s3:\/\/test-bucket at 127\.0\.0\.1:\d+: /);
+      expect(server.requests).toHaveLength(1);
+      await store.close();
+    }
+  });
+
+  it('is no credentials at all', async () => {
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+    for (const name of ['AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE']) vi.stubEnv(name, '/nowhere');
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE'])
+      vi.stubEnv(name, undefined);
+    try {
+      const error = await failure({ credentials: undefined });
+      expect(error).toEqual(coded('OBJECT_STORE_INVALID'));
+      expect(describeError(error)).toMatch(/No credentials were found: set AWS_ACCESS_KEY_ID/);
+    } finally {
+      vi.unstubAllEnvs();
     }
   });
 

@@ -2,9 +2,24 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** Faults that are an answer of S3: its status and its code. */
+const REFUSALS = {
+  slowDown: [503, 'SlowDown'],
+  storageFull: [507, 'XMinioStorageFull'],
+  badDigest: [400, 'BadDigest'],
+  missing: [404, 'NoSuchKey'],
+  noSuchBucket: [404, 'NoSuchBucket'],
+  invalidAccessKeyId: [403, 'InvalidAccessKeyId'],
+  signatureDoesNotMatch: [403, 'SignatureDoesNotMatch'],
+  requestTimeTooSkewed: [403, 'RequestTimeTooSkewed'],
+  accessDenied: [403, 'AccessDenied'],
+  authorizationHeaderMalformed: [400, 'AuthorizationHeaderMalformed'],
+  notImplemented: [501, 'NotImplemented'],
+} as const satisfies Record<string, readonly [number, string]>;
+
 /** What may go wrong with a request; each is done once, with the first request of the method. `slow` is a second. */
 export type ScriptedS3Fault =
-  | 'slowDown'
+  | keyof typeof REFUSALS
   | 'resetBefore'
   | 'resetAfterWrite'
   | 'truncate'
@@ -13,10 +28,7 @@ export type ScriptedS3Fault =
   | 'slow'
   | 'wrongChecksum'
   | 'noChecksum'
-  | 'missing'
   | 'html'
-  | 'storageFull'
-  | 'badDigest'
   | 'changeBody';
 
 interface Kept {
@@ -42,6 +54,8 @@ interface ScriptedS3Options {
   onRequest?: (request: ScriptedS3Request) => ScriptedS3Fault | undefined;
   /** Told of every object that was written, also where the answer is lost. */
   onWritten?: (key: string, body: Buffer) => void;
+  /** `unknown`: whatever has a header about checksums is refused as not implemented. A put needs SHA-256 or MD5. */
+  checksums?: 'kept' | 'unknown';
 }
 
 /** An S3-compatible server in this process that does what it is told, also wrong. */
@@ -113,14 +127,17 @@ function authenticate(request: IncomingMessage, query: URLSearchParams, accessKe
 function put(request: IncomingMessage, response: ServerResponse, body: Buffer): Kept | null {
   const { headers } = request;
   const checksum = headers['x-amz-checksum-sha256'] as string | undefined;
+  const md5 = headers['content-md5'];
   if (
     String(headers['x-amz-content-sha256']).startsWith('STREAMING') ||
     headers['content-encoding'] !== undefined
   ) {
     refuse(response, 501, 'NotImplemented');
   } else if (headers['content-length'] !== String(body.length)) refuse(response, 411, 'MissingContentLength');
-  else if (checksum === undefined) refuse(response, 400, 'InvalidRequest');
-  else if (checksum !== sha256(body, 'base64')) refuse(response, 400, 'BadDigest');
+  else if (checksum === undefined && md5 === undefined) refuse(response, 400, 'InvalidRequest');
+  else if (checksum !== undefined && checksum !== sha256(body, 'base64')) refuse(response, 400, 'BadDigest');
+  else if (md5 !== undefined && md5 !== createHash('md5').update(body).digest('base64'))
+    refuse(response, 400, 'BadDigest');
   else {
     const metadata: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers)) {
@@ -181,10 +198,10 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
     if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, 1_000));
     if (fault === 'silence') return;
     if (fault === 'resetBefore') return void request.socket.resetAndDestroy();
-    if (fault === 'slowDown') return refuse(response, 503, 'SlowDown');
-    if (fault === 'storageFull') return refuse(response, 507, 'XMinioStorageFull');
-    if (fault === 'badDigest') return refuse(response, 400, 'BadDigest');
-    if (fault === 'missing') return refuse(response, 404, 'NoSuchKey');
+    if (fault !== undefined && Object.hasOwn(REFUSALS, fault)) {
+      const [status, code] = REFUSALS[fault as keyof typeof REFUSALS];
+      return refuse(response, status, code);
+    }
     if (fault === 'html') {
       response.writeHead(502, { 'content-type': 'text/html' });
       return void response.end('<html>Bad Gateway</html>');
@@ -192,6 +209,8 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
     const refused = authenticate(request, url.searchParams, accessKeyId);
     if (refused !== null) return refuse(response, 403, refused);
     if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
+    const strange = Object.keys(request.headers).some((name) => /^x-amz-(sdk-)?checksum/.test(name));
+    if (strange && options.checksums === 'unknown') return refuse(response, 501, 'NotImplemented');
 
     const kept = objects.get(key);
     if (method === 'PUT') {
@@ -202,7 +221,8 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
       options.onWritten?.(key, made.body);
       if (fault === 'resetAfterWrite') return void request.socket.resetAndDestroy();
       const echoed = fault === 'wrongChecksum' ? sha256(Buffer.from('other'), 'base64') : made.checksum;
-      response.writeHead(200, fault === 'noChecksum' ? {} : { 'x-amz-checksum-sha256': echoed as string });
+      const silent = fault === 'noChecksum' || echoed === undefined;
+      response.writeHead(200, silent ? {} : { 'x-amz-checksum-sha256': echoed });
       return void response.end();
     }
     if (method === 'DELETE') {

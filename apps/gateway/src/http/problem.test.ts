@@ -26,6 +26,7 @@ describe('the refusal for an error', () => {
   );
 
   it.each([
+    ['OBJECT_STORE_INVALID', 'unavailable'],
     ['DISK_FULL', 'disk-full'],
     ['OBJECT_MISSING', 'file-damaged'],
     ['OBJECT_MISMATCH', 'file-damaged'],

@@ -136,6 +136,10 @@ export function toProblem(error: unknown): Problem {
   if (isPackhouseError(error, 'OBJECT_STORE_UNAVAILABLE')) {
     return unavailable('The object store is unavailable', RETRY_AFTER_SECONDS, error);
   }
+  // Only an operator can correct it, and readyz says what it is.
+  if (isPackhouseError(error, 'OBJECT_STORE_INVALID')) {
+    return unavailable('The object store is unavailable', REPAIR_SECONDS, error);
+  }
   if (isPackhouseError(error, 'DISK_FULL')) {
     return new Problem('disk-full', {
       retryAfter: REPAIR_SECONDS,

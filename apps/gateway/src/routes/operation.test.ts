@@ -1,5 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
@@ -97,16 +98,33 @@ describe('the routes of operation', () => {
       objectStore: true,
       rangeIndex: true,
       draining: false,
+      problems: [],
       networksFile: true,
     });
-    const { head } = at.objectStore;
-    at.objectStore.head = () => Promise.reject(new Error('gone'));
+    const { read } = at.objectStore;
+    at.objectStore.read = () =>
+      Promise.reject(
+        new PackhouseError({
+          code: 'OBJECT_STORE_INVALID',
+          message: 'x could not be read from s3://private at 10.0.0.1: SignatureDoesNotMatch.',
+          hint: 'Correct AWS_SECRET_ACCESS_KEY.',
+          data: { name: 'SignatureDoesNotMatch' },
+        }),
+      );
     at.time.offset += 1_000;
     const answer = await ask(at.url, '/readyz');
-    at.objectStore.head = head;
+    at.objectStore.read = read;
     at.time.offset += 1_000;
     expect(answer.status).toBe(503);
-    expect(answer.json()).toMatchObject({ status: 'not ready', database: true, objectStore: false });
+    expect(answer.json()).toMatchObject({
+      status: 'not ready',
+      database: true,
+      objectStore: false,
+      problems: [
+        'the object store: SignatureDoesNotMatch. Correct AWS_SECRET_ACCESS_KEY. [OBJECT_STORE_INVALID]',
+      ],
+    });
+    expect(answer.text).not.toMatch(/private|10\.0\.0\.1/);
     expect((await ask(at.url, '/readyz')).status).toBe(200);
   });
 });

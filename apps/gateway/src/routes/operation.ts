@@ -1,3 +1,5 @@
+import { probeStore } from '@packhouse/object-store';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { createTtlCache } from '../cache/ttl-cache.js';
 import type { Route } from '../http/route.js';
 import type { ServedNetwork } from '../networks/served-network.js';
@@ -68,15 +70,13 @@ export const healthzRoute: Route = {
 const CHECK_TIMEOUT_MS = 2_000;
 const REUSE_MS = 1_000;
 
-/** An object that is never written; asking for it shows whether the store answers. */
-const PROBE_KEY = 'readiness-probe';
-
 const checks = object({
   status: text(undefined, { enum: ['ready', 'not ready'] }),
   database: flag(),
   objectStore: flag(),
   rangeIndex: flag('Whether the range index is loaded as far as WARM_LIMIT_MS and RANGE_CACHE allow.'),
   draining: flag(),
+  problems: list(text(), 'What is wrong with the database or the object store, as sentences.'),
   networksFile: flag('Whether the current networks file is applied; if not, the last valid one still is.'),
 });
 
@@ -92,8 +92,19 @@ const readySchema = {
 /** `GET /readyz`: Postgres and the object store answer, the range index is loaded, and the gateway is not draining. */
 export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
-  const pingDatabase = oneAtATime(() => parts.database.ping());
-  const probeStore = oneAtATime(() => parts.objectStore.head(PROBE_KEY).then(() => true));
+  const pingDatabase = oneAtATime(async () => {
+    if (await parts.database.ping()) return;
+    throw new PackhouseError({
+      code: 'DATABASE_UNAVAILABLE',
+      message: 'Postgres does not answer.',
+      hint: 'Check that Postgres is running, and DATABASE_URL.',
+    });
+  });
+  const askStore = oneAtATime(() => probeStore(parts.objectStore));
+  const problem = (what: string, error: unknown): string => {
+    parts.context.logger.warn({ err: error }, `not ready: ${what} failed`);
+    return describeFailure(what, error);
+  };
   const remember = createTtlCache({ elapsed: () => clock.elapsed(), ttlMs: REUSE_MS, maxEntries: 1 });
   return {
     method: 'GET',
@@ -104,20 +115,25 @@ export function readyzRoute(parts: GatewayParts): Route {
     forOperators: true,
     async answer(exchange) {
       const [database, objectStore] = await remember('checks', () =>
-        Promise.all([answers(pingDatabase()), answers(probeStore())]),
+        Promise.all([
+          inTime(pingDatabase()).catch((error) => problem('the database', error)),
+          inTime(askStore()).catch((error) => problem('the object store', error)),
+        ]),
       );
       const { leaving: draining, warming } = parts.phase;
-      const ready = database && objectStore && !warming && !draining;
+      const problems = [database, objectStore].filter((each) => each !== null);
+      const ready = problems.length === 0 && !warming && !draining;
       const status = ready ? 'ready' : 'not ready';
       exchange
         .status(ready ? 200 : 503)
         .header('cache-control', 'no-store')
         .sendJson({
           status,
-          database,
-          objectStore,
+          database: database === null,
+          objectStore: objectStore === null,
           rangeIndex: !warming,
           draining,
+          problems,
           networksFile: parts.networksFileOk(),
         });
     },
@@ -125,8 +141,8 @@ export function readyzRoute(parts: GatewayParts): Route {
 }
 
 /** Shares a check that is still under way: a check that hangs occupies one thread or connection, however many requests wait for it. */
-function oneAtATime(check: () => Promise<boolean>): () => Promise<boolean> {
-  let underWay: Promise<boolean> | undefined;
+function oneAtATime(check: () => Promise<unknown>): () => Promise<unknown> {
+  let underWay: Promise<unknown> | undefined;
   return () => {
     underWay ??= check().finally(() => {
       underWay = undefined;
@@ -135,18 +151,25 @@ function oneAtATime(check: () => Promise<boolean>): () => Promise<boolean> {
   };
 }
 
-async function answers(check: Promise<boolean>): Promise<boolean> {
+/** Resolves to null if the check passes in time. */
+async function inTime(check: Promise<unknown>): Promise<null> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([check, late]);
-  } catch {
-    return false;
+    await Promise.race([check, late]);
+    return null;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A sentence for everybody who may probe: without addresses, buckets and keys, which are in the log. */
+function describeFailure(what: string, error: unknown): string {
+  if (!isPackhouseError(error)) return `${what} failed; the log of the gateway says how`;
+  const { name } = error.data;
+  return `${what}: ${typeof name === 'string' ? `${name}. ` : ''}${error.hint ?? ''} [${error.code}]`;
 }
 
 const metricsSchema = {
