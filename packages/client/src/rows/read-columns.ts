@@ -96,6 +96,9 @@ export function createRowCollector(schema: Schema): RowCollector {
   // What is the same for a whole block, and is checked against it.
   const known: Known = new Map(['chainId', 'blockTimestamp'].map((name) => [name, null]));
   for (const { field } of fields) for (const path of field.split('|')) addKnown(known, path);
+  // Of the row before: what is of a block or a transaction is the same in many rows.
+  const lastRaws = new Array<unknown>(fields.length).fill(undefined);
+  const lastValues: Column = new Array<null>(fields.length).fill(null);
   const fresh = (): Column[] => Array.from({ length: fields.length + 1 }, () => []);
   let columns = fresh();
   let rows = 0;
@@ -115,7 +118,12 @@ export function createRowCollector(schema: Schema): RowCollector {
       for (let at = 0; at < fields.length; at += 1) {
         const { get, read, required, field, form } = fields[at] as (typeof fields)[number];
         const raw = get(record, beside);
-        const value = raw == null ? null : read(raw);
+        const isSame = raw === lastRaws[at];
+        const value = raw == null ? null : isSame ? (lastValues[at] as Column[number]) : read(raw);
+        if (!isSame) {
+          lastRaws[at] = raw;
+          lastValues[at] = value;
+        }
         if (value === null && required) throw missing(kind, field, record);
         // A value that its column cannot hold is not lost.
         if (value === null && raw != null && form !== 'decimal text') {

@@ -165,12 +165,50 @@ it('row groups are bounded, and follow the order of the rows', async () => {
     });
     return toBatch(some);
   };
-  const batches = Array.from({ length: 9 }, (_, i) => batch(i * 8_192));
+  const batches = Array.from({ length: 16 }, (_, i) => batch(i * 8_192));
   const file = await asyncBufferFromFile(await written('groups.parquet', batches));
   const { row_groups } = await parquetMetadataAsync(file);
   const bounds = row_groups.map(({ columns }) => columns[0]?.meta_data?.statistics);
   expect(bounds.map((one) => [one?.min_value, one?.max_value])).toEqual([
-    [0n, 65_535n],
-    [65_536n, 73_727n],
+    [0n, 122_879n],
+    [122_880n, 131_071n],
   ]);
+});
+
+it('values that hardly repeat, in several pages, are read again; bounds are of ASCII texts alone', async () => {
+  const wide: Schema = {
+    name: 'wide-1',
+    kind: 'logs',
+    columns: [
+      { name: 'unique', type: 'TEXT', required: true },
+      { name: 'runs', type: 'TEXT' },
+      { name: 'mixed', type: 'BIGINT' },
+      { name: 'foreign', type: 'TEXT' },
+    ],
+  };
+  const rows = 20_000;
+  const columns: Record<string, Column> = {
+    // Repeats at first, and then no more: 2 MB.
+    unique: Array.from({ length: rows }, (_, n) => `0x${String(n < 3_000 ? n % 3 : n).padStart(100, '0')}`),
+    runs: Array.from({ length: rows }, (_, n) => (n % 700 < 90 ? null : `t${Math.floor(n / 33) % 300}`)),
+    mixed: Array.from({ length: rows }, (_, n) => (n % 3 === 0 ? null : n % 1_000)),
+    foreign: Array.from({ length: rows }, (_, n) => (n === 7 ? 'é' : 'e')),
+  };
+  const name = path.join(folder, 'wide.parquet');
+  const file = await parquetFiles(wide, 'ethereum').create(name);
+  await file.write({ rows, columns });
+  await file.finish();
+  const buffer = await asyncBufferFromFile(name);
+  const read = await parquetReadObjects({ file: buffer, compressors });
+  const big = (value: unknown): unknown => (typeof value === 'number' ? BigInt(value) : value);
+  for (const { name: column } of wide.columns) {
+    expect(read.map((row) => row[column])).toEqual(columns[column]?.map(big));
+  }
+  const { row_groups } = await parquetMetadataAsync(buffer);
+  const [unique, runs, , foreign] = row_groups[0]?.columns.map(({ meta_data }) => meta_data) ?? [];
+  const sorted = columns.runs?.filter((value) => value !== null).sort() ?? [];
+  expect(runs?.statistics).toMatchObject({ min_value: sorted[0], max_value: sorted.at(-1) });
+  expect(unique?.encodings).toEqual(['PLAIN']);
+  expect(runs?.encodings).toContain('RLE_DICTIONARY');
+  expect(foreign?.statistics).toEqual({ null_count: 0n });
 });

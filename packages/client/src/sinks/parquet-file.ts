@@ -1,18 +1,26 @@
 import { open } from 'node:fs/promises';
 import zlib from 'node:zlib';
-import { fileWriter, ParquetWriter } from 'hyparquet-writer';
-import { type Column, type ColumnType, type RowBatch, type Schema, toBytes } from '../rows/schema.js';
+import { fileWriter, type ParquetWriter } from 'hyparquet-writer';
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import type { Column, ColumnType, Schema } from '../rows/schema.js';
 import { notWritable } from '../whole-file.js';
 import type { RowFileFormat } from './folder-sink.js';
+import { type ColumnChunk, ParquetColumn } from './parquet-column.js';
 
-/** Rows of a row group, and characters of its texts: what is held in memory. A larger batch is a group of its own. */
-const GROUP_ROWS = 61_440;
-const GROUP_CHARACTERS = 50_331_648;
+/** Rows of a row group, and bytes of its columns: what is held in memory. A larger batch is a group of its own. */
+const GROUP_ROWS = 122_880;
+const GROUP_BYTES = 50_331_648;
+/** Bytes of bounds that are not cut: those of a hash in hex. */
+const EXACT_BYTES = 66;
+/** `PAR1`, at both ends. */
+const MAGIC = 0x31524150;
 
 type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
+type Metadata = Parameters<typeof writeMetadata>[1];
+type RowGroup = Metadata['row_groups'][number];
 
 /** How a type of column is written. JSON is text: readers parse it by their own functions. */
-const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'>>> = {
+const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'> & Required<Pick<Element, 'type'>>>> = {
   BIGINT: { type: 'INT64' },
   INTEGER: { type: 'INT32' },
   UBIGINT: { type: 'INT64', converted_type: 'UINT_64' },
@@ -34,13 +42,22 @@ const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'>>> = {
 };
 
 /** Zstandard where Node has it (22.15), else gzip: both are in every reader of Parquet. */
-const COMPRESSION: Pick<ConstructorParameters<typeof ParquetWriter>[0], 'codec' | 'compressors'> = (() => {
+const { codec, compress } = ((): {
+  codec: 'ZSTD' | 'GZIP';
+  compress(bytes: Uint8Array, distinct: boolean): Uint8Array;
+} => {
   const zstd = (zlib as { zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync;
-  if (zstd !== undefined) return { codec: 'ZSTD', compressors: { ZSTD: (bytes) => zstd(bytes) } };
-  return { codec: 'GZIP', compressors: { GZIP: (bytes) => zlib.gzipSync(bytes, { level: 1 }) } };
+  if (zstd !== undefined) return { codec: 'ZSTD', compress: (bytes) => zstd(bytes) };
+  const { Z_RLE, Z_DEFAULT_STRATEGY } = zlib.constants;
+  // Nothing of what differs is found again, but zeros: looking for it takes twice as long.
+  const getStrategy = (distinct: boolean): number => (distinct ? Z_RLE : Z_DEFAULT_STRATEGY);
+  return {
+    codec: 'GZIP',
+    compress: (bytes, distinct) => zlib.gzipSync(bytes, { level: 1, strategy: getStrategy(distinct) }),
+  };
 })();
 
-/** Parquet files of a million rows or so, in row groups by block order; no bloom filters. */
+/** Parquet files of a million rows or so, in row groups by block order, with bounds; no bloom filters. */
 export function parquetFiles(schema: Schema, network: string): RowFileFormat {
   return {
     extension: 'parquet',
@@ -53,41 +70,37 @@ export function parquetFiles(schema: Schema, network: string): RowFileFormat {
           throw 'code' in (error as Error) ? notWritable(name, error) : error;
         }
       };
-      const columns = schema.columns.map((column) => ({ ...column, values: [] as Column }));
-      const held = { rows: 0, characters: 0 };
-      const writer = guarded(
-        () =>
-          new ParquetWriter({
-            writer: fileWriter(name),
-            schema: [{ name: 'rows', num_children: columns.length }, ...columns.map(toElement)],
-            ...COMPRESSION,
-            createdBy: 'packhouse',
-            kvMetadata: [
-              { key: 'packhouse.schema', value: schema.name },
-              { key: 'packhouse.network', value: network },
-            ],
-          }),
-      );
+      const writer = guarded(() => fileWriter(name));
+      writer.appendUint32(MAGIC);
+      const groups: RowGroup[] = [];
+      const newColumns = (): ParquetColumn[] =>
+        schema.columns.map((column) => new ParquetColumn(column, compress));
+      let columns = newColumns();
+      let rows = 0;
       const flush = (): void => {
-        if (held.rows === 0) return;
-        const columnData = columns.map(({ name, type, values }) => ({
-          name,
-          data: physical(type, values),
-          statistics: type !== 'JSON',
-        }));
-        guarded(() => writer.write({ columnData, rowGroupSize: held.rows }));
-        for (const column of columns) column.values = [];
-        Object.assign(held, { rows: 0, characters: 0 });
+        if (rows === 0) return;
+        const chunks = columns.map((column) => column.finish());
+        guarded(() => groups.push(writeGroup(writer, schema, chunks, rows)));
+        columns = newColumns();
+        rows = 0;
       };
       return {
         async write(batch) {
-          held.rows += batch.rows;
-          for (const column of columns) held.characters += append(column, batch);
-          if (held.rows >= GROUP_ROWS || held.characters >= GROUP_CHARACTERS) flush();
+          rows += batch.rows;
+          let bytes = 0;
+          for (const [at, column] of columns.entries()) {
+            column.add(batch.columns[schema.columns[at]?.name as string] as Column);
+            bytes += column.bytes;
+          }
+          if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();
         },
         async finish() {
           flush();
-          guarded(() => writer.finish());
+          guarded(() => {
+            writeMetadata(writer, toMetadata(schema, network, groups), EXACT_BYTES);
+            writer.appendUint32(MAGIC);
+            writer.finish();
+          });
           const file = await open(name, 'r+');
           try {
             await file.sync();
@@ -101,34 +114,65 @@ export function parquetFiles(schema: Schema, network: string): RowFileFormat {
   };
 }
 
-function toElement({ name, type, required }: Schema['columns'][number]): Element {
-  return { name, ...ELEMENTS[type], repetition_type: required ? 'REQUIRED' : 'OPTIONAL' };
+function writeGroup(
+  writer: ReturnType<typeof fileWriter>,
+  schema: Schema,
+  chunks: readonly ColumnChunk[],
+  rows: number,
+): RowGroup {
+  const columns = chunks.map((chunk, at): RowGroup['columns'][number] => {
+    const { name, type } = schema.columns[at] as Schema['columns'][number];
+    const { min, max, nulls, dictionary } = chunk;
+    const start = writer.offset;
+    for (const bytes of chunk.bytes) writer.appendBytes(bytes);
+    return {
+      file_offset: BigInt(start),
+      meta_data: {
+        type: ELEMENTS[type].type,
+        encodings: chunk.encodings,
+        path_in_schema: [name],
+        codec,
+        num_values: BigInt(chunk.values),
+        total_uncompressed_size: BigInt(chunk.uncompressed),
+        total_compressed_size: BigInt(chunk.compressed),
+        data_page_offset: BigInt(start + (dictionary ?? 0)),
+        ...(dictionary === null ? {} : { dictionary_page_offset: BigInt(start) }),
+        statistics: {
+          null_count: BigInt(nulls),
+          ...(min === undefined || max === undefined ? {} : { min_value: min, max_value: max }),
+        },
+      },
+    };
+  });
+  const sum = (of: (chunk: ColumnChunk) => number): bigint =>
+    BigInt(chunks.reduce((total, chunk) => total + of(chunk), 0));
+  return {
+    columns,
+    total_byte_size: sum(({ uncompressed }) => uncompressed),
+    total_compressed_size: sum(({ compressed }) => compressed),
+    num_rows: BigInt(rows),
+  };
 }
 
-/** Adds the values of a batch to a column; returns the characters of its texts. */
-function append(
-  { name, type, values }: { name: string; type: ColumnType; values: Column },
-  batch: RowBatch,
-): number {
-  const added = batch.columns[name] as Column;
-  let characters = 0;
-  const texts = isText(type);
-  for (const value of added) {
-    values.push(value);
-    if (texts && value !== null) characters += (value as string).length;
-  }
-  return characters;
-}
-
-function isText(type: ColumnType): boolean {
-  return type === 'TEXT' || type === 'JSON' || type === 'BYTEA';
-}
-
-/** INT64 takes bigints only. */
-function physical(type: ColumnType, values: Column): unknown[] {
-  if (type === 'BYTEA') return values.map((value) => (value === null ? null : toBytes(value)));
-  if (type === 'BIGINT' || type === 'UBIGINT')
-    return values.map((value) => (value === null ? null : BigInt(value)));
-  if (type !== 'TIMESTAMP') return values;
-  return values.map((value) => (value === null ? null : BigInt(value) * 1_000_000n));
+function toMetadata(schema: Schema, network: string, row_groups: RowGroup[]): Metadata {
+  const columns = schema.columns.map(
+    ({ name, type, required }): Element => ({
+      name,
+      ...ELEMENTS[type],
+      repetition_type: required ? 'REQUIRED' : 'OPTIONAL',
+    }),
+  );
+  return {
+    version: 2,
+    created_by: 'packhouse',
+    schema: [{ name: 'rows', num_children: columns.length }, ...columns],
+    num_rows: row_groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
+    row_groups,
+    // Not written: it is known only when all of it is.
+    metadata_length: 0,
+    key_value_metadata: [
+      { key: 'packhouse.schema', value: schema.name },
+      { key: 'packhouse.network', value: network },
+    ],
+  };
 }

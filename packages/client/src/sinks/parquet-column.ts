@@ -1,0 +1,233 @@
+import { ByteWriter } from 'hyparquet-writer';
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { type Column, type ColumnType, toBytes } from '../rows/schema.js';
+import { PlainValues } from './plain-values.js';
+import { encodeRuns } from './run-lengths.js';
+
+type Value = NonNullable<Column[number]>;
+
+/** Bytes of values in a page, at which it ends. */
+const PAGE_BYTES = 1_048_576;
+/** Rows after which a column whose values repeat too rarely goes on without a dictionary. */
+const FIRST_LOOK = 4_096;
+const MAX_DISTINCT = 0.7;
+/** Where the dictionary would cost more than it saves, or -0 would become 0. */
+const NO_DICTIONARY: ReadonlySet<ColumnType> = new Set(['BOOLEAN', 'DOUBLE']);
+
+/** `distinct`: values that do not repeat. */
+type Compress = (bytes: Uint8Array, distinct: boolean) => Uint8Array;
+
+/** A column of a row group as it is in the file, and what the footer says about it. */
+export interface ColumnChunk {
+  bytes: Uint8Array[];
+  encodings: ('PLAIN' | 'RLE' | 'RLE_DICTIONARY')[];
+  values: number;
+  /** Of the pages, before they were compressed. */
+  uncompressed: number;
+  compressed: number;
+  /** Bytes before the first page of data; null: there is no dictionary. */
+  dictionary: number | null;
+  /** Bounds in the order of the type; undefined: there are none. */
+  min: Value | Uint8Array | undefined;
+  max: Value | Uint8Array | undefined;
+  nulls: number;
+}
+
+/**
+ * Encodes a column of a row group as its values come: by a dictionary while values repeat, as they are if not. Nothing
+ * of a batch is held but what differs. Throws RECORD_INVALID.
+ */
+export class ParquetColumn {
+  readonly #type: ColumnType;
+  readonly #required: boolean;
+  readonly #compress: Compress;
+  readonly #plain: PlainValues;
+  #dictionary: Map<Value, number> | null;
+  /** Of the page: whether each row has a value, and the places of values in the dictionary. */
+  #defined = new Uint8Array(1_024);
+  #places = new Uint32Array(1_024);
+  #rows = 0;
+  #present = 0;
+  #look = FIRST_LOOK;
+  #last: Value | null = null;
+  #lastPlace = 0;
+  #min: Value | undefined;
+  #max: Value | undefined;
+  #chunk: Omit<ColumnChunk, 'min' | 'max'>;
+
+  constructor({ type, required = false }: { type: ColumnType; required?: boolean }, compress: Compress) {
+    this.#type = type;
+    this.#required = required;
+    this.#compress = compress;
+    this.#plain = new PlainValues(type);
+    this.#dictionary = NO_DICTIONARY.has(type) ? null : new Map();
+    this.#chunk = {
+      bytes: [],
+      encodings: [],
+      values: 0,
+      uncompressed: 0,
+      compressed: 0,
+      dictionary: null,
+      nulls: 0,
+    };
+  }
+
+  /** Bytes that are held. */
+  get bytes(): number {
+    return this.#plain.bytes + this.#chunk.compressed;
+  }
+
+  add(values: Column): void {
+    for (const value of values) {
+      if (this.#rows === this.#defined.length) this.#grow();
+      this.#defined[this.#rows++] = value === null ? 0 : 1;
+      if (value === null) continue;
+      if (this.#dictionary === null) this.#addPlain(value);
+      else {
+        if (value !== this.#last) this.#lastPlace = this.#place(this.#dictionary, value);
+        this.#last = value;
+        this.#places[this.#present++] = this.#lastPlace;
+        if (this.#present === this.#look) this.#lookAt(this.#dictionary);
+      }
+    }
+  }
+
+  /** Ends the row group. */
+  finish(): ColumnChunk {
+    const dictionary = this.#dictionary;
+    if (dictionary !== null && dictionary.size > 0) {
+      for (const value of dictionary.keys()) this.#bound(value);
+      const values = this.#plain.take();
+      this.#page('DICTIONARY_PAGE', 'PLAIN', new Uint8Array(0), values, dictionary.size);
+      this.#chunk.dictionary = this.#chunk.compressed;
+      const width = Math.max(1, 32 - Math.clz32(dictionary.size - 1));
+      const runs = encodeRuns(this.#places, this.#present, width);
+      this.#dataPage('RLE_DICTIONARY', Buffer.concat([Uint8Array.of(width), runs]));
+    } else if (this.#rows > 0) this.#plainPage();
+    const { min, max } = this.#bounds();
+    return { ...this.#chunk, min, max };
+  }
+
+  #place(dictionary: Map<Value, number>, value: Value): number {
+    let place = dictionary.get(value);
+    if (place === undefined) {
+      place = dictionary.size;
+      dictionary.set(value, place);
+      this.#plain.add(value);
+    }
+    return place;
+  }
+
+  /** Goes on without the dictionary if most values are in it once. */
+  #lookAt(dictionary: Map<Value, number>): void {
+    this.#look *= 2;
+    if (dictionary.size < this.#present * MAX_DISTINCT) return;
+    const values = [...dictionary.keys()];
+    const places = this.#places.subarray(0, this.#present);
+    this.#plain.take();
+    this.#dictionary = null;
+    const rows = this.#rows;
+    const defined = this.#defined;
+    this.#rows = 0;
+    this.#present = 0;
+    this.#defined = new Uint8Array(defined.length);
+    let next = 0;
+    for (let row = 0; row < rows; row += 1) {
+      this.#defined[this.#rows++] = defined[row] as number;
+      if (defined[row] === 1) this.#addPlain(values[places[next++] as number] as Value);
+    }
+  }
+
+  #addPlain(value: Value): void {
+    this.#present += 1;
+    this.#plain.add(value);
+    this.#bound(value);
+    if (this.#plain.bytes >= PAGE_BYTES) this.#plainPage();
+  }
+
+  #plainPage(): void {
+    const values = this.#plain.take();
+    this.#dataPage('PLAIN', this.#type === 'BOOLEAN' ? packBits(values) : values);
+  }
+
+  #dataPage(encoding: 'PLAIN' | 'RLE_DICTIONARY', values: Uint8Array): void {
+    const levels = this.#required ? new Uint8Array(0) : encodeRuns(this.#defined, this.#rows, 1);
+    this.#page('DATA_PAGE_V2', encoding, levels, values, this.#rows);
+    this.#chunk.values += this.#rows;
+    this.#chunk.nulls += this.#rows - this.#present;
+    this.#rows = 0;
+    this.#present = 0;
+  }
+
+  #page(
+    type: 'DICTIONARY_PAGE' | 'DATA_PAGE_V2',
+    encoding: 'PLAIN' | 'RLE_DICTIONARY',
+    levels: Uint8Array,
+    values: Uint8Array,
+    count: number,
+  ): void {
+    const compressed = this.#compress(values, type === 'DICTIONARY_PAGE');
+    const header = new ByteWriter();
+    const data = {
+      num_values: count,
+      num_nulls: this.#rows - this.#present,
+      num_rows: count,
+      encoding,
+      definition_levels_byte_length: levels.length,
+      repetition_levels_byte_length: 0,
+      is_compressed: true,
+    };
+    writePageHeader(header, {
+      type,
+      uncompressed_page_size: levels.length + values.length,
+      compressed_page_size: levels.length + compressed.length,
+      ...(type === 'DATA_PAGE_V2' ? { data_page_header_v2: data } : { dictionary_page_header: data }),
+    });
+    const head = header.getBytes();
+    // What is compressed may be a view of what the next page is made in.
+    this.#chunk.bytes.push(head, levels, compressed === values ? values.slice() : compressed);
+    this.#chunk.uncompressed += head.length + levels.length + values.length;
+    this.#chunk.compressed += head.length + levels.length + compressed.length;
+    for (const each of levels.length > 0 ? (['RLE', encoding] as const) : [encoding]) {
+      if (!this.#chunk.encodings.includes(each)) this.#chunk.encodings.push(each);
+    }
+  }
+
+  #bound(value: Value): void {
+    if (this.#min === undefined || value < this.#min) this.#min = value;
+    if (this.#max === undefined || value > this.#max) this.#max = value;
+  }
+
+  #bounds(): Pick<ColumnChunk, 'min' | 'max'> {
+    const [min, max] = [this.#min, this.#max];
+    const isText = this.#type === 'TEXT';
+    if (min === undefined || max === undefined || this.#type === 'JSON' || (isText && !this.#plain.isAscii)) {
+      return { min: undefined, max: undefined };
+    }
+    // Hex sorts as its bytes do.
+    if (this.#type === 'BYTEA') return { min: toBytes(min), max: toBytes(max) };
+    if (this.#type === 'BIGINT' || this.#type === 'UBIGINT') return { min: BigInt(min), max: BigInt(max) };
+    // The smaller and the larger zero, as the format asks for.
+    if (this.#type === 'DOUBLE') return { min: min === 0 ? -0 : min, max: max === 0 ? 0 : max };
+    if (this.#type !== 'TIMESTAMP') return { min, max };
+    return { min: BigInt(min) * 1_000_000n, max: BigInt(max) * 1_000_000n };
+  }
+
+  #grow(): void {
+    const defined = new Uint8Array(this.#defined.length * 2);
+    defined.set(this.#defined);
+    this.#defined = defined;
+    const places = new Uint32Array(defined.length);
+    places.set(this.#places);
+    this.#places = places;
+  }
+}
+
+/** Bytes of 0 and 1 as bits, the lowest first. */
+function packBits(bytes: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(bytes.length / 8));
+  for (let at = 0; at < bytes.length; at += 1) {
+    bits[at >> 3] = (bits[at >> 3] as number) | ((bytes[at] as number) << (at & 7));
+  }
+  return bits;
+}

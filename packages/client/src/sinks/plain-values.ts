@@ -1,0 +1,88 @@
+import { type Column, type ColumnType, toBytes } from '../rows/schema.js';
+
+type Value = NonNullable<Column[number]>;
+
+/** Values as Parquet has them without an encoding, in a buffer that grows. */
+export class PlainValues {
+  #buffer = Buffer.allocUnsafe(4_096);
+  #end = 0;
+  /** Whether every text so far is ASCII: only then their order is that of their bytes. */
+  isAscii = true;
+  readonly #put: (value: Value) => void;
+
+  constructor(type: ColumnType) {
+    this.#put = this.#putters[type];
+  }
+
+  get bytes(): number {
+    return this.#end;
+  }
+
+  add(value: Value): void {
+    this.#put(value);
+  }
+
+  /** The bytes since the last time; to be used before the next value. */
+  take(): Buffer {
+    const taken = this.#buffer.subarray(0, this.#end);
+    this.#end = 0;
+    return taken;
+  }
+
+  #room(bytes: number): void {
+    if (this.#end + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#end + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#end);
+    this.#buffer = larger;
+  }
+
+  #int64(value: bigint): void {
+    this.#room(8);
+    this.#end = this.#buffer.writeBigUInt64LE(BigInt.asUintN(64, value), this.#end);
+  }
+
+  #int32 = (value: Value): void => {
+    this.#room(4);
+    this.#end = this.#buffer.writeInt32LE((value as number) | 0, this.#end);
+  };
+
+  #text = (value: Value): void => {
+    const text = value as string;
+    this.#room(4 + 3 * text.length);
+    const bytes = this.#buffer.write(text, this.#end + 4);
+    if (bytes !== text.length) this.isAscii = false;
+    this.#buffer.writeUInt32LE(bytes, this.#end);
+    this.#end += 4 + bytes;
+  };
+
+  readonly #putters: Readonly<Record<ColumnType, (value: Value) => void>> = {
+    BIGINT: (value) => this.#int64(BigInt(value)),
+    UBIGINT: (value) => this.#int64(BigInt(value)),
+    TIMESTAMP: (value) => this.#int64(BigInt(value) * 1_000_000n),
+    INTEGER: this.#int32,
+    UINTEGER: this.#int32,
+    DOUBLE: (value) => {
+      this.#room(8);
+      this.#end = this.#buffer.writeDoubleLE(value as number, this.#end);
+    },
+    'DECIMAL(38,0)': (value) => {
+      const bits = BigInt.asUintN(128, value as bigint);
+      this.#room(16);
+      this.#end = this.#buffer.writeBigUInt64BE(bits >> 64n, this.#end);
+      this.#end = this.#buffer.writeBigUInt64BE(bits & 0xffff_ffff_ffff_ffffn, this.#end);
+    },
+    TEXT: this.#text,
+    JSON: this.#text,
+    BYTEA: (value) => {
+      const bytes = toBytes(value);
+      this.#room(4 + bytes.length);
+      this.#end = this.#buffer.writeUInt32LE(bytes.length, this.#end);
+      this.#end += bytes.copy(this.#buffer, this.#end);
+    },
+    // A byte each; packed by the page.
+    BOOLEAN: (value) => {
+      this.#room(1);
+      this.#buffer[this.#end++] = value === true ? 1 : 0;
+    },
+  };
+}
