@@ -1,5 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { filterKey, findFragments, hasFilter, objectKey, skipFilterBytes } from '@packhouse/bundle';
+import { filterKey, findFragments, objectKey, skipFilterBytes } from '@packhouse/bundle';
 import type { NewBundle } from '@packhouse/database';
 import { checkFilterSeal, type FilterFile, type SealedEntry } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -62,7 +62,8 @@ async function findFilter(
   entry: SealedEntry,
   signal: AbortSignal,
 ): Promise<FilterFile | null> {
-  if (!hasFilter(entry.kind)) return null;
+  // Blocks never have one.
+  if (entry.kind === 'blocks') return null;
   const object = await readIfThere(objectStore, filterKey(keyOfEntry(entry)), signal);
   if (object === null) return null;
   const found = { bytes: object.length, sha256: hash('sha256', object) };
