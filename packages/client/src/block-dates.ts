@@ -1,6 +1,8 @@
-import { toQuantity } from '@packhouse/chain';
-import { PackhouseError } from '@packhouse/runtime';
+import { readTimes, skipFilterBytes } from '@packhouse/bundle';
+import { type BlockRange, type Kind, toQuantity } from '@packhouse/chain';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from './http.js';
+import { listFilters } from './list-filters.js';
 import type { BlockAt } from './range.js';
 
 /** A header is a few hundred bytes; some networks add long fields. */
@@ -11,14 +13,23 @@ interface Header {
   timestampMs: number;
 }
 
+/** Blocks whose dates are asked for. */
+interface Dated {
+  kind: Kind;
+  /** From the first published block to the last. */
+  published: BlockRange;
+  /** Maps moments (ISO 8601) to blocks that were found before, and gets those found now. */
+  known: Record<string, number>;
+}
+
 /**
- * Finds blocks by their dates over JSON-RPC, by bisection: about as many requests as the head has binary digits.
- * `known` maps moments (ISO 8601) to blocks that were found before, and gets those found now. Times of blocks never go
- * back (`timestamp` is above, or in some networks not below, the parent's).
+ * Finds blocks by their dates, by bisection: published ones by the times in their filters, others by headers over
+ * JSON-RPC, for which a node has to have them. Times of blocks never go back (`timestamp` is above, or in some networks
+ * not below, the parent's).
  */
 export function blockDates(
   { address, http }: Gateway,
-  known: Record<string, number>,
+  { kind, published, known }: Dated,
   signal?: AbortSignal,
 ): BlockAt {
   const header = async (tag: string): Promise<Header> => {
@@ -30,28 +41,63 @@ export function blockDates(
     });
     return readHeader(await http.text(address.rpc, MAX_HEADER_BYTES, { post, signal }), tag);
   };
-  return async (atMs) => {
-    const name = new Date(atMs).toISOString();
-    const before = known[name];
-    if (before !== undefined) return before;
-    const head = await header('latest');
-    if (head.timestampMs < atMs) {
-      throw new PackhouseError({
-        code: 'RANGE_BEYOND_HEAD',
-        message: `There is no block at or after ${name}: block ${head.number}, the newest, is of ${new Date(head.timestampMs).toISOString()}.`,
-        hint: 'Give an earlier date, or a block.',
-      });
+  /** The times of one file, which most of the last steps are in. */
+  let times: { firstBlock: number; seconds: readonly number[] } | null = null;
+  const ofFilter = async (block: number): Promise<number | undefined> => {
+    if (block < published.firstBlock || block > published.lastBlock) return undefined;
+    const own = times?.seconds[block - times.firstBlock];
+    if (own !== undefined) return own * 1_000;
+    const range = { kind, firstBlock: block, lastBlock: block };
+    for await (const { firstBlock, lastBlock, object } of listFilters({ address, http }, range, signal)) {
+      const seconds = object === null ? null : timesIn(object, lastBlock - firstBlock + 1);
+      if (seconds !== null) times = { firstBlock, seconds };
+      break;
     }
-    let low = 0;
-    let high = head.number;
+    const found = times?.seconds[block - times.firstBlock];
+    return found === undefined ? undefined : found * 1_000;
+  };
+  const timeOf = async (block: number): Promise<number> =>
+    (await ofFilter(block)) ?? (await header(toQuantity(block))).timestampMs;
+
+  /** The first block of low..high that is not before a moment; `high` is not. */
+  const bisect = async (from: number, to: number, atMs: number): Promise<number> => {
+    let [low, high] = [from, to];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if ((await header(toQuantity(middle))).timestampMs >= atMs) high = middle;
+      if ((await timeOf(middle)) >= atMs) high = middle;
       else low = middle + 1;
     }
-    known[name] = low;
     return low;
   };
+
+  const find = async (atMs: number, name: string): Promise<number> => {
+    const { firstBlock, lastBlock } = published;
+    if ((await timeOf(firstBlock)) >= atMs) return bisect(0, firstBlock, atMs);
+    if ((await timeOf(lastBlock)) >= atMs) return bisect(firstBlock + 1, lastBlock, atMs);
+    const head = await header('latest');
+    if (head.timestampMs >= atMs) return bisect(lastBlock + 1, head.number, atMs);
+    throw new PackhouseError({
+      code: 'RANGE_BEYOND_HEAD',
+      message: `There is no block at or after ${name}: block ${head.number}, the newest, is of ${new Date(head.timestampMs).toISOString()}.`,
+      hint: 'Give an earlier date, or a block.',
+    });
+  };
+
+  return async (atMs) => {
+    const name = new Date(atMs).toISOString();
+    known[name] ??= await find(atMs, name);
+    return known[name];
+  };
+}
+
+/** The times of a file's blocks by its filter; null if it has none that can be read. */
+function timesIn(object: Uint8Array, blocks: number): readonly number[] | null {
+  try {
+    return readTimes(object.subarray(0, skipFilterBytes(object)), blocks);
+  } catch (error) {
+    if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
+    throw error;
+  }
 }
 
 function readHeader(text: string, tag: string): Header {
@@ -73,7 +119,7 @@ function readHeader(text: string, tag: string): Header {
   throw new PackhouseError({
     code: 'DOWNLOAD_FAILED',
     message: `The gateway does not tell the date of block ${tag}: ${why}.`,
-    hint: 'Give blocks in place of dates.',
+    hint: 'No node has it. Give a block, or a date within the published blocks.',
     retryable: false,
   });
 }

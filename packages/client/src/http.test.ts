@@ -60,7 +60,7 @@ describe('an answer that is broken is asked for again', () => {
   ])('%s', async (_, script) => {
     const { text, waits } = await ask([script, script, good]);
     expect(text).toBe('good');
-    expect(waits.map(({ asked }) => asked)).toEqual([false, false]);
+    expect(waits.map(({ rateLimited }) => rateLimited)).toEqual([false, false]);
   });
 
   it('six times, and then it fails', async () => {
@@ -104,7 +104,7 @@ describe('429', () => {
       good,
     ]);
     expect(text).toBe('good');
-    expect(waits).toMatchObject([{ asked: true, seconds }]);
+    expect(waits).toMatchObject([{ rateLimited: true, seconds }]);
   });
 
   it('is no failure, however often it comes between failures', async () => {

@@ -10,7 +10,7 @@ export interface Wait {
   reason: string;
   seconds: number;
   /** Whether the gateway asked for it (429): such waits have no bound. */
-  asked: boolean;
+  rateLimited: boolean;
 }
 
 interface HttpOptions {
@@ -148,7 +148,7 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
         const again = failure.code === 'DOWNLOAD_FAILED' && failure.retryable;
         if (!again || failures >= TRIES) throw failure;
         const ms = told ? getWait(failure) : getPause(failure, failures);
-        onWait?.({ reason: failure.message, seconds: ms / 1_000, asked: told });
+        onWait?.({ reason: failure.message, seconds: ms / 1_000, rateLimited: told });
         await sleep(ms, asked.signal);
       }
     }

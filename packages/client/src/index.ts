@@ -24,7 +24,7 @@ export { getMatch, type WantedRows } from './match-of.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { isPartialCopy } from './pull-state.js';
-export { type Bound, looksLikeBound, parseBound } from './range.js';
+export { type Bound, looksLikeBound, parseBound, readBlockNumber } from './range.js';
 export type { Match } from './rows/match.js';
 export { hasReceiptColumns, toSchema } from './rows/read-columns.js';
 export { type RowSource, readRows } from './rows/read-rows.js';

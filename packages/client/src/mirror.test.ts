@@ -272,7 +272,7 @@ describe('a refusal', () => {
     expect(downloaded).toBe(30);
     expect(waits).toHaveLength(40);
     expect(waits[0]).toMatchObject({
-      asked: true,
+      rateLimited: true,
       seconds: 7,
       reason: expect.stringContaining('5 units a second'),
     });
@@ -293,7 +293,7 @@ it('connections that break and 5xx are tried again, within bounds', async () => 
   };
   const { downloaded, waits } = await folder.pull(gateway);
   expect(downloaded).toBe(30);
-  expect(waits.map(({ asked: told }) => told)).toEqual([false, false, false, false]);
+  expect(waits.map(({ rateLimited }) => rateLimited)).toEqual([false, false, false, false]);
   gateway.publish(300, 309);
   gateway.fault = (path, response) => path.includes('/300-309') && refuse(response, 500);
   await expect(folder.pull(gateway)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });

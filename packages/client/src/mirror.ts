@@ -144,7 +144,11 @@ export async function planMirror(
     });
   }
   const dates = Object.keys(state.dates).length;
-  const asked = await resolveRange({ from, to }, extent, blockDates(options, state.dates, signal));
+  const asked = await resolveRange(
+    { from, to },
+    extent,
+    blockDates(options, { kind, published: extent, known: state.dates }, signal),
+  );
   if (Object.keys(state.dates).length > dates) await writeState(folder, state);
   // Without an end it goes on with what is published later, and then only that is asked for.
   const bounds = {

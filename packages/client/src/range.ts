@@ -22,10 +22,9 @@ export function looksLikeBound(text: string): boolean {
  * without a time is midnight UTC. `option` names the source in messages. Throws RANGE_INVALID.
  */
 export function parseBound(text: string, option: string): Bound {
-  const [, sign, digits = '', fraction = '', unit = ''] = NUMBER.exec(text) ?? [];
+  const [, sign] = NUMBER.exec(text) ?? [];
   if (sign !== undefined) {
-    const factor = UNITS[unit.toLowerCase()] as number;
-    const number = scaled(`${digits.replace(/[_,]/g, '')}${fraction}`, factor);
+    const number = readNumber(text);
     if (number === null) throw invalid(text, option);
     if (sign === '') return { type: 'block', number };
     return { type: 'relative', blocks: sign === '-' ? -number : number };
@@ -33,6 +32,17 @@ export function parseBound(text: string, option: string): Bound {
   const date = parseDate(text);
   if (date === null) throw invalid(text, option);
   return { type: 'date', atMs: date.getTime() };
+}
+
+/** The block of a text such as `17000000`, `17_000_000` or `17.5M`; null if it is none. */
+export function readBlockNumber(text: string): number | null {
+  return /^\d/.test(text) ? readNumber(text) : null;
+}
+
+function readNumber(text: string): number | null {
+  const [, , digits, fraction = '', unit = ''] = NUMBER.exec(text) ?? [];
+  const factor = UNITS[unit.toLowerCase()] as number;
+  return digits === undefined ? null : scaled(`${digits.replace(/[_,]/g, '')}${fraction}`, factor);
 }
 
 /** A decimal number times a power of ten as a whole number; null if it is none, or not exact. */

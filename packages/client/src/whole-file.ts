@@ -32,6 +32,7 @@ export function notWritable(file: string, cause: unknown): PackhouseError {
   return new PackhouseError({
     code: 'DATA_DIR_UNUSABLE',
     message: `${file} cannot be read or written: ${message}.`,
+    hint: 'Give this user access to it, or give another folder.',
     cause,
   });
 }

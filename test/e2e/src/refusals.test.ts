@@ -158,7 +158,7 @@ describe('packhouse local refuses in one sentence that names the cause and the w
     [['--network', 'mian'], /no network "mian"\. It has main\. \[NETWORK_UNKNOWN\]$/],
     [
       ['--kinds', 'blocks,traces'],
-      /main has no traces in the networks file\. It has blocks, logs\. \[KIND_UNKNOWN\]$/,
+      /main has no traces in the networks file\. Give some of its own: --kinds blocks,logs\. \[KIND_UNKNOWN\]$/,
     ],
   ])('%j, which the networks file does not have', async (args, sentence) => {
     const file = path.join(workspace.directory, 'few.yaml');

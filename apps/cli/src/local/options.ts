@@ -79,7 +79,9 @@ function checkRpcUrl(text: string): void {
   throw new PackhouseError({
     code: 'USAGE',
     message: `--rpc takes an http, https, ws or wss address, got ${url === null ? 'something else' : `one of ${url.protocol}//`}.`,
-    hint: 'For example --rpc http://localhost:8545.',
+    hint: text.endsWith('.ipc')
+      ? 'IPC is not supported. Let the node serve HTTP, for example Geth with --http, and give --rpc http://localhost:8545.'
+      : 'For example --rpc http://localhost:8545.',
   });
 }
 

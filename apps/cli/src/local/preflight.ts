@@ -86,7 +86,7 @@ export async function checkNetwork(context: Context, network: Network, wish: Wis
     throw new PackhouseError({
       code: 'KIND_UNKNOWN',
       message: `${network.id} has no ${absent} in the networks file.`,
-      hint: `It has ${network.bundles.kinds.join(', ')}.`,
+      hint: `Give some of its own: --kinds ${network.bundles.kinds.join(',')}.`,
     });
   }
   const source = createBlockSource({ network, context });

@@ -8,6 +8,9 @@ describe('a block number', () => {
     ['17000000', 17_000_000],
     ['17_000_000', 17_000_000],
     ['17,000,000', 17_000_000],
+    ['17M', 17_000_000],
+    ['17.5m', 17_500_000],
+    ['900k', 900_000],
     ['9007199254740991', Number.MAX_SAFE_INTEGER],
   ])('%s is read', (text, number) => {
     expect(parseBlockNumber(text, '--from')).toBe(number);
@@ -31,8 +34,8 @@ describe('a block number', () => {
     expect(() => parseBlockNumber(text, '--from')).toThrow(
       expect.objectContaining({
         code: 'RANGE_INVALID',
-        message: `--from takes a block number as decimal digits, got "${text}".`,
-        hint: 'For example --from 17000000.',
+        message: `--from takes a block number, got "${text}".`,
+        hint: 'For example --from 17000000 or --from 17M.',
       }),
     );
   });

@@ -1,4 +1,5 @@
 import { isKind, KINDS, type Kind } from '@packhouse/chain';
+import { readBlockNumber } from '@packhouse/client';
 import { PackhouseError } from '@packhouse/runtime';
 
 /** The error of a command line that does not fit. */
@@ -6,15 +7,14 @@ export function usageError(message: string, hint?: string, cause?: unknown): Pac
   return new PackhouseError({ code: 'USAGE', message, hint, cause });
 }
 
-/** A block number in decimal digits, with underscores or commas between thousands if wanted. */
+/** A block number: `17000000`, `17_000_000`, `17M`, `17.5M`, `900k`. */
 export function parseBlockNumber(text: string, option: string): number {
-  const digits = text.replace(/(?<=\d)[_,](?=\d{3})/g, '');
-  const number = Number(digits);
-  if (/^\d+$/.test(digits) && Number.isSafeInteger(number)) return number;
+  const number = readBlockNumber(text);
+  if (number !== null) return number;
   throw new PackhouseError({
     code: 'RANGE_INVALID',
-    message: `${option} takes a block number as decimal digits, got "${text}".`,
-    hint: `For example ${option} 17000000.`,
+    message: `${option} takes a block number, got "${text}".`,
+    hint: `For example ${option} 17000000 or ${option} 17M.`,
   });
 }
 

@@ -57,7 +57,11 @@ export async function quoteFiles(
       hint: 'Check the network in the address and the kind.',
     });
   }
-  const range = await resolveRange({ from, to }, extent, blockDates(parts, {}, signal));
+  const range = await resolveRange(
+    { from, to },
+    extent,
+    blockDates(parts, { kind, published: extent, known: {} }, signal),
+  );
   const chosen = rows.choose(range);
   // What is counted from the newest file knows only those that the plan includes.
   const open = to === undefined || (to.type === 'relative' && to.blocks <= 0);

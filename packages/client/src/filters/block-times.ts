@@ -1,8 +1,8 @@
 import { readTimes } from '@packhouse/bundle';
 import type { SealedEntry } from '@packhouse/manifest';
+import { type FileFilter, listFilters } from '../list-filters.js';
 import type { Mirror, MirrorPlan } from '../mirror.js';
 import { trustedFilter } from './choose-files.js';
-import { type FileFilter, listFilters } from './list-filters.js';
 
 /** When the blocks of the files of a plan are of, by their signed filters. */
 export interface BlockTimes {

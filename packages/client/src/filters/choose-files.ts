@@ -4,8 +4,8 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../http.js';
+import { type FileFilter, listFilters } from '../list-filters.js';
 import type { Match } from '../rows/match.js';
-import { type FileFilter, listFilters } from './list-filters.js';
 
 interface Choosing extends Gateway {
   /** The public keys that are trusted. */

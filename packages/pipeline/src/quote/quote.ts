@@ -186,7 +186,7 @@ function sampleSize({ network, source }: QuoteParts, kinds: readonly Kind[], blo
     throw new PackhouseError({
       code: 'CALLS_SPENT',
       message: `A quote for ${network.id} makes ${QUOTE_CALLS} node calls at most, and ${getCalls(source)} of them were needed to find out what its nodes offer, which leaves too few for a sample.`,
-      hint: 'Name fewer kinds, or a networks file with fewer upstreams.',
+      hint: 'Name fewer kinds with --kinds, or a networks file with fewer upstreams.',
     });
   }
   const single = source.status().some(({ capabilities }) => capabilities.receipts === SINGLE_RECEIPTS);

@@ -91,6 +91,14 @@ describe('redact', () => {
     );
   });
 
+  it('leaves the examples of hints as they can be pasted, and no other address like them', () => {
+    const hint =
+      'For example postgres://me@localhost/chain?table=logs, or https://data.example.com/ethereum.';
+    expect(redact(hint)).toBe(hint);
+    expect(redact('https://data.example.com/ethereum?key=a1b2c3')).toBe('https://data.example.com/***?***');
+    expect(redact('postgres://me:pw@localhost/chain?table=logs')).toBe('postgres://***@localhost/chain?***');
+  });
+
   it('is idempotent', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

@@ -32,6 +32,12 @@ const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^:[\]]*)(:\d{1,5})?$/i;
 /** Node providers put keys into paths; the paths of these schemes are not secret (database names, buckets, files). */
 const OPEN_PATHS = new Set(['postgres', 'postgresql', 'redis', 'rediss', 's3', 'file', 'node']);
 
+/** Addresses in hints, which can be pasted as they are. */
+const EXAMPLES: ReadonlySet<string> = new Set([
+  'https://data.example.com/ethereum',
+  'postgres://me@localhost/chain?table=logs',
+]);
+
 /**
  * Removes API keys, credentials, paths and query strings of addresses, and values of secret fields from a text.
  *
@@ -52,6 +58,7 @@ function hideAddress(
 ): string {
   // Punctuation of the sentence around the address; a closing bracket may belong to the address.
   const tail = /[),.;:!}]*$/.exec(whole)?.[0] ?? '';
+  if (EXAMPLES.has(whole.slice(0, whole.length - tail.length))) return whole;
   const bare = (part: string): string =>
     tail !== '' && part.endsWith(tail) ? part.slice(0, -tail.length) : part;
   const last = fragment ?? query ?? (path === '' ? undefined : path);

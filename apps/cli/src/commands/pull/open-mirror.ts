@@ -73,6 +73,7 @@ async function lockFolders(
     throw new PackhouseError({
       code: 'DATA_DIR_UNUSABLE',
       message: `Cannot create ${folders.join(' or ')}: ${(cause as Error).message}.`,
+      hint: 'Give another folder with --out.',
       cause,
     });
   }

@@ -12,7 +12,7 @@ const downloaded = {
   state: 'downloaded',
 };
 const faulty = { ...downloaded, state: 'faulty', fault: 'The gateway sends something else.' };
-const WAIT = { reason: 'The plan includes 5 units a second.', seconds: 7, asked: true };
+const WAIT = { reason: 'The plan includes 5 units a second.', seconds: 7, rateLimited: true };
 
 it('says waits and faults in lines of their own', async () => {
   const { io, said } = memoryIo();
@@ -31,7 +31,7 @@ it('says what the gateway asks for once in ten seconds, and each other wait', ()
   const { io, said } = memoryIo();
   const { wait } = createPullProgress(io, plan, false);
   for (let i = 0; i < 8; i += 1) wait(WAIT);
-  for (let i = 0; i < 2; i += 1) wait({ reason: 'It was reset.', seconds: 1, asked: false });
+  for (let i = 0; i < 2; i += 1) wait({ reason: 'It was reset.', seconds: 1, rateLimited: false });
   expect(said.err.match(/The plan/g)).toHaveLength(1);
   expect(said.err.match(/reset/g)).toHaveLength(2);
 });
@@ -52,7 +52,7 @@ it('prints an object for each file, wait and fault with --json', async () => {
   await progress.file(faulty as unknown as MirrorFile);
   expect(said.err).toBe('');
   expect(jsonLines({ code: 0, ...said })).toEqual([
-    { event: 'wait', seconds: 7, asked: true, reason: WAIT.reason },
+    { event: 'wait', seconds: 7, rateLimited: true, reason: WAIT.reason },
     { event: 'file', from: 0, to: 9, file: 'logs/0-9.json.gz', ...entry },
     { event: 'damage', file: 'logs/0-9.json.gz', message: 'The gateway sends something else.' },
   ]);

@@ -66,10 +66,10 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
       }
       tick();
     },
-    wait({ reason, seconds, asked }) {
-      if (json) write(io, { event: 'wait', seconds, asked, reason });
-      else if (!asked || systemClock.elapsed() - waitPrintedAt >= SELDOM_MS) {
-        if (asked) waitPrintedAt = systemClock.elapsed();
+    wait({ reason, seconds, rateLimited }) {
+      if (json) write(io, { event: 'wait', seconds, rateLimited, reason });
+      else if (!rateLimited || systemClock.elapsed() - waitPrintedAt >= SELDOM_MS) {
+        if (rateLimited) waitPrintedAt = systemClock.elapsed();
         say(`${reason.replace(/\.$/, '')}; retrying in ${formatDuration(seconds)}.`);
       }
     },

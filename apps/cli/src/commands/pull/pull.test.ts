@@ -51,7 +51,7 @@ it.each([
   [[URL, '--kind', 'logs', '--format', 'parquet', '--bytes', 'hex'], /--bytes takes text or blob, got "hex"/],
   [
     [URL, '--kind', 'logs', '--format', 'csv', '--partition', '0'],
-    /--partition takes a number of blocks, got "0"/,
+    /--partition takes a whole number of at least 1, got "0"/,
   ],
   [
     [URL, '--kind', 'logs', '--format', 'csv', '--out', '-', '--partition', '9'],

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
 import { PEERS, type Peer, type SinkTarget } from '@packhouse/client';
-import { usageError } from '../../terminal/parse.js';
+import { parseCount, usageError } from '../../terminal/parse.js';
 
 /** A target of rows, as the command line names it. */
 export interface RowTarget {
@@ -75,7 +76,7 @@ function getTarget(text: string, options: TargetOptions): RowTarget | null {
   if (format === undefined) {
     throw usageError(
       `There is no format "${text.slice(0, 60)}".`,
-      `The formats are ${FORMATS.join(', ')} and postgres://…/database?table=logs.`,
+      `The formats are ${FORMATS.join(', ')} and, with a table, postgres://me@localhost/chain?table=logs.`,
     );
   }
   const { network, kind, mirror } = options;
@@ -167,7 +168,8 @@ function postgresTarget(
   return {
     // Without the address: it may hold a password.
     label: `the table ${table}`,
-    work: mirror ?? `${network}-${kind}.packhouse`,
+    // Of this table alone: pulls into several tables may run at a time.
+    work: mirror ?? path.join(`${network}-${kind}.packhouse`, nameOf(url, table)),
     keep: mirror !== undefined,
     partition: undefined,
     text: false,
@@ -176,12 +178,12 @@ function postgresTarget(
   };
 }
 
+/** A name for the folder of a table, without the password. */
+function nameOf({ host, pathname }: URL, table: string): string {
+  const digits = createHash('sha256').update(`${host}${pathname}`).digest('hex');
+  return `${table.replace(/[^\w.-]/g, '_')}-${digits.slice(0, 8)}`;
+}
+
 function readPartition(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const blocks = Number(text.replaceAll('_', ''));
-  if (Number.isSafeInteger(blocks) && blocks > 0) return blocks;
-  throw usageError(
-    `--partition takes a number of blocks, got "${text.slice(0, 60)}".`,
-    'For example 100000.',
-  );
+  return text === undefined ? undefined : parseCount(text, '--partition');
 }

@@ -13,9 +13,9 @@ import { type Known, noteAbsent, rangeName, readManifests } from './manifests.js
 import { getSource, headUrl, isBase, manifestUrls, readSource, type Source, toName } from './source.js';
 
 interface VerifyOptions {
-  manifest: string[];
-  key: string[];
-  head: string[];
+  manifest?: string[];
+  key?: string[];
+  head?: string[];
   apiKey?: string;
   complete?: boolean;
   deep?: boolean;
@@ -42,19 +42,16 @@ export function addVerifyCommand(program: Command, io: CliIo): void {
       '--manifest <file-or-url>',
       'Manifest (JSON lines), or a base URL ending in /v1/, repeatable (default: *.jsonl in the folders)',
       collect,
-      [],
     )
     .option(
       '--key <file-or-url>',
       'Public keys, repeatable (default: *manifest-keys*.json and *.pem in the folders, or those of the URL)',
       collect,
-      [],
     )
     .option(
       '--head <file-or-url>',
       'Signed heads, which reveal a truncated manifest, or a base URL, repeatable (default: *manifest-head*.jsonl in the folders, and those of the URL)',
       collect,
-      [],
     )
     .option('--api-key <key>', 'API key for a base URL (default: PACKHOUSE_API_KEY)')
     .option('--complete', 'Report missing files as errors')
@@ -217,8 +214,8 @@ function shownRanges(ranges: readonly BlockRange[]): string {
 /** Signed heads: those named, those in the folders, and those of the gateways that manifests are read from. */
 function getHeads(io: CliIo, inputs: Inputs, options: VerifyOptions): Source[] {
   const apiKey = toApiKey(io, options);
-  const bases = options.manifest.filter(isBase);
-  const named = options.head.length > 0 ? options.head : inputs.heads;
+  const bases = (options.manifest ?? []).filter(isBase);
+  const named = options.head ?? inputs.heads;
   return [...new Set([...named, ...bases])].map((text) => {
     const source = getSource(text);
     return 'file' in source ? source : { url: headUrl(source.url, apiKey) };
@@ -232,7 +229,7 @@ function toApiKey(io: CliIo, options: VerifyOptions): string | undefined {
 function getManifests(io: CliIo, inputs: Inputs, options: VerifyOptions): Source[] {
   const apiKey = toApiKey(io, options);
   const kinds = [...new Set(inputs.bundles.flatMap((file) => kindOfFolders(file) ?? []))];
-  const given = options.manifest.flatMap((text): Source[] => {
+  const given = (options.manifest ?? []).flatMap((text): Source[] => {
     const source = getSource(text);
     if ('file' in source) return [source];
     return manifestUrls(source.url, apiKey, kinds).map((url) => ({ url }));
@@ -246,7 +243,7 @@ function getManifests(io: CliIo, inputs: Inputs, options: VerifyOptions): Source
 }
 
 function getKeys(inputs: Inputs, options: VerifyOptions, manifests: readonly Source[]): Source[] {
-  if (options.key.length > 0) return options.key.map(getSource);
+  if (options.key !== undefined) return options.key.map(getSource);
   if (inputs.keys.length > 0) return inputs.keys.map((file) => ({ file }));
   const [first] = manifests;
   if (first !== undefined && 'url' in first) {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { Gateway } from '../http.js';
+import type { Gateway } from './http.js';
 
 /** Files, and so filters, of one request. */
 const PAGE = 1_000;
