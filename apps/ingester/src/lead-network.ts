@@ -6,6 +6,7 @@ import {
   createOpeningHours,
   createPlanTraces,
   describeTrial,
+  leaderLock,
   plan,
   tryProofs,
 } from '@packhouse/pipeline';
@@ -48,7 +49,7 @@ export async function leadNetwork(parts: LeadParts, until: AbortSignal): Promise
   const { context, database, network } = parts;
   const term = openScope(context.signal, until);
   await repeat(parts, 'leading', term.signal, async () => {
-    await withLock(database, `lead:${network.id}`, term.signal, (signal, fence) =>
+    await withLock(database, leaderLock(network.id), term.signal, (signal, fence) =>
       leadOnce(parts, signal, fence),
     );
     await context.clock.sleep(RETRY_LEAD_MS, term.signal);

@@ -132,6 +132,8 @@ function openAll(connections: Connections, context: Context) {
     endBlocking: createBlockingCheck(connections, context),
     /** Takes a lease; null if another has it. On `release` or when it could not be renewed, `lost` is aborted. */
     tryLock: locks.tryLock,
+    /** See `list` of createLeases. */
+    locks: locks.list,
     close: async () => {
       await Promise.all([locks.close(), connections.close()]);
     },

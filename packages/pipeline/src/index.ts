@@ -13,6 +13,7 @@ export { follow } from './ingest/follow.js';
 export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
+export { leaderLock } from './job-names.js';
 export { createBackPressure } from './plan/back-pressure.js';
 export { createFairShares } from './plan/fair-shares.js';
 export { plan } from './plan/plan.js';

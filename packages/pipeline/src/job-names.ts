@@ -30,3 +30,8 @@ export function parsePackJobId(network: string, id: string): Kind | null {
   const [ofNetwork, kind, ...rest] = id.split('.');
   return ofNetwork === network && kind !== undefined && rest.length === 1 && isKind(kind) ? kind : null;
 }
+
+/** The name of the lock whose holder follows the head of a network and plans for it. */
+export function leaderLock(network: string): string {
+  return `lead:${network}`;
+}

@@ -28,6 +28,7 @@ describe('the sum of a status', () => {
     alarms: [],
     causes: [],
     backPressure: null,
+    leaderless: null,
     notProved: [],
     kinds: [
       kindStatus({ staged: 10, published: 60, bundles: 3, bytes: 300 }),

@@ -72,6 +72,13 @@ const giveBack = statement(
   `UPDATE packhouse.lease SET holder = NULL, expires_at = clock_timestamp() WHERE name = $1 AND holder = $2`,
 );
 
+/** $1 names. */
+const selectLeases = statement(
+  'leases/select',
+  `SELECT name, holder IS NOT NULL AND expires_at > clock_timestamp() AS held, expires_at AS "expiresAt"
+   FROM packhouse.lease WHERE name = ANY($1::text[])`,
+);
+
 /** The connection on which a process holds its leases. */
 interface Session {
   client: pg.Client;
@@ -148,23 +155,6 @@ export function createLeases(
     }
     forget(session, name);
   };
-  const taken = (session: Session, name: string, token: number): Lock => {
-    const { holder } = session;
-    const lost = new AbortController();
-    const lose = (): void => lost.abort(new Error(`the lock "${name}" is not held any more`));
-    session.names.set(name, lose);
-    if (session.lost.signal.aborted) lose();
-    let released: Promise<void> | undefined;
-    return {
-      fence: { name, holder, token },
-      lost: lost.signal,
-      release: () => {
-        lose();
-        released ??= ended(letGo(session, name));
-        return released;
-      },
-    };
-  };
 
   return {
     /** Takes the lease `name`; null if another has it, also one of this process. */
@@ -175,7 +165,7 @@ export function createLeases(
         if (session.names.has(name)) return null;
         session.names.set(name, undefined);
         const rows = await ask<{ token: number }>(session, take, [name, session.holder, leaseMs]);
-        if (rows[0] !== undefined) return taken(session, name, rows[0].token);
+        if (rows[0] !== undefined) return toLock(session, name, rows[0].token, letGo);
         forget(session, name);
         return null;
       } catch (error) {
@@ -184,9 +174,34 @@ export function createLeases(
         throw databaseError(error, connections.connectionString);
       }
     },
+    /** Those of these leases that were ever taken. `expiresAt` of one that is not held: since when. */
+    list: (names: readonly string[]) =>
+      connections.query<{ name: string; held: boolean; expiresAt: Date }>(selectLeases, [names]),
     close: async () => {
       const session = await opening?.catch(() => undefined);
       if (session !== undefined) await end(session);
+    },
+  };
+}
+
+function toLock(
+  session: Session,
+  name: string,
+  token: number,
+  letGo: (session: Session, name: string) => Promise<void>,
+): Lock {
+  const lost = new AbortController();
+  const lose = (): void => lost.abort(new Error(`the lock "${name}" is not held any more`));
+  session.names.set(name, lose);
+  if (session.lost.signal.aborted) lose();
+  let released: Promise<void> | undefined;
+  return {
+    fence: { name, holder: session.holder, token },
+    lost: lost.signal,
+    release: () => {
+      lose();
+      released ??= ended(letGo(session, name));
+      return released;
     },
   };
 }

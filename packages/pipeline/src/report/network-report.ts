@@ -20,6 +20,7 @@ import type {
 } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PROBED_CAUSES } from '../ingest/blame.js';
+import { leaderLock } from '../job-names.js';
 import { queueHints } from './queue-hints.js';
 
 interface ReportParts {
@@ -53,6 +54,8 @@ export interface NetworkReport {
   alarms: AlarmRow[];
   /** Set while staging is full and nothing new is fetched. */
   backPressure: { since: Date; stagedBytes: number; limitBytes: number } | null;
+  /** Set if no ingester leads although something is requested: since when, or null if none ever did. */
+  leaderless: { since: Date | null } | null;
 }
 
 /** Counts are blocks. */
@@ -105,6 +108,11 @@ export async function networkReport<P extends keyof NetworkReport>(
     notProved: () => database.bundles.reasonsNotProved(),
     alarms: () => database.alarms.list(),
     backPressure: () => database.pressure.get(),
+    leaderless: async () => {
+      if (!(await standing()).kinds.some(({ requested }) => requested)) return null;
+      const [lease] = await all.locks([leaderLock(network)]);
+      return lease?.held ? null : { since: lease?.expiresAt ?? null };
+    },
   };
   const parts = await Promise.all(asked.map(async (part) => [part, await read[part]()] as const));
   return Object.fromEntries(parts) as Pick<NetworkReport, P>;
@@ -150,7 +158,8 @@ export interface KindStatus extends KindBlocks {
   newestAt: Date | null;
 }
 
-export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPressure' | 'notProved'> {
+export interface NetworkStatus
+  extends Pick<NetworkReport, 'alarms' | 'backPressure' | 'leaderless' | 'notProved'> {
   network: string;
   head: number | null;
   finalized: number | null;
@@ -164,13 +173,18 @@ const MAX_RANGES = 5;
 
 /** The report as `packhouse status` shows it, from Postgres alone. */
 export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
-  const { standing, alarms, backPressure, notProved, blocks } = await networkReport({ database }, network, [
+  const report = await networkReport({ database }, network, [
     'standing',
     'alarms',
     'backPressure',
+    'leaderless',
     'notProved',
     'blocks',
   ]);
+  const { standing, alarms, backPressure, leaderless, notProved, blocks } = report;
+  // Nobody needs to lead a network of which everything is published.
+  const isDone =
+    standing.lastRequested !== null && blocks.every(({ missing, staged }) => missing.length + staged === 0);
   const { quarantine } = database.network(network);
   const causes = standing.oldestQuarantine === null ? [] : PROBED_CAUSES;
   const rows = await Promise.all(causes.map((cause) => quarantine.list({ cause, limit: MAX_RANGES })));
@@ -183,6 +197,7 @@ export async function networkStatus(database: Database, network: string): Promis
     }),
     alarms,
     backPressure,
+    leaderless: isDone ? null : leaderless,
     notProved,
     kinds: blocks.map((kind) => {
       const published = standing.kinds.find((each) => each.kind === kind.kind);

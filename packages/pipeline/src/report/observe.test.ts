@@ -146,3 +146,47 @@ test('a network that no ingester has any more is told of no longer, and again wh
   await observer.update();
   expect(await value(series)).toBe(139);
 });
+
+test('says who leads, and raises an alarm while nothing moves although jobs are queued', async () => {
+  let elapsed = 0;
+  const clock = { ...world.context.clock, elapsed: () => elapsed };
+  const moved = createObserver({ ...world, context: { ...world.context, clock } });
+  await world.want(100, 131);
+  await world.noteHead();
+  await moved.update();
+  expect(await value('packhouse_network_led{network="main"}')).toBe(0);
+  const lock = await world.database.tryLock('lead:main');
+  const payload = { network: 'main', firstBlock: 100, lastBlock: 107, kinds: ['logs' as const] };
+  await world.queues.add('ingest', [{ id: 'main.100.107.31', priority: 1, payload }]);
+  const { alarms } = world.database.network('main');
+  const stood = 'packhouse_standstill_seconds{network="main"}';
+  for (const [passed, seconds] of [
+    [0, 0],
+    [299_000, 299],
+  ] as const) {
+    elapsed += passed;
+    await moved.update();
+    expect(await value(stood)).toBe(seconds);
+    expect(await alarms.list()).toEqual([]);
+  }
+  expect(await value('packhouse_network_led{network="main"}')).toBe(1);
+  elapsed += 1_000;
+  await moved.update();
+  expect(await alarms.list()).toMatchObject([
+    {
+      name: 'STANDSTILL',
+      message: expect.stringMatching(/^Nothing of main was staged or published for 5 minutes although/),
+    },
+  ]);
+  // Another observer does not know yet whether anything moves.
+  const next = createObserver({ ...world, context: { ...world.context, clock } });
+  await next.update();
+  expect(await alarms.list()).toHaveLength(1);
+  await world.settle();
+  await next.update();
+  expect(await value(stood)).toBe(0);
+  expect(await alarms.list()).toEqual([]);
+  await lock?.release();
+  await next.update();
+  expect(await value('packhouse_network_led{network="main"}')).toBe(0);
+});

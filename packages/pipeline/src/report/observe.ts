@@ -2,6 +2,7 @@ import type { Database, HoleReason, Standing } from '@packhouse/database';
 import type { QueueName, Queues } from '@packhouse/queue';
 import type { Context, Metrics } from '@packhouse/runtime';
 import { type NetworkReport, networkReport } from './network-report.js';
+import { createStandstillWatch } from './standstill.js';
 
 /** Sets the gauges of the whole installation's state, see `infra/alerts/METRICS.md`. */
 export interface Observer {
@@ -29,6 +30,7 @@ const NO_HOLE: readonly HoleReason[] = [
 export function createObserver(parts: { context: Context; database: Database; queues: Queues }): Observer {
   const { context, database, queues } = parts;
   const gauges = createStateGauges(context.metrics);
+  const standstill = createStandstillWatch(parts);
   /** The head as it was last seen, and since when, in milliseconds. */
   const heads = new Map<string, { block: number; movedAt: number }>();
 
@@ -48,16 +50,20 @@ export function createObserver(parts: { context: Context; database: Database; qu
     gauges.headLag.set({ network }, Math.max(0, head.number - newest));
   };
 
-  const lookAtNetwork = async (network: string): Promise<void> => {
+  const lookAtNetwork = async (network: string, isBusy: boolean): Promise<void> => {
     const report = await networkReport({ database }, network, [
       'standing',
       'head',
       'newestStaged',
       'quarantined',
       'finalHoles',
+      'alarms',
+      'leaderless',
     ]);
     showHead(network, report);
     const { standing, quarantined, finalHoles } = report;
+    gauges.led.set({ network }, report.leaderless === null ? 1 : 0);
+    gauges.standstill.set({ network }, await standstill.check(network, report, isBusy));
     const causes = quarantined.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks }));
     gauges.quarantined.fill({ network }, causes);
     if (standing.completeThrough !== null) gauges.complete.set({ network }, standing.completeThrough);
@@ -91,7 +97,8 @@ export function createObserver(parts: { context: Context; database: Database; qu
       // All are set again below.
       if ([...showed].some((id) => !shown.includes(id))) forgetGauges();
       showed = new Set(shown);
-      for (const id of shown) await lookAtNetwork(id);
+      const busy = await standstill.busy();
+      for (const id of shown) await lookAtNetwork(id, busy.has(id));
       gauges.stagingBytes.set({}, await database.staging.diskBytes());
       gauges.superseded.set({}, await database.bundles.supersededCount());
       const pending = (await database.manifest.pending()).map(({ network, kind, entries }) => {
@@ -110,6 +117,7 @@ export function createObserver(parts: { context: Context; database: Database; qu
     forget() {
       forgetGauges();
       heads.clear();
+      standstill.forget();
     },
   };
 }
@@ -206,10 +214,17 @@ function createStateGauges(metrics: Metrics) {
       ...perNetwork,
       'cause',
     ]),
-    blocking: state.gauge(
-      'packhouse_blocking_sessions',
-      'Silent sessions in Postgres that others wait for and that could not be ended',
+    led: state.gauge(
+      'packhouse_network_led',
+      '0 while no ingester leads the network although something of it is requested',
+      perNetwork,
     ),
+    standstill: state.gauge(
+      'packhouse_standstill_seconds',
+      'For how long nothing was staged or published although jobs are queued',
+      perNetwork,
+    ),
+    blocking: state.gauge('packhouse_blocking_sessions', 'Silent sessions that hold up others'),
     superseded: state.gauge('packhouse_superseded_bundles', 'Bundles that a newer version took the place of'),
     pending: state.gauge(
       'packhouse_manifest_pending',

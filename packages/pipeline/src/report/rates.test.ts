@@ -23,6 +23,7 @@ const status = (...kinds: KindStatus[]): NetworkStatus => ({
   alarms: [],
   causes: [],
   backPressure: null,
+  leaderless: null,
   notProved: [],
   kinds,
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeAudit, describeNotProved } from './lines.js';
+import { describeAudit, describeLeader, describeNotProved } from './lines.js';
 
 const last = { network: 'main', finishedAt: new Date(0), bundles: 1_200, bytesRead: 2_000_000, findings: 0 };
 
@@ -27,4 +27,13 @@ test('says what published files do not prove, a line for each reason', () => {
       'main: not proved: headerHash: the headers of this chain are trusted',
   );
   expect(describeNotProved({ network: 'main', notProved: [] })).toBeNull();
+});
+
+test('says that no ingester leads, and since when if one ever did', () => {
+  const since = new Date('2026-01-02T03:04:05Z');
+  expect(describeLeader({ network: 'main', leaderless: { since } })).toBe(
+    'main: no ingester leads since 2026-01-02T03:04:05.000Z, so nothing new is planned. See whether one runs and reaches Postgres.',
+  );
+  expect(describeLeader({ network: 'main', leaderless: { since: null } })).toContain('no ingester leads, so');
+  expect(describeLeader({ network: 'main', leaderless: null })).toBeNull();
 });

@@ -34,6 +34,16 @@ export function describeOldest({ network, oldestQuarantine }: CoverageSummary): 
   return `${network}: longest in quarantine: ${blocks}, since ${firstSeen.toISOString()}, ${cause}, ${counted(attempts, 'attempt')}, next retry ${nextTry.toISOString()}.`;
 }
 
+/** That no ingester leads a network, as one line; null if one does. */
+export function describeLeader({
+  network,
+  leaderless,
+}: Pick<NetworkStatus, 'network' | 'leaderless'>): string | null {
+  if (leaderless === null) return null;
+  const since = leaderless.since === null ? '' : ` since ${leaderless.since.toISOString()}`;
+  return `${network}: no ingester leads${since}, so nothing new is planned. See whether one runs and reaches Postgres.`;
+}
+
 /** What published files of a network do not prove, a line per reason; null if there is none. */
 export function describeNotProved({
   network,

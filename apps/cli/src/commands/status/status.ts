@@ -13,6 +13,7 @@ import { type HolesOptions, refuseWithoutHoles, showHoles } from './holes.js';
 import {
   describeAudit,
   describeCauses,
+  describeLeader,
   describeNotProved,
   describeOldest,
   describeReasons,
@@ -87,6 +88,7 @@ function describe(found: readonly FullStatus[], rates: Rates): string {
     summaries.map(describeOldest),
     statuses.map(describeNotProved),
     statuses.flatMap(describeCauses),
+    statuses.map(describeLeader),
     statuses.map(describePressure),
     found.flatMap(({ late }) => late.map(deadlineLine)),
     found.map(({ audit }) => describeAudit(audit)),
