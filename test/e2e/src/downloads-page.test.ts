@@ -95,7 +95,7 @@ test('three lines of the README make a table of the logs of a contract', async (
   const { output } = paste('bash', script, { KEY: gateway.apiKey }, folder);
   const lines = (await output).split('\n');
   const [header = '', first = ''] = lines.slice(lines.findIndex((line) => line.startsWith('block_number')));
-  expect(header).toMatch(/^block_number,.*,event,arg_from,arg_to,arg_value,arg_value_text$/);
+  expect(header).toMatch(/^block_number,.*,event,arg_from,arg_to,arg_value,arg_value_double,arg_value_text$/);
   expect(first).toContain(address);
   const again = paste('bash', script, { KEY: gateway.apiKey }, folder);
   expect(await again.output).toMatch(

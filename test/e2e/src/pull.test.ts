@@ -40,6 +40,18 @@ afterAll(async () => {
   await workspace?.remove();
 });
 
+/** The headers of the chain. */
+async function generated(): Promise<{ number: string; timestamp: string }[]> {
+  const chain = await generateChain({
+    length: LENGTH,
+    txsPerBlock: 1,
+    logsPerTx: 2,
+    seed: 5,
+    startNumber: FIRST,
+  });
+  return [...chain].map(({ block }) => block as unknown as { number: string; timestamp: string });
+}
+
 function pull(out: string, ...args: string[]): Program {
   return startCli(['pull', gateway.baseUrl, '--kind', 'logs', '--out', out, '--json', ...args], {
     cwd: workspace.directory,
@@ -100,6 +112,13 @@ test('rows go to stdout, and what is said about them to stderr', async () => {
   expect(rows.events).toHaveLength(44);
   const numbers = rows.events.map((event) => event.block_number as number);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  // The node leaves the time out of logs: it is that of the proved header, from the signed filter.
+  const headers = new Map(
+    (await generated()).map(({ number, timestamp }) => [Number(number), Number(timestamp)]),
+  );
+  for (const { block_number, block_timestamp } of rows.events) {
+    expect(Date.parse(block_timestamp as string) / 1_000).toBe(headers.get(block_number as number));
+  }
   expect(rows.stderr()).toMatch(/"event":"end","ok":true,.*"from":1010,"to":1029,.*"rows":44/);
 
   const { address } = rows.events[0] as unknown as { address: string };
@@ -111,6 +130,36 @@ test('rows go to stdout, and what is said about them to stderr', async () => {
   expect(chosen.events).toHaveLength(wanted);
   expect(chosen.events[0]).toMatchObject({ address, event: null, arg_a: null });
   expect(chosen.stderr()).toContain(`"undecoded":${wanted}`);
+});
+
+test('several kinds are pulled at once, as the columns and files of another program', async () => {
+  const several = startCli(
+    [
+      'pull',
+      gateway.baseUrl,
+      '--kind',
+      'logs,transactions',
+      '--out',
+      'several',
+      '--format',
+      'csv',
+      '--schema',
+      'cryo',
+    ],
+    { cwd: workspace.directory, env: { PACKHOUSE_API_KEY: gateway.apiKey } },
+  );
+  expect(await several.exit, several.stderr()).toBe(0);
+  const lines = async (kind: string): Promise<string[]> => {
+    const name = `main__${kind}__0000${FIRST}_to_0000${FIRST + LENGTH - 1}.csv`;
+    return (await readFile(path.join(workspace.directory, 'several', kind, name), 'utf8'))
+      .trimEnd()
+      .split('\n');
+  };
+  expect((await lines('logs')).length).toBeGreaterThan(LENGTH * 2);
+  const [header, first = ''] = await lines('transactions');
+  expect(header).toMatch(/^block_number,transaction_index,transaction_hash,nonce,.*,success,.*,chain_id$/);
+  // The outcome is that of the receipt.
+  expect(first.split(',')[header?.split(',').indexOf('success') ?? -1]).toMatch(/^(true|false)$/);
 });
 
 /** The files under their final names: what is in them, and which file each is. */

@@ -36,12 +36,20 @@ it.each<[string, (bigint | number | string)[], Record<string, [string, Column[nu
   ['uint8', [5], { arg_x: ['BIGINT', 5] }],
   ['uint56', [2n ** 56n - 1n], { arg_x: ['BIGINT', 2n ** 56n - 1n] }],
   ['int64', [-5], { arg_x: ['BIGINT', -5] }],
-  ['uint64', [2n ** 64n - 1n], { arg_x: ['DECIMAL(38,0)', 2n ** 64n - 1n] }],
-  ['uint256', [7], { arg_x: ['DECIMAL(38,0)', 7n], arg_x_text: ['TEXT', '7'] }],
+  [
+    'uint64',
+    [2n ** 64n - 1n],
+    { arg_x: ['DECIMAL(38,0)', 2n ** 64n - 1n], arg_x_double: ['DOUBLE', 2 ** 64] },
+  ],
+  ['uint256', [7], { arg_x: ['DECIMAL(38,0)', 7n], arg_x_double: ['DOUBLE', 7], arg_x_text: ['TEXT', '7'] }],
   [
     'int256',
     [-(10n ** 38n)],
-    { arg_x: ['DECIMAL(38,0)', null], arg_x_text: ['TEXT', `-1${'0'.repeat(38)}`] },
+    {
+      arg_x: ['DECIMAL(38,0)', null],
+      arg_x_double: ['DOUBLE', -1e38],
+      arg_x_text: ['TEXT', `-1${'0'.repeat(38)}`],
+    },
   ],
   ['bool', [1], { arg_x: ['BOOLEAN', true] }],
   ['address', [1], { arg_x: ['TEXT', `0x${'0'.repeat(39)}1`] }],
@@ -69,6 +77,7 @@ it('arguments of one name share a column if they have one type', async () => {
     'arg_b_bool',
     'arg_a_text',
     'arg_a_uint256',
+    'arg_a_uint256_double',
     'arg_a_uint256_text',
   ]);
   const [a, b] = decoder.events.map(({ topic0 }) => topic0 as string) as [string, string];

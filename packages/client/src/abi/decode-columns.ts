@@ -28,7 +28,7 @@ const DECIMAL_BITS = 120;
  * The columns `event` and `arg_<name>` (in snake case) of the events of an ABI, of those only that `match` asks for by their first topic.
  *
  * Arguments of one name and type share a column; those of another type have it behind their name. Integers that may have
- * more than 38 digits have two: DECIMAL(38,0), null if there are more, and `_text`, exact. Arrays and tuples are JSON,
+ * more than 38 digits have DECIMAL(38,0), null if there are more, and `_text`, exact; each DECIMAL has a `_double` beside it. Arrays and tuples are JSON,
  * with bigints as text. A string that is not UTF-8, or has a NUL, which Postgres has not, is its bytes as 0x text.
  */
 export function abiColumns({ events, find }: Decoder, { topics }: Match): AbiColumns {
@@ -148,10 +148,12 @@ function columnsOfType(name: string, arg: string, type: AbiType): ArgColumn[] {
     case 'uint':
     case 'int': {
       if (type.bits <= (type.kind === 'int' ? 64 : 56)) return [column('BIGINT', smallest)];
-      if (type.bits <= DECIMAL_BITS) return [column('DECIMAL(38,0)', (value) => value as bigint)];
+      const double = column('DOUBLE', Number, '_double');
+      if (type.bits <= DECIMAL_BITS) return [column('DECIMAL(38,0)', (value) => value as bigint), double];
       const fits = (value: bigint): boolean => value <= MAX_DECIMAL && value >= -MAX_DECIMAL;
       return [
         column('DECIMAL(38,0)', (value) => (fits(value as bigint) ? (value as bigint) : null)),
+        double,
         column('TEXT', String, '_text'),
       ];
     }

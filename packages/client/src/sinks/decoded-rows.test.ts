@@ -82,6 +82,7 @@ it('arguments reach the target beside the columns of the log, and a log that doe
       ...people,
       log_index: 0,
       arg_value: '500',
+      arg_value_double: 500,
       arg_value_text: '500',
       arg_token_id: null,
     }),

@@ -123,7 +123,7 @@ describe.skipIf(!HAS_DUCKDB)('a DuckDB file (@duckdb/node-api)', () => {
       message: expect.stringMatching(message),
     });
     await expect(open(other)).rejects.toMatchObject(
-      refused(/has rows of schema "logs-1\+abi", and "logs-1" was/),
+      refused(/has rows of schema "logs-1\+abi"; this pull has "logs-2"/),
     );
     await query('ALTER TABLE logs ADD COLUMN note VARCHAR');
     await expect(open()).rejects.toMatchObject(refused(/has the columns .*note VARCHAR, expected/));

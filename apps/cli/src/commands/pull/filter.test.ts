@@ -34,6 +34,7 @@ it('accounts and events are read, names by the ABI, whose other events get no co
     'arg_from',
     'arg_to',
     'arg_value',
+    'arg_value_double',
     'arg_value_text',
   ]);
   expect(await read({})).toEqual({ match: {} });
