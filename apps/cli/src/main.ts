@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { captureWarnings, guardConnections, requireWebAssembly } from '@packhouse/runtime';
+import { captureWarnings, guardConnections, onSignals, requireWebAssembly } from '@packhouse/runtime';
 import { runCli } from './cli.js';
 import { finish, STOPPED_BY, Stopped } from './terminal/finish.js';
 import { type CliIo, OutputEnded } from './terminal/io.js';
@@ -20,19 +20,14 @@ const io: CliIo = {
   exitCode: 0,
 };
 
-// The first Ctrl-C or SIGTERM drains; a second one ends at once. npm passes on a signal that the terminal has already
-// sent, so two at the same moment count as one.
-const SAME_MOMENT_MS = 1_000;
-let firstAt: number | undefined;
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => {
-    firstAt ??= performance.now();
-    stop.abort(new Stopped(name));
-    if (performance.now() - firstAt <= SAME_MOMENT_MS) return;
+// The first Ctrl-C or SIGTERM drains; a second one ends at once.
+const ignoreSignals = onSignals(process, ['SIGINT', 'SIGTERM', 'SIGHUP'], {
+  first: (name) => stop.abort(new Stopped(name)),
+  again: (name) => {
     hurry.abort(new Stopped(name));
     process.exit(STOPPED_BY[name]);
-  });
-}
+  },
+});
 // A closed stdout (`| head`) ends the run as Ctrl-C does.
 process.stdout.on('error', (cause) => stop.abort(new OutputEnded('stdout is closed', { cause })));
 process.stderr.on('error', () => undefined);
@@ -40,10 +35,22 @@ process.stderr.on('error', () => undefined);
 const end = async (error?: unknown): Promise<never> => process.exit(await finish(io, error));
 process.once('uncaughtException', end).once('unhandledRejection', end);
 
-await run().then(() => end(), end);
+await run()
+  .then(() => (io.service === undefined ? end() : become(io.service)))
+  .catch(end);
 
 async function run(): Promise<void> {
   requireWebAssembly();
   guardConnections();
   return runCli(io, process.argv.slice(2));
+}
+
+/** Leaves the rest of this process to a service, which has its own signals and failures, and no supervisor. */
+async function become({ main, env }: NonNullable<CliIo['service']>): Promise<void> {
+  ignoreSignals();
+  process.off('uncaughtException', end).off('unhandledRejection', end);
+  if (process.connected) process.disconnect();
+  delete process.send;
+  Object.assign(process.env, { ...env, ...process.env });
+  await import(main);
 }

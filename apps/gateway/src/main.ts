@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { connectStores } from './connect-stores.js';
@@ -23,6 +24,8 @@ await runProcess(process, {
       own.logger.info({ workers: count, reason }, 'fewer workers than cores');
     }
     if (cluster.isPrimary && count > 1) {
+      // Not the program that began this process, which may be `packhouse`.
+      cluster.setupPrimary({ exec: fileURLToPath(import.meta.url), args: [] });
       const workers = superviseWorkers({
         context: own,
         cluster,

@@ -33,6 +33,7 @@ export {
   workerSettings,
 } from './service-settings.js';
 export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
+export { onSignals } from './signals.js';
 export { createThreadPool, type ThreadOptions } from './thread-pool.js';
 export { type Clock, DAY_MS, systemClock, toDay } from './time/clock.js';
 export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './time/fair-turns.js';

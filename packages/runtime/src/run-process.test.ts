@@ -45,7 +45,7 @@ const until = (check: () => unknown) => vi.waitFor(check, { timeout: 120_000, in
 const ALIVE = "setInterval(() => undefined, 1_000); process.stdout.write('up ');";
 
 describe('runProcess', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('drains on %s and exits with 0', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('drains on %s and exits with 0', async (signal) => {
     const { child, output, closed } = run(
       `${ALIVE} shutdown.add('part', () => process.stdout.write('closed'));`,
     );
@@ -60,11 +60,23 @@ describe('runProcess', () => {
       supervised: true,
     });
     await until(() => expect(messages).toEqual([{ type: 'listening', port: 7 }, { type: 'ready' }]));
-    child.kill('SIGINT');
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) child.kill(signal);
     expect(output.out).toBe('up ');
     expect(child.exitCode).toBe(null);
     child.disconnect();
     expect(await closed).toEqual([0, null]);
+  });
+
+  it('drains once at signals of the same moment', async () => {
+    const { child, output, closed } = run(
+      `const again = new Promise((resolve) => process.on('SIGINT', () => process.stdout.write('again ', resolve)));
+       shutdown.add('part', () => again); ${ALIVE}`,
+    );
+    await until(() => expect(output.out).toBe('up '));
+    child.kill('SIGTERM');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([0, null]);
+    expect(output.out).toBe('up again ');
   });
 
   it('ends with the exit code of the catalogue and one line that says why, to the supervisor too', async () => {
@@ -123,8 +135,10 @@ describe('runProcess', () => {
     await until(() => expect(output.out).toBe('up '));
     child.kill('SIGTERM');
     await until(() => expect(output.out).toBe('up draining'));
-    child.kill(signal);
+    // One within the same moment is the first one again.
+    const again = setInterval(() => child.kill(signal), 100);
     expect(await closed).toEqual([code, null]);
+    clearInterval(again);
   });
 
   it('a rejection that nobody handled while it drains is logged and does not keep the rest from closing', async () => {

@@ -9,6 +9,7 @@ import { redact } from './observe/redact.js';
 import { openTracing } from './observe/tracing.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
+import { onSignals } from './signals.js';
 import { systemClock } from './time/clock.js';
 import { requireWebAssembly } from './web-assembly.js';
 
@@ -31,12 +32,13 @@ interface ProcessParts<S extends SettingsSchema> {
 /** Exit code of a process that could not drain in time: start it again. */
 const NOT_DRAINED = 75;
 /** Exit codes after a second signal, as a shell reports them. */
-const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143 } as const;
+const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /** The same words are logged once in this time, in milliseconds. */
 const REPEAT_MS = 60_000;
 
 /**
- * Runs a process: settings, context, `start`, then waits for SIGTERM, SIGINT or the end of its supervisor, and drains.
+ * Runs a process: settings, context, `start`, then waits for SIGTERM, SIGINT, SIGHUP or the end of its supervisor, and
+ * drains.
  *
  * ```
  *            SIGTERM, SIGINT,                 all closed         exit 0
@@ -48,7 +50,7 @@ const REPEAT_MS = 60_000;
  *   the catalogue's code, 70
  * ```
  *
- * A supervised process (one with an IPC channel) leaves SIGINT to its supervisor, which gets it too, and drains at its
+ * A supervised process (one with an IPC channel) leaves SIGINT and SIGHUP to its supervisor, which gets them too, and drains at its
  * message `drain` as at SIGTERM; a SIGTERM beside it, which the system may send to all, is not a second signal. An error is one
  * line on stderr and the exit code of the catalogue. An uncaught error ends the process, because its state is unknown:
  * other processes repeat the unfinished work. During the drain such an error is only logged, so that failures caused
@@ -91,20 +93,20 @@ export async function runProcess<S extends SettingsSchema>(
       const { clean } = await parts.run(reason);
       host.exit(clean ? 0 : NOT_DRAINED);
     };
-    let told = false;
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
-      host.on(name, () => {
-        if (name === 'SIGINT' && supervised) return;
-        if (told) host.exit(TOLD_TWICE[name]);
-        told = true;
-        void drain(name);
-      });
-    }
+    onSignals(host, supervised ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'], {
+      first: (name) => void drain(name),
+      again: (name) => host.exit(TOLD_TWICE[name]),
+    });
+    // The terminal sends these to all; the supervisor decides.
+    if (supervised) for (const name of ['SIGINT', 'SIGHUP'] as const) host.on(name, () => undefined);
     host.on('message', (message) => {
       if (supervised && (message as { type?: unknown } | null)?.type === 'drain')
         void drain('the supervisor');
     });
-    host.on('disconnect', () => void drain('the supervisor is gone'));
+    const left = (): void => void drain('the supervisor is gone');
+    host.on('disconnect', left);
+    // It may have gone while this program was loaded.
+    if (supervised && !host.connected) left();
     const uncaught = (error: unknown, message: string): void => {
       if (parts.signal.aborted) {
         logger.error({ err: error }, `${message} while draining`);

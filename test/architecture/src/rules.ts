@@ -60,7 +60,7 @@ export const FILE_MAY_IMPORT: Readonly<Record<string, { names: readonly string[]
   'infra/local/src/fresh-database.ts': { names: ['database'], reason: 'copies the template for one test' },
 };
 
-/** Processes that may be started by name though they are never imported: `import.meta.resolve('@packhouse/x/main')`. */
+/** Programs that may be started or run by name, whose names nobody imports: `import.meta.resolve('@packhouse/x/main')`. */
 export const STARTS: Readonly<Record<string, readonly string[]>> = {
   cli: ['gateway', 'ingester', 'packer', 'console'],
 };

@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describeCommand } from '../terminal/command.js';
 import type { CliIo } from '../terminal/io.js';
@@ -15,7 +12,7 @@ const PROCESSES = {
 /** Settings of a process in the foreground unless the environment sets them. */
 const DEFAULTS: Readonly<Record<string, Record<string, string>>> = { gateway: { GATEWAY_WORKERS: 'cores' } };
 
-/** `packhouse gateway|ingester|packer|console`: one process in the foreground, configured by the environment. */
+/** `packhouse gateway|ingester|packer|console`: this process becomes the service, configured by the environment. */
 export function addProcessCommands(program: Command, io: CliIo): void {
   for (const [name, description] of Object.entries(PROCESSES)) {
     describeCommand(
@@ -24,17 +21,8 @@ export function addProcessCommands(program: Command, io: CliIo): void {
       `DATABASE_URL=… NETWORKS_FILE=networks.yaml OBJECT_STORE=s3://bucket/prefix packhouse ${name}`,
     )
       .option('--json', 'No effect: logs are JSON lines on stderr')
-      .action(async () => {
-        const main = fileURLToPath(import.meta.resolve(`@packhouse/${name}/main`));
-        const child = spawn(process.execPath, [main], {
-          stdio: 'inherit',
-          env: { ...DEFAULTS[name], ...io.env },
-          detached: true,
-        });
-        io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
-        io.hurry?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
-        const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-        io.exitCode = code ?? (signal === null ? 1 : 75);
+      .action(() => {
+        io.service = { main: import.meta.resolve(`@packhouse/${name}/main`), env: DEFAULTS[name] ?? {} };
       });
   }
 }

@@ -16,6 +16,8 @@ export interface CliIo {
   hurry?: AbortSignal;
   /** Exit code of the process; commands set it, main.ts reads it. */
   exitCode: number;
+  /** What this process becomes after the command: the address of a `main`, and settings that its environment may replace. */
+  service?: { main: string; env: Readonly<Record<string, string>> };
 }
 
 /** Why a run ends early: the reader of stdout is gone (`| head`), or its file cannot be written. */
