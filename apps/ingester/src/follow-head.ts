@@ -1,6 +1,7 @@
-import { follow } from '@packhouse/pipeline';
+import { createUnansweredRetry, follow } from '@packhouse/pipeline';
 import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
-import { createWake } from './wake.js';
+import { createPollPace } from './poll-pace.js';
+import { createWake, type Wake } from './wake.js';
 
 /** Follows the head of one network. */
 interface HeadFollower {
@@ -23,15 +24,19 @@ export function createHeadFollower(options: {
   network: { id: string; pollIntervalMs: number };
   ingest: Parameters<typeof follow>[0];
   notify(message: ProcessMessage): void;
-  /** Called when something new is staged, and when the head is known at first. */
+  /** Ends the wait for the next poll. */
+  heads?: Wake;
+  /** Called when something new is staged or final, and when the head is known at first. */
   moved(): void;
 }): HeadFollower {
-  const { context, moved, network, notify, ingest } = options;
+  const { context, heads = createWake(), moved, network, notify, ingest } = options;
   const { source } = ingest;
-  const heads = createWake();
+  const retryUnanswered = createUnansweredRetry(ingest);
+  const pace = createPollPace(context.clock, network);
   let announcedAt = Number.NEGATIVE_INFINITY;
   let halted: string | null = null;
-  let isKnown = false;
+  /** The newest final block that was noted. */
+  let finalized: number | null = null;
   /** What was said of blocks that still fail: a kind that is late fails at every poll. */
   let told: ReadonlySet<string> = new Set();
   const stop = source.onHead(() => {
@@ -41,19 +46,27 @@ export function createHeadFollower(options: {
 
   const pause = (head: number | null): number => {
     const { announced, delivering } = source.subscription();
-    if (!delivering) return network.pollIntervalMs;
+    if (!delivering) return pace.getPause();
     const missing = announced !== null && head !== null && announced > head;
     if (missing && context.clock.elapsed() - announcedAt < ANNOUNCED_PATIENCE_MS) {
       return Math.min(ANNOUNCED_POLL_MS, network.pollIntervalMs);
     }
-    return Math.max(DELIVERED_POLL_MS, network.pollIntervalMs);
+    return Math.max(DELIVERED_POLL_MS, pace.getPause());
+  };
+
+  const retry = async (): Promise<void> => {
+    if ((await retryUnanswered()) > 0) moved();
   };
 
   return {
     async step(signal) {
-      const report = await follow(ingest, signal);
-      if (report.staged > 0 || (!isKnown && report.head !== null)) moved();
-      isKnown ||= report.head !== null;
+      const report = await follow({ ...ingest, asksFinalized: pace.asksFinalized }, signal).finally(retry);
+      if (report.head !== null) {
+        const { failures, followed, head } = report;
+        pace.note({ number: head.number, hash: head.hash, followed, failed: failures.length > 0 });
+      }
+      if (report.staged > 0 || (report.head !== null && report.head.finalized !== finalized)) moved();
+      finalized = report.head?.finalized ?? finalized;
       if (report.halted !== null && report.halted.message !== halted) {
         notify({ type: 'problem', code: report.halted.code, message: report.halted.message });
       }

@@ -23,7 +23,9 @@ interface LeadParts {
   ingest: Parameters<typeof tryProofs>[0] & Parameters<typeof createHeadFollower>[0]['ingest'];
   /** Bytes of staging, all networks together, from which on nothing new is fetched. */
   stagingMaxBytes: number;
+  /** Ends the pause between two plans, and between two polls of the head. */
   wake: Wake;
+  heads: Wake;
   notify(message: ProcessMessage): void;
   /** Logs an error of something that is tried again. */
   report(error: unknown, doing: string): void;
@@ -33,12 +35,15 @@ interface LeadParts {
   forgetProbe(): void;
 }
 
-/** A plan is made at least this often, in milliseconds, and at once when a job is done. */
-const PLAN_EVERY_MS = 1_000;
+/**
+ * A plan is made at least this often, in milliseconds, and at once when a job is done, blocks become final or what is
+ * requested changes; without these, an idle network has nothing to plan.
+ */
+const PLAN_EVERY_MS = { busy: 1_000, idle: 10_000 };
 /** Pause between two checks for requested blocks older than those whose rules were tried, in milliseconds. */
-const TRY_EVERY_MS = 5_000;
+const TRY_EVERY_MS = { busy: 5_000, idle: 30_000 };
 /** Pause between two searches for backfills that are published whole, in milliseconds, and how many one looks at. */
-const FOLD_EVERY_MS = 5_000;
+const FOLD_EVERY_MS = { busy: 5_000, idle: 30_000 };
 const FOLD_AT_ONCE = 1_000;
 /** Pause after an error of node, database or queue, in milliseconds. */
 const RETRY_MS = 1_000;
@@ -65,6 +70,7 @@ async function leadOnce(parts: LeadParts, signal: AbortSignal, fence: Fence): Pr
   let registered = false;
   let foldedTo: number | null = null;
   let severe = false;
+  let work: 'busy' | 'idle' = 'busy';
   const limitBytes = parts.stagingMaxBytes;
   const pressure = createBackPressure({ context, database, network: network.id, limitBytes });
   const planning = {
@@ -92,16 +98,18 @@ async function leadOnce(parts: LeadParts, signal: AbortSignal, fence: Fence): Pr
       }),
       repeat(parts, 'trying the rules', signal, async () => {
         if (registered) await tryRules(signal);
-        await context.clock.sleep(TRY_EVERY_MS, signal);
+        await context.clock.sleep(TRY_EVERY_MS[work], signal);
       }),
       repeat(parts, 'folding finished backfills', signal, async () => {
         foldedTo = await ingest.database.backfills.fold(foldedTo, FOLD_AT_ONCE);
-        await context.clock.sleep(FOLD_EVERY_MS, signal);
+        await context.clock.sleep(FOLD_EVERY_MS[work], signal);
       }),
       // Planning continues without the upstreams, so that staged blocks are packed.
       repeat(parts, 'planning', signal, async () => {
-        ({ severe } = await plan(planning));
-        await wake.wait(PLAN_EVERY_MS, signal);
+        const planned = await plan(planning);
+        severe = planned.severe;
+        work = planned.idle ? 'idle' : 'busy';
+        await wake.wait(PLAN_EVERY_MS[work], signal);
       }),
     ]);
   } finally {

@@ -15,6 +15,7 @@ import { createNetworkWorker } from './network-worker.js';
 import { createNetworkWorkers } from './network-workers.js';
 import { observeLoop } from './observe-loop.js';
 import { heldBytes, ingesterSettings } from './settings.js';
+import { watchRequests } from './watch-requests.js';
 
 await runProcess(process, {
   name: 'ingester',
@@ -57,6 +58,8 @@ await runProcess(process, {
     const observer = createObserver({ context, database, queues });
     const observing = observeLoop({ context, database, observer });
     shutdown.add('observing', () => observing);
+    const watching = watchRequests(context, database, workers.wake);
+    shutdown.add('watching', () => watching);
     const file = followNetworksFile(starting, process.env, database, {
       inForce: networks,
       replace: workers.replace,

@@ -1,7 +1,12 @@
 import type { Deflate } from '@packhouse/bundle';
 import { createProver, type SenderThreads } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import { type BlockSourceOptions, createAllowance, createBlockSource } from '@packhouse/node-rpc';
+import {
+  type Account,
+  type BlockSourceOptions,
+  createAllowance,
+  createBlockSource,
+} from '@packhouse/node-rpc';
 import { createFindingReport, ingest, toFetchRequest } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
 import {
@@ -33,6 +38,8 @@ export interface NetworkWorker {
   ingest(job: JobPayloads['ingest'], signal: AbortSignal, attempt: number): Promise<void>;
   /** Leads (follows the head and plans) whenever no other ingester does; returns when one of the signals is aborted. */
   lead(until: AbortSignal): Promise<void>;
+  /** Polls the head and plans now: what is requested changed. */
+  wake(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +66,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     contradicted: new Set<string>(),
   };
   const wake = createWake();
+  const heads = createWake();
 
   const report = (error: unknown, doing: string): void => {
     if (context.signal.aborted) return;
@@ -102,13 +110,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       const scope = openScope(signal, context.signal);
       try {
         await probeOnce();
-        const { backfill: id, owner = 'default' } = job;
-        const backfill = id === undefined ? null : await database.backfills.find(id);
-        // It was requested when it was planned.
-        if (backfill !== null && backfill.state !== 'active') return;
-        const limited = backfill !== null && backfill.maxRequests !== null;
-        const allowance = limited ? createAllowance(backfill.id, database.backfills.takeRequests) : undefined;
-        const account = { owner, backfill: id, use: 'backfill', allowance } as const;
+        const account = await openAccount(database, job);
+        if (account === null) return;
         await ingest({ ...ingestParts, source: source.as(account) }, job, scope.signal, attempt);
       } catch (error) {
         if (isBudgetError(error)) await waitFor(error);
@@ -126,6 +129,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           ...parts,
           ingest: ingestParts,
           wake,
+          heads,
           report,
           probe: probeOnce,
           forgetProbe: () => {
@@ -135,8 +139,25 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
         until,
       ),
 
+    wake: () => {
+      wake.ring();
+      heads.ring();
+    },
+
     close: () => source.close(),
   };
+}
+
+/** Whom the requests of a job are sent for; null: its backfill is not active any more. */
+async function openAccount(
+  { backfills }: Database,
+  { backfill: id, owner = 'default' }: JobPayloads['ingest'],
+): Promise<Account | null> {
+  const backfill = id === undefined ? null : await backfills.find(id);
+  if (backfill !== null && backfill.state !== 'active') return null;
+  const isLimited = backfill !== null && backfill.maxRequests !== null;
+  const allowance = isLimited ? createAllowance(backfill.id, backfills.takeRequests) : undefined;
+  return { owner, backfill: id, use: 'backfill', allowance };
 }
 
 async function noteWait(database: Database, network: string, { data }: PackhouseError): Promise<void> {

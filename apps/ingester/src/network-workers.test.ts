@@ -39,6 +39,7 @@ beforeEach(() => {
           log.push(`job of ${name}`);
           ends.set(name, () => (firstBlock === 0 ? resolve() : reject(new Error('it fails'))));
         }),
+      wake: () => undefined,
       close: async () => void log.push(`close ${name}`),
     };
   });

@@ -11,6 +11,8 @@ interface NetworkWorkers {
   networks(): readonly string[];
   /** How many networks have jobs that run here. */
   busy(): number;
+  /** Makes the worker of a network poll the head and plan now. */
+  wake(network: string): void;
   /** Handles one try of a job, to the end by the worker that its network has now. Throws NETWORK_UNKNOWN. */
   ingest(job: Job<'ingest'>): Promise<void>;
   /**
@@ -62,6 +64,7 @@ export function createNetworkWorkers(
 
   return {
     networks: () => [...inForce.keys()],
+    wake: (network) => inForce.get(network)?.worker.wake(),
     busy: () => [...inForce.values()].filter(({ jobs }) => jobs.size > 0).length,
 
     async ingest({ id, payload, signal, attempt }) {

@@ -20,7 +20,7 @@ export { createAllowance } from './spending/allowance.js';
 export { createSpending } from './spending/create-spending.js';
 export { createRedisLeases, type LeaseStore } from './spending/lease-store.js';
 export { getBudgetUsage } from './spending/open-budgets.js';
-export type { Spending } from './spending/spending.js';
+export type { Account, Spending } from './spending/spending.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';
 export { createNodeReports, type NodeReports } from './upstream/node-reports.js';

@@ -12,6 +12,7 @@ export { toFetchRequest } from './ingest/extract.js';
 export { follow } from './ingest/follow.js';
 export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
+export { createUnansweredRetry } from './ingest/retry-unanswered.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
 export { leaderLock } from './job-names.js';
 export { createBackPressure } from './plan/back-pressure.js';

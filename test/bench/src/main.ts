@@ -10,6 +10,7 @@ import { benchExtractToPublished } from './extract-to-published.js';
 import { benchFilters } from './filters.js';
 import { benchForwarding } from './forwarding.js';
 import { benchGiantTraces } from './giant-traces.js';
+import { benchIdle } from './idle.js';
 import type { BenchOptions } from './options.js';
 import { benchPack } from './pack.js';
 import { benchPlanning } from './planning.js';
@@ -35,6 +36,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   filters: benchFilters,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
+  idle: benchIdle,
 };
 
 const HELP = `Measures every budget of this machine against its yardstick, in one run.

@@ -81,8 +81,13 @@ export interface BlockSource {
    * The head of the pool: the highest head among the upstreams that have the anchor, unless more of them follow
    * another branch. Throws REORG_BELOW_FINALITY (data: {number, expected, got, upstream}) if no upstream that answers
    * has the anchor and one has another block in its place; a pool that is only behind the anchor is lagging.
+   * `asksFinalized: false` takes what an upstream told as final before, if it told something.
    */
-  head(signal?: AbortSignal, anchor?: BlockAnchor | null): Promise<ChainHead>;
+  head(
+    signal?: AbortSignal,
+    anchor?: BlockAnchor | null,
+    options?: { asksFinalized?: boolean },
+  ): Promise<ChainHead>;
   /**
    * The headers with these numbers, all from one upstream (`from` if it can be asked); null for a block that it does
    * not have. Throws the last error.

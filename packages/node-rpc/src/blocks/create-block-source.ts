@@ -111,7 +111,8 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     as: getSource,
     probe: (request, signal) =>
       scoped(signal, (scope) => probeNodes(nodes, network, request, context, { scope })),
-    head: (signal, anchor = null) => scoped(signal, (scope) => head(scope, anchor)),
+    head: (signal, anchor = null, { asksFinalized = true } = {}) =>
+      scoped(signal, (scope) => head(scope, { anchor, asksFinalized })),
     headers: (numbers, { from, signal } = {}) =>
       numbers.length === 0
         ? Promise.resolve([])

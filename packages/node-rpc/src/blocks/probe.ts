@@ -85,7 +85,7 @@ async function probeOnce(
 ): Promise<Fault | null> {
   const [wrong, head] = await Promise.all([
     node.verifyChain(context.scope),
-    pollHead(node, network.finality.tag, context),
+    pollHead(node, { asked: network.finality.tag }, context),
     fetchClientVersion(node, context),
   ]);
   if (wrong !== null) return wrong;

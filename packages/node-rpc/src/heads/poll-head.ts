@@ -29,13 +29,16 @@ const getBlock = (block: string): Call => ({
   oversize: 'assemble',
 });
 
-/** Asks for the newest block, and in the same request for the newest final one. Rejects only when aborted. */
+/**
+ * Asks for the newest block, and in the same request for the newest final one if that is `asked` for and not `known`.
+ * Rejects only when aborted.
+ */
 export async function pollHead(
   node: BatchUpstream,
-  withFinalized: boolean,
+  { asked, known }: { asked: boolean; known?: BlockAnchor | null | undefined },
   context: CallContext,
 ): Promise<NodeHead | Fault> {
-  const askTag = withFinalized && node.capabilities.finalizedTag !== false;
+  const askTag = asked && !known && node.capabilities.finalizedTag !== false;
   const [latest, final] = await node.callAll(
     askTag ? [getBlock('latest'), getBlock('finalized')] : [getBlock('latest')],
     context,
@@ -43,13 +46,13 @@ export async function pollHead(
   if (latest === undefined || !latest.ok) return latest?.fault as Fault;
   const head = readHeader(latest.value);
   if (head === null) {
-    const asked = { label: node.label, what: 'eth_getBlockByNumber for the latest block' };
+    const subject = { label: node.label, what: 'eth_getBlockByNumber for the latest block' };
     return latest.value === null
-      ? makeFault(asked, 'NODE_ANSWER_MISSING', 'answered null', 'elsewhere')
-      : makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with something that is no block', 'elsewhere');
+      ? makeFault(subject, 'NODE_ANSWER_MISSING', 'answered null', 'elsewhere')
+      : makeFault(subject, 'NODE_ANSWER_INVALID', 'answered with something that is no block', 'elsewhere');
   }
   node.head = Math.max(node.head ?? 0, head.number);
-  if (final === undefined) return { ...head, finalized: null };
+  if (final === undefined) return { ...head, finalized: known ?? null };
   if (!final.ok) {
     // Only a refusal of the tag itself is permanent; a young chain has nothing final yet.
     if (final.fault.refusesParams) node.capabilities.finalizedTag = false;

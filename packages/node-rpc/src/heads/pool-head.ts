@@ -31,6 +31,13 @@ const FRESH_MS = 2_000;
 /** An upstream on another chain is asked for its chain again after this time. */
 const EXCLUDED_MS = 60_000;
 
+/** What a poll asks for. */
+interface Ask {
+  anchor: BlockAnchor | null;
+  /** If not, what an upstream told as final before counts. */
+  asksFinalized: boolean;
+}
+
 interface Poll {
   head: NodeHead;
   branch: Branch;
@@ -53,15 +60,15 @@ export function createPoolHead(parts: {
   context: Context;
   nobody: () => Error;
   onFinding?: ((finding: NodeFinding) => void) | undefined;
-}): (scope: Scope, anchor: BlockAnchor | null) => Promise<ChainHead> {
-  const { context, network, nodes } = parts;
+}): (scope: Scope, ask: Ask) => Promise<ChainHead> {
+  const { context, network, nodes, onFinding } = parts;
   const { clock } = context;
   const { depth, tag } = network.finality;
   const branches = createFinalBranches({
     network: network.id,
     nodes,
     context,
-    onFinding: parts.onFinding,
+    onFinding,
     ask: (node, number) => askHash(node, number, context.signal),
   });
   const polls = new Map<BatchUpstream, Poll>();
@@ -70,9 +77,10 @@ export function createPoolHead(parts: {
   let excludedAskedAt = clock.elapsed();
   let last: string | null = null;
 
-  const poll = async (node: BatchUpstream, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
+  const poll = async (node: BatchUpstream, scope: Scope, { anchor, asksFinalized }: Ask): Promise<void> => {
     const context = { scope, urgent: true };
-    const head = await pollHead(node, tag, context);
+    const finalized = { asked: tag, known: asksFinalized ? null : polls.get(node)?.head.finalized };
+    const head = await pollHead(node, finalized, context);
     if ('action' in head) {
       errors.set(node, head.error);
       branches.heard(node, null);
@@ -86,15 +94,15 @@ export function createPoolHead(parts: {
   };
 
   /** One request at a time per upstream: one that hangs is not asked again and again. */
-  const pollOnce = (node: BatchUpstream, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
+  const pollOnce = (node: BatchUpstream, scope: Scope, ask: Ask): Promise<void> => {
     const open = pending.get(node);
     if (open !== undefined) return open;
-    const asked = poll(node, scope, anchor).finally(() => pending.delete(node));
+    const asked = poll(node, scope, ask).finally(() => pending.delete(node));
     pending.set(node, asked);
     return asked;
   };
 
-  return async (scope, anchor) => {
+  return async (scope, ask) => {
     if (clock.elapsed() - excludedAskedAt > EXCLUDED_MS) {
       excludedAskedAt = clock.elapsed();
       for (const node of nodes) if (node.exclusion !== null) node.verifyChain(scope).catch(() => undefined);
@@ -112,7 +120,7 @@ export function createPoolHead(parts: {
     // If an upstream is on another branch or behind, the others are still awaited.
     const enough = (): boolean => asked.some((node) => answered(node)?.branch.is === 'on');
     const work = asked.map((node) =>
-      pollOnce(node, scope, anchor).catch((error: unknown) => {
+      pollOnce(node, scope, ask).catch((error: unknown) => {
         scope.signal.throwIfAborted();
         // The poll that asked it was aborted, and its request too: the next one asks again.
         errors.set(node, error instanceof Error ? error : new Error(String(error)));
@@ -122,11 +130,7 @@ export function createPoolHead(parts: {
     await untilAborted(branches.judge(), scope.signal);
     const tie = branches.tie();
     if (tie !== null) throw buildTieError(network, tie);
-    for (const node of nodes) {
-      node.metrics.healthy(node.isHealthy());
-      if (node.head !== null) node.metrics.head(node.head);
-    }
-
+    countHeads(nodes);
     const fresh = asked.flatMap((node) => {
       const one = node.excluded ? undefined : polls.get(node);
       return one === undefined || one.at < since - FRESH_MS ? [] : [{ node, ...one }];
@@ -134,10 +138,11 @@ export function createPoolHead(parts: {
     const on = fresh.filter(({ branch }) => branch.is === 'on');
     if (on.length === 0) {
       const off = fresh.find(({ branch }) => branch.is === 'off');
-      if (off !== undefined && anchor !== null) throw buildReorgError(network, off.node, off.branch, anchor);
+      if (off !== undefined && ask.anchor !== null)
+        throw buildReorgError(network, off.node, off.branch, ask.anchor);
       const mute = fresh.find(({ branch }) => branch.is === 'unknown');
       if (mute?.branch.is === 'unknown')
-        throw mute.branch.fault?.error ?? buildMissingError(network, mute.node, anchor);
+        throw mute.branch.fault?.error ?? buildMissingError(network, mute.node, ask.anchor);
     }
     const behind = fresh.filter(({ branch }) => branch.is === 'behind');
     const candidates: FoundHead[] = on.length > 0 ? on : behind;
@@ -146,6 +151,13 @@ export function createPoolHead(parts: {
     last = best.head.hash;
     return toChainHead(network, candidates, best);
   };
+}
+
+function countHeads(nodes: readonly BatchUpstream[]): void {
+  for (const node of nodes) {
+    node.metrics.healthy(node.isHealthy());
+    if (node.head !== null) node.metrics.head(node.head);
+  }
 }
 
 async function askHash(node: BatchUpstream, number: number, signal: AbortSignal): Promise<string | null> {

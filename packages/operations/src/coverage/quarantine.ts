@@ -83,7 +83,9 @@ export const retryQuarantine = change({
       : [await findNetwork(database, named)];
     const done: { network: string; retried: number }[] = [];
     for (const network of networks) {
-      const retried = await database.network(network).quarantine.retry(range, cause);
+      const retried = await database
+        .network(network)
+        .quarantine.retry(range, cause === undefined ? undefined : [cause]);
       if (retried === 0 && range !== EVERYTHING) await failNotQuarantined(database, network, range);
       done.push({ network, retried });
       if (retried === 0) continue;

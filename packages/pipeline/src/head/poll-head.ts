@@ -38,7 +38,10 @@ const LOOK_DOWN_BLOCKS = 1_024;
  *      the head                              the head, accepted
  * ```
  */
-export async function pollHead(parts: ChainParts, signal: AbortSignal): Promise<PolledHead> {
+export async function pollHead(
+  parts: ChainParts & { asksFinalized?: (() => boolean) | undefined },
+  signal: AbortSignal,
+): Promise<PolledHead> {
   const { context, database, network, source } = parts;
   const alarm = await openFinalityAlarm(parts);
   if (alarm !== null) {
@@ -51,7 +54,8 @@ export async function pollHead(parts: ChainParts, signal: AbortSignal): Promise<
   }
   const anchor = (await database.head.anchor()) ?? (await publishedAnchor(parts, null));
   try {
-    const head = await source.head(signal, anchor);
+    const asksFinalized = parts.asksFinalized?.() ?? true;
+    const head = await source.head(signal, anchor, { asksFinalized });
     if (anchor !== null && head.number < anchor.number) {
       // Only behind, or another chain from its beginning: a block below its head decides.
       await source.head(signal, await lowerAnchor(parts, head.number));

@@ -46,6 +46,9 @@ const NODE_FAULTS: Readonly<Partial<Record<ErrorCode, 'node' | 'either'>>> = {
   BUDGET_UNAVAILABLE: 'node',
 };
 
+/** Their codes: blocks that failed by them may succeed as soon as a node answers. */
+export const NODE_CAUSES = Object.keys(NODE_FAULTS);
+
 /** `unstaged`: the block was extracted, and could not be staged. */
 export function toFault({ error, unstaged }: { error: Error; unstaged: boolean }): Fault {
   const nodeFault = isPackhouseError(error) ? NODE_FAULTS[error.code] : undefined;

@@ -32,6 +32,8 @@ interface FollowReport {
   head: Omit<HeadRow, 'observedAt'> | null;
   staged: number;
   failures: ExtractFailure[];
+  /** Whether blocks that are not final yet are requested. */
+  followed: boolean;
   /** Whether the poll ended before all was staged: the next one should not wait. */
   behind: boolean;
   /** REORG_BELOW_FINALITY while its alarm is open: nothing is staged at the head. */
@@ -46,16 +48,17 @@ interface FollowReport {
  * staged blocks may belong to a branch that the chain has left. What is final stays final: a lower `finalized` comes
  * from a node that lags, and another block in place of a final one stops the head (see pollHead). The newest blocks
  * are staged first, so that neither many older ones nor a block that fails delays them; a kind that fails delays no
- * other. Nothing is staged while `mayStage` returns false: staging is far beyond full.
+ * other. Nothing is staged while `mayStage` returns false: staging is far beyond full. While `asksFinalized` returns
+ * false, the newest final block is that of an earlier poll.
  */
 export async function follow(
-  parts: IngestParts & { mayStage?: () => boolean },
+  parts: IngestParts & { mayStage?: () => boolean; asksFinalized?: () => boolean },
   signal: AbortSignal,
 ): Promise<FollowReport> {
   const { database, network } = parts;
   const polled = await pollHead(parts, signal);
   if (polled.halted !== null)
-    return { head: null, staged: 0, failures: [], behind: false, halted: polled.halted };
+    return { head: null, staged: 0, failures: [], followed: true, behind: false, halted: polled.halted };
   const chainHead = polled.head;
   const noted = await database.head.get();
   const floor = polled.keptTo ?? noted?.finalized ?? -1;
@@ -67,7 +70,9 @@ export async function follow(
   const head = { network, number: chainHead.number, hash: chainHead.hash, finalized };
   if (!isNoted(head, noted, parts.context.clock.now())) await database.head.set(head);
 
-  const report: FollowReport = { head, staged: 0, failures: [], behind: false, halted: null };
+  const { active } = await database.backfills.runs();
+  const followed = [...active.values()].some((runs) => (runs.at(-1)?.lastBlock ?? -1) > finalized);
+  const report: FollowReport = { head, staged: 0, failures: [], followed, behind: false, halted: null };
   if (parts.mayStage?.() !== false) await stageMissing(parts, { ...chainHead, finalized }, report, signal);
   await noteAnchor(parts, chainHead, finalized, polled, signal);
   return report;

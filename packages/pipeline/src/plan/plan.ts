@@ -43,6 +43,8 @@ interface PlanReport {
   pressed: boolean;
   /** Whether it is far beyond full. */
   severe: boolean;
+  /** Nothing is under way, held back or due: the next plan adds nothing unless something changes. */
+  idle: boolean;
 }
 
 /** Rows of the quarantine that one plan reads. */
@@ -60,7 +62,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const database = given.database.network(network.id);
   const parts: Planning = { ...given, database };
   const head = await database.head.get();
-  if (head === null) return { ingestJobs: 0, packJobs: 0, pressed: false, severe: false };
+  if (head === null) return { ingestJobs: 0, packJobs: 0, pressed: false, severe: false, idle: true };
   const runs = await database.backfills.runs();
   const { all, left, open } = await openNow(parts);
   const coverage = await database.coverages(runs.kinds);
@@ -105,7 +107,15 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const jobs = windows.map((window) => ({ ...window, trace: span?.traceparent }));
   await parts.queues.add('ingest', jobs);
   span?.end();
-  return { ingestJobs: windows.length, packJobs, pressed, severe: pressure?.severe ?? false };
+  const quarantined = [...coverage.values()].some((covered) => covered.quarantined.length > 0);
+  const idle = !packable && !pressed && !quarantined && open.length === all.length;
+  return {
+    ingestJobs: windows.length,
+    packJobs,
+    pressed,
+    severe: pressure?.severe ?? false,
+    idle: idle && !halted && wished.length === 0 && view.pending.length === 0,
+  };
 }
 
 /** The open ranges, and those whose terms let them be fetched now. */

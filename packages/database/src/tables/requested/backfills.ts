@@ -84,6 +84,11 @@ const updateAllowed = statement(
   'UPDATE packhouse.backfill_usage SET allowed = $2 WHERE backfill_id = $1',
 );
 
+const selectVersions = statement(
+  'requested/select-versions',
+  `SELECT n.name, v.version FROM packhouse.requested_version AS v JOIN packhouse.network AS n ON n.id = v.network_id`,
+);
+
 /** Who changes what no operator changes. */
 const NOBODY = 'packhouse';
 
@@ -126,6 +131,11 @@ export function createAllBackfills(connections: Connections) {
     /** In the order they are worked on. */
     list: async () => (await connections.query<Row>(selectBackfills, [null])).map(toBackfill),
     find: async (id: number) => (await connections.query<Row>(selectOne, [id])).map(toBackfill)[0] ?? null,
+    /** By network: a number that changes whenever what is requested of it does. */
+    async versions(): Promise<ReadonlyMap<string, number>> {
+      const rows = await connections.query<{ name: string; version: number }>(selectVersions, []);
+      return new Map(rows.map(({ name, version }) => [name, version]));
+    },
     /**
      * Takes requests from what a backfill may still send, over all processes, before they are sent; returns how many of
      * them it may send. A negative number gives back what was not sent.

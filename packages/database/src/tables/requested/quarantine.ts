@@ -73,12 +73,12 @@ const selectAllCauses = statement(
    GROUP BY n.name, q.cause ORDER BY n.name, q.cause`,
 );
 
-/** $1 network id, $2 start, $3 end, $4 cause or null: makes these rows due now. Returns the blocks of each row within the range. */
+/** $1 network id, $2 start, $3 end, $4 causes or null: makes these rows due now. Returns the blocks of each row within the range. */
 const updateNextTry = statement(
   'quarantine/update-next-try',
   `UPDATE packhouse.quarantine SET next_try = least(next_try, now())
    WHERE network_id = $1 AND int8range(first_block, last_block, '[]') && int8range($2::int8, $3::int8, '[]')
-     AND ($4::text IS NULL OR cause = $4)
+     AND ($4::text[] IS NULL OR cause = ANY ($4))
    RETURNING least(last_block, $3::int8) - greatest(first_block, $2::int8) + 1 AS blocks`,
 );
 
@@ -98,9 +98,9 @@ export function createQuarantine(connections: Connections, network: NetworkRef) 
     /** Removes these kinds from the rows of the range, as they are staged by now. */
     settle: async (range: BlockRange, kinds: readonly Kind[]) =>
       settle(connections, { network: network.name, networkId: await network.find() }, range, kinds),
-    /** Makes the rows that touch the range, or those of one cause, due now. Returns the number of blocks of the range in them. */
-    async retry({ firstBlock, lastBlock }: BlockRange, cause?: string): Promise<number> {
-      const values = [await network.find(), firstBlock, capBlock(lastBlock), cause ?? null];
+    /** Makes the rows that touch the range, or those of these causes, due now. Returns the number of blocks of the range in them. */
+    async retry({ firstBlock, lastBlock }: BlockRange, causes?: readonly string[]): Promise<number> {
+      const values = [await network.find(), firstBlock, capBlock(lastBlock), causes ?? null];
       const rows = await connections.query<{ blocks: number }>(updateNextTry, values);
       return rows.reduce((sum, row) => sum + row.blocks, 0);
     },
