@@ -25,7 +25,10 @@ await runProcess(process, {
     const objectStore =
       settings.OBJECT_STORE === undefined
         ? undefined
-        : await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
+        : await openObjectStore(settings.OBJECT_STORE, {
+            endpoint: settings.S3_ENDPOINT,
+            checksums: settings.S3_CHECKSUMS,
+          });
     if (objectStore !== undefined) shutdown.add('object store', () => objectStore.close());
     const app = await createConsole({
       context,

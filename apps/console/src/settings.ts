@@ -4,6 +4,7 @@ import {
   objectStoreSetting,
   processSettings,
   redisUrlSetting,
+  s3ChecksumsSetting,
   s3EndpointSetting,
   trustProxySetting,
 } from '@packhouse/runtime';
@@ -15,6 +16,7 @@ export const consoleSettings = processSettings.extend({
   NETWORKS_FILE: networksFileSetting().optional(),
   OBJECT_STORE: objectStoreSetting().optional(),
   S3_ENDPOINT: s3EndpointSetting(),
+  S3_CHECKSUMS: s3ChecksumsSetting(),
   CONSOLE_HOST: z
     .string()
     .default('127.0.0.1')

@@ -36,6 +36,7 @@ export async function connectStores({
   });
   const objectStore = await openObjectStore(settings.OBJECT_STORE, {
     endpoint: settings.S3_ENDPOINT,
+    checksums: settings.S3_CHECKSUMS,
     publicEndpoint: settings.S3_PUBLIC_ENDPOINT,
   });
   shutdown.add('object store', () => objectStore.close());

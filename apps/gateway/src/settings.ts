@@ -5,6 +5,7 @@ import {
   networksFileSetting,
   objectStoreSetting,
   processSettings,
+  s3ChecksumsSetting,
   s3EndpointSetting,
   trustProxySetting,
 } from '@packhouse/runtime';
@@ -23,6 +24,7 @@ export const gatewaySettings = processSettings.extend({
   NETWORKS_FILE: networksFileSetting(),
   OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),
+  S3_CHECKSUMS: s3ChecksumsSetting(),
   DOWNLOADS: z
     .enum(['stream', 'redirect'])
     .default('stream')

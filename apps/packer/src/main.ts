@@ -35,7 +35,10 @@ await runProcess(process, {
     await startMetrics(starting, settings);
     const database = await connectDatabase(starting, { applicationName: 'packhouse packer' });
     const signers = await openSigners({ context, database, file: settings.SIGNING_KEY_FILE });
-    const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
+    const objectStore = await openObjectStore(settings.OBJECT_STORE, {
+      endpoint: settings.S3_ENDPOINT,
+      checksums: settings.S3_CHECKSUMS,
+    });
     shutdown.add('object store', () => objectStore.close());
     const logs = createLogStore({ context, database, objectStore });
     createDiskGauge(context, settings.OBJECT_STORE);

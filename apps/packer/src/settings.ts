@@ -3,6 +3,7 @@ import {
   durationSetting,
   integerSetting,
   objectStoreSetting,
+  s3ChecksumsSetting,
   s3EndpointSetting,
   signingKeyFileSetting,
   workerSettings,
@@ -13,6 +14,7 @@ import { z } from 'zod';
 export const packerSettings = workerSettings.extend({
   OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),
+  S3_CHECKSUMS: s3ChecksumsSetting(),
   SIGNING_KEY_FILE: signingKeyFileSetting(),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
   AUDIT_SAMPLE: z

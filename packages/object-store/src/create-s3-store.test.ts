@@ -179,6 +179,46 @@ describe('S3 that misbehaves', () => {
   });
 });
 
+describe('S3 that refuses headers about checksums', () => {
+  const body = randomBytes(1_000);
+  const use = async (checksums: S3StoreOptions['checksums'], work: (store: ObjectStore) => Promise<void>) => {
+    const server = await startScriptedS3({ checksums: 'unknown' });
+    const store = await connect(server, { checksums });
+    try {
+      await work(store);
+      return server.requests.map((request) => request.split(' ')[0]);
+    } finally {
+      await store.close();
+      await server.close();
+    }
+  };
+
+  it('is asked without them from the second request on', async () => {
+    const requests = await use('auto', async (store) => {
+      for (const key of ['a', 'b']) {
+        expect(await store.put(key, body, optionsFor(body))).toEqual({ verified: false });
+        expect(await store.head(key)).toMatchObject({ size: 1_000, sha256: optionsFor(body).sha256 });
+      }
+      expect(await store.head('c')).toBeNull();
+    });
+    expect(requests).toEqual(['PUT', 'PUT', 'HEAD', 'HEAD', 'PUT', 'HEAD', 'HEAD']);
+  });
+
+  it('is never asked with them by the setting md5', async () => {
+    const requests = await use('md5', async (store) => {
+      await store.put('a', body, optionsFor(body));
+      await store.head('a');
+    });
+    expect(requests).toEqual(['PUT', 'HEAD']);
+  });
+
+  it('refuses every object by the setting sha256', async () => {
+    await use('sha256', async (store) => {
+      await expect(store.put('a', body, optionsFor(body))).rejects.toThrow(coded('OBJECT_STORE_INVALID'));
+    });
+  });
+});
+
 describe('S3 that is set up wrongly', () => {
   let server: ScriptedS3;
   beforeAll(async () => {
@@ -224,6 +264,8 @@ describe('S3 that is set up wrongly', () => {
     ['signatureDoesNotMatch', /SignatureDoesNotMatch, status 403\. .*AWS_SECRET_ACCESS_KEY/],
     ['noSuchBucket', /NoSuchBucket, status 404\. .*OBJECT_STORE/],
     ['requestTimeTooSkewed', /RequestTimeTooSkewed, status 403\. .*clock/],
+    // Of VersityGW, for an unknown access key.
+    ['userNotFound', /XAdminUserNotFound, status 404\. .*the credentials/],
     ['accessDenied', /AccessDenied, status 403\. .*right/],
     ['authorizationHeaderMalformed', /AuthorizationHeaderMalformed, status 400\. .*AWS_REGION/],
   ])('is %s: what, where, and what to do, after one request', async (fault, sentence) => {

@@ -5,6 +5,7 @@ import { createGuard } from './guard.js';
 import type { ObjectStore } from './object-store.js';
 import { createPresigner } from './presign-s3.js';
 import { findObject, getObject, listPage, putObject, readBody, type S3Place } from './s3-calls.js';
+import { createChecksumChoice } from './s3-checksums.js';
 import { createS3Client, type S3Connection } from './s3-client.js';
 import { type S3Deed, s3Error } from './s3-errors.js';
 
@@ -21,8 +22,8 @@ export interface S3StoreOptions extends S3Connection {
  * Creates a store in a bucket of S3 or a compatible server; connects at the first call. Throws OBJECT_STORE_INVALID
  * if the endpoint is not an address.
  *
- * `put` sends the SHA-256, so the store refuses other bytes. It is `verified` if the response repeats the SHA-256,
- * which stores that ignore the header do not. Errors contain no credentials.
+ * `put` sends the SHA-256, or the MD5 (see `checksums`), so the store refuses other bytes. It is `verified` if the response
+ * repeats the SHA-256, which stores that do not know the header do not. Errors contain no credentials.
  */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const { bucket } = options;
@@ -35,7 +36,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const presign = createPresigner(signing, bucket);
   const host = options.endpoint === undefined ? '' : ` at ${new URL(options.endpoint).host}`;
   const description = `s3://${bucket}${base === '' ? '' : `/${base.slice(0, -1)}`}${host}`;
-  const place: S3Place = { client, bucket, base, description };
+  const choose = () => createChecksumChoice(options.checksums);
+  const checksums = { put: choose(), head: choose() };
+  const place: S3Place = { client, bucket, base, checksums, description };
 
   const guarded = createGuard<S3Deed>((error, key, deed) => s3Error(error, key, deed, description));
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   GetObjectCommand,
   type GetObjectCommandOutput,
@@ -10,12 +11,15 @@ import {
 import { PackhouseError } from '@packhouse/runtime';
 import { rangeBeyondEnd } from './checks.js';
 import type { ByteRange, ObjectInfo, PutOptions } from './object-store.js';
+import type { ChecksumChoice } from './s3-checksums.js';
 
 /** Where the objects of a store are: below `base`, which is empty or ends in a slash. */
 export interface S3Place {
   client: S3Client;
   bucket: string;
   base: string;
+  /** A store may know their header in one request and not in the other. */
+  checksums: { put: ChecksumChoice; head: ChecksumChoice };
   /** For errors. */
   description: string;
 }
@@ -23,25 +27,27 @@ export interface S3Place {
 /** The metadata name of the SHA-256, for stores without checksums. */
 const SHA256_NAME = 'sha256';
 
-/** Sends an object with its SHA-256; throws OBJECT_MISMATCH if the store kept other bytes. */
+/** Sends an object with its SHA-256, or its MD5 to stores that do not know SHA-256; throws OBJECT_MISMATCH if the store kept other bytes. */
 export async function putObject(
-  { client, bucket, base, description }: S3Place,
+  { client, bucket, base, checksums, description }: S3Place,
   key: string,
   body: Buffer,
   { sha256, contentType, metadata, signal }: PutOptions,
 ): Promise<{ verified: boolean }> {
-  const answer = await client.send(
-    new PutObjectCommand({
-      Bucket: bucket,
-      Key: base + key,
-      Body: body,
-      ContentLength: body.length,
-      ContentType: contentType,
-      ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
-      Metadata: { ...metadata, [SHA256_NAME]: sha256 },
-    }),
-    { abortSignal: signal },
-  );
+  const object = {
+    Bucket: bucket,
+    Key: base + key,
+    Body: body,
+    ContentLength: body.length,
+    ContentType: contentType,
+    Metadata: { ...metadata, [SHA256_NAME]: sha256 },
+  };
+  const answer = await checksums.put.send((known) => {
+    const checksum = known
+      ? { ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64') }
+      : { ContentMD5: hash('md5', body, 'base64') };
+    return client.send(new PutObjectCommand({ ...object, ...checksum }), { abortSignal: signal });
+  });
   const kept = toHex(answer.ChecksumSHA256);
   if (kept !== undefined && kept !== sha256) {
     throw new PackhouseError({
@@ -93,12 +99,15 @@ export async function readBody(answer: GetObjectCommandOutput): Promise<Buffer |
 
 /** What is known of an object; throws the SDK's error if there is none. */
 export async function findObject(
-  { client, bucket, base }: S3Place,
+  { client, bucket, base, checksums }: S3Place,
   key: string,
   signal: AbortSignal | undefined,
 ): Promise<ObjectInfo> {
-  const command = new HeadObjectCommand({ Bucket: bucket, Key: base + key, ChecksumMode: 'ENABLED' });
-  const answer = await client.send(command, { abortSignal: signal });
+  const answer = await checksums.head.send((known) => {
+    const ChecksumMode = known ? 'ENABLED' : undefined;
+    const command = new HeadObjectCommand({ Bucket: bucket, Key: base + key, ChecksumMode });
+    return client.send(command, { abortSignal: signal });
+  });
   const { [SHA256_NAME]: claimed, ...metadata } = answer.Metadata ?? {};
   const sha256 = toHex(answer.ChecksumSHA256) ?? claimed;
   const { ContentLength: size = 0, LastModified: modifiedAt } = answer;

@@ -1,6 +1,9 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { PackhouseError } from '@packhouse/runtime';
 
+/** How a put is checked by the store: by SHA-256, by Content-MD5 as before 2022, or as the store takes it. */
+export type S3Checksums = 'auto' | 'sha256' | 'md5';
+
 export interface S3Connection {
   /** Address of a store other than Amazon's: `http://localhost:9000`. */
   endpoint?: string | undefined;
@@ -12,6 +15,8 @@ export interface S3Connection {
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
   /** Put the bucket into the path and not the host name. Default: true if an endpoint is given. */
   forcePathStyle?: boolean | undefined;
+  /** Default: `auto`. */
+  checksums?: S3Checksums | undefined;
   /** Most tries of a request, with a pause that doubles (default 5). */
   maxAttempts?: number | undefined;
   /** Time limit of connecting, in milliseconds (default 5,000). */
@@ -61,7 +66,7 @@ export function createS3Client(connection: S3Connection): S3Client {
     forcePathStyle: connection.forcePathStyle ?? endpoint !== undefined,
     maxAttempts: connection.maxAttempts ?? 5,
     retryMode: 'standard',
-    // Only the SHA-256 of `put`, without a CRC, which would make the SDK chunk the body.
+    // Only what `put` sends itself, without a CRC, which many stores refuse.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

@@ -42,6 +42,7 @@ const SETUP: Record<string, string> = {
     'The credentials lack a right: s3:GetObject, PutObject, DeleteObject and ListBucket are needed.',
   PermanentRedirect: 'The bucket is in another region: correct AWS_REGION.',
   AuthorizationHeaderMalformed: 'The bucket is in another region: correct AWS_REGION.',
+  NotImplemented: 'The store does not know a part of the request: set S3_CHECKSUMS to auto or md5.',
 };
 
 /** The name of the error from S3, the SDK or the system. */
@@ -74,8 +75,8 @@ export function s3Error(error: unknown, key: string, deed: S3Deed, where: string
   const cause = new Error(redact(String(from.message)).slice(0, 300));
   cause.name = name;
 
-  if (MISSING.has(name) || (status === 404 && name !== 'NoSuchBucket'))
-    return objectMissing(key, where, cause);
+  // Another 404 is about the bucket, the user or the address: nothing is known of the object.
+  if (MISSING.has(name)) return objectMissing(key, where, cause);
   const got = [name, ...(status === undefined ? [] : [`status ${status}`])].join(', ');
   const tries = attempts > 1 ? ` after ${attempts} attempts` : '';
   const said = (

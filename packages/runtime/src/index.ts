@@ -27,6 +27,7 @@ export {
   objectStoreSetting,
   processSettings,
   redisUrlSetting,
+  s3ChecksumsSetting,
   s3EndpointSetting,
   signingKeyFileSetting,
   trustProxySetting,

@@ -32,6 +32,13 @@ export const s3EndpointSetting = (): z.ZodOptional<z.ZodURL> =>
     .optional()
     .describe("an S3 store's address other than Amazon's, e.g. http://localhost:9000");
 
+/** S3_CHECKSUMS. */
+export const s3ChecksumsSetting = () =>
+  z
+    .enum(['auto', 'sha256', 'md5'])
+    .default('auto')
+    .describe('auto, sha256 or md5: the checksum that is sent with an object to S3 (default auto)');
+
 /** What every process of the database reads. */
 export const processSettings = z.object({
   DATABASE_URL: databaseUrlSetting(),

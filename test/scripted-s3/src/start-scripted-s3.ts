@@ -14,7 +14,7 @@ const REFUSALS = {
   requestTimeTooSkewed: [403, 'RequestTimeTooSkewed'],
   accessDenied: [403, 'AccessDenied'],
   authorizationHeaderMalformed: [400, 'AuthorizationHeaderMalformed'],
-  notImplemented: [501, 'NotImplemented'],
+  userNotFound: [404, 'XAdminUserNotFound'],
 } as const satisfies Record<string, readonly [number, string]>;
 
 /** What may go wrong with a request; each is done once, with the first request of the method. `slow` is a second. */

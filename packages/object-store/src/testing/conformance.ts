@@ -148,14 +148,17 @@ export function objectStoreConformance(
       }
     });
 
-    it('keeps nothing of a body that has another sha256 than was said', async () => {
-      const wrong = optionsFor(Buffer.from('another body'));
-      await expect(store.put('wrong', Buffer.from('this body'), wrong)).rejects.toThrow(
-        coded('OBJECT_MISMATCH'),
-      );
-      expect(await store.head('wrong')).toBeNull();
-      expect(await getKeys(store, 'wrong')).toEqual([]);
-    });
+    it.skipIf(!options.verifies)(
+      'keeps nothing of a body that has another sha256 than was said',
+      async () => {
+        const wrong = optionsFor(Buffer.from('another body'));
+        await expect(store.put('wrong', Buffer.from('this body'), wrong)).rejects.toThrow(
+          coded('OBJECT_MISMATCH'),
+        );
+        expect(await store.head('wrong')).toBeNull();
+        expect(await getKeys(store, 'wrong')).toEqual([]);
+      },
+    );
 
     it('replaces an object whole, with its facts', async () => {
       for (const text of ['the first version', 'the second', 'the third one']) {

@@ -12,13 +12,18 @@ import {
   loadSettings,
   objectStoreSetting,
   PackhouseError,
+  s3ChecksumsSetting,
   s3EndpointSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import { DATA_DIRECTORY, signingKeyFile } from '../../installation/data-directory.js';
 import type { CliIo } from '../../terminal/io.js';
 
-const storeSettings = z.object({ OBJECT_STORE: objectStoreSetting(), S3_ENDPOINT: s3EndpointSetting() });
+const storeSettings = z.object({
+  OBJECT_STORE: objectStoreSetting(),
+  S3_ENDPOINT: s3EndpointSetting(),
+  S3_CHECKSUMS: s3ChecksumsSetting(),
+});
 
 /** OBJECT_STORE, else the objects of the `packhouse local` of this data folder. Throws OBJECT_STORE_INVALID. */
 export async function openStore(io: CliIo, context: Context, dataDir?: string): Promise<ObjectStore> {
@@ -35,7 +40,8 @@ export async function openStore(io: CliIo, context: Context, dataDir?: string): 
       hint: 'Set OBJECT_STORE to the value that the packers use.',
     });
   }
-  return openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT, context });
+  const { S3_ENDPOINT: endpoint, S3_CHECKSUMS: checksums } = settings;
+  return openObjectStore(settings.OBJECT_STORE, { endpoint, checksums, context });
 }
 
 /**
