@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest';
 import { readTarget } from './target.js';
 
-const read = (text: string) => readTarget(text, { network: 'ethereum', kind: 'logs', isOne: true } as never);
+const options = {
+  network: 'ethereum',
+  kind: 'logs',
+  isOne: true,
+  schema: 'packhouse',
+  out: undefined,
+  mirror: undefined,
+} as const;
+const read = (text: string) => readTarget(text, options);
 
 it('pulls into several tables of Postgres from one folder, each in a folder of its own', () => {
   const works = [
