@@ -23,11 +23,15 @@ export function cutOff(kind: Kind, after: number): PackhouseError {
   );
 }
 
+/** What to do if a log goes on from another entry: its database was set back, or somebody forges it. */
+const START_ANEW =
+  'Ask its publisher whether the log was adopted again after a loss. If so, delete the files _* in the folder: the next run gets the new log, and keeps the files that it names.';
+
 /** The error of a head that is an earlier one than before. */
 export function lost(kind: Kind, before: number, now: number): PackhouseError {
   return invalid(
     `The manifest of ${kind} became shorter: its signed head was entry ${before}, and the gateway's is ${now < 0 ? 'none' : `entry ${now}`}.`,
-    'Ask its publisher; the files in the folder are as they were published.',
+    START_ANEW,
   );
 }
 
@@ -35,7 +39,7 @@ export function lost(kind: Kind, before: number, now: number): PackhouseError {
 export function forked(kind: Kind, { sequence, publishedAt }: SealedEntry): PackhouseError {
   return invalid(
     `The manifest of ${kind} is forked at entry ${sequence}: the one of ${publishedAt} and an entry that was signed before contradict each other.`,
-    'Ask its publisher which of the two is right.',
+    START_ANEW,
   );
 }
 
