@@ -20,8 +20,6 @@ function guard(message: unknown): void {
   const { socket } = message as { socket: Socket };
   if (guarded.has(socket)) return;
   guarded.add(socket);
-  // Otherwise the end destroys the socket before the paused answer was read.
-  socket.allowHalfOpen = true;
   const { emit } = socket;
   socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
     const pass = (...told: unknown[]): boolean => Reflect.apply(emit, socket, told) as boolean;
@@ -31,6 +29,8 @@ function guard(message: unknown): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ERR_ASSERTION') throw error;
       if (event === 'end') {
+        // Otherwise the end destroys the socket before the paused answer was read.
+        socket.allowHalfOpen = true;
         tellEndLater(socket);
         return true;
       }
