@@ -963,6 +963,13 @@ COMMENT ON TABLE packhouse.operator_secret IS
 CREATE INDEX operator_secret_operator ON packhouse.operator_secret (operator_id);
 CREATE INDEX operator_secret_key ON packhouse.operator_secret (key_id);
 
+CREATE TABLE packhouse.secret_seal (
+  id boolean PRIMARY KEY DEFAULT true CHECK (id),
+  seal bytea NOT NULL CHECK (octet_length(seal) = 32)
+);
+COMMENT ON TABLE packhouse.secret_seal IS
+  'One row: the key of the MAC in each secret, by which forged ones are refused without a query. Deleting it ends all sessions, links and tokens.';
+
 CREATE TABLE packhouse.sign_in_failure (
   subject text PRIMARY KEY CHECK (length(subject) <= 300),
   failures int4 NOT NULL,

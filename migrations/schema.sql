@@ -695,6 +695,15 @@ CREATE TABLE packhouse.schedule_run (
   CONSTRAINT schedule_run_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
 );
 
+-- One row: the key of the MAC in each secret, by which forged ones are refused without a query. Deleting it ends all sessions, links and tokens.
+CREATE TABLE packhouse.secret_seal (
+  id boolean NOT NULL DEFAULT true,
+  seal bytea NOT NULL,
+  CONSTRAINT secret_seal_pkey PRIMARY KEY (id),
+  CONSTRAINT secret_seal_id_check CHECK (id),
+  CONSTRAINT secret_seal_seal_check CHECK ((octet_length(seal) = 32))
+);
+
 CREATE TABLE packhouse.sign_in_failure (
   -- A name, or the address of a client.
   subject text NOT NULL,

@@ -11,7 +11,7 @@ const post = (url: string, payload: object, headers: Record<string, string> = {}
 describe('signing in', () => {
   test('by a link, once: then the session may change things with its CSRF token only', async () => {
     const operator = await on.database.operators.add({ name: 'ada', role: 'operator', password: null });
-    const link = makeSecret();
+    const link = makeSecret(await on.database.operators.seal());
     const secret = { kind: 'link', operatorId: operator?.id ?? 0, keyId: null, role: 'operator' } as const;
     await on.database.operators.keep({ sha256: getHash(link), ...secret, forMs: 600_000 });
     expect(
@@ -91,6 +91,90 @@ describe('signing in', () => {
     expect(await on.database.operators.lockedMs(['name nobody'])).toBeGreaterThan(0);
   });
 
+  test('of a flood from many networks a few passwords are checked, and the others cost no query', async () => {
+    const parts = { context: on.context, database: on.database, openJobs: () => Promise.reject(new Error()) };
+    const app = await createConsole({ ...parts, host: '127.0.0.1', trustProxy: 1 });
+    const queries = [vi.spyOn(on.database.operators, 'find'), vi.spyOn(on.database.operators, 'lockedMs')];
+    const attempt = async (address: string, name: string, cookie = ''): Promise<number> => {
+      const headers = { host: '127.0.0.1:8090', 'x-forwarded-for': address, cookie };
+      const payload = { name, password: 'wrong password' };
+      return (await app.inject({ method: 'POST', url: '/api/sign-in', headers, payload })).statusCode;
+    };
+    const flood = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => attempt(`198.18.${at}.1`, `many ${at}`)),
+    );
+    // 8 have a place in the queue of checks; the others are refused before anything is read.
+    expect(flood.filter((status) => status === 401)).toHaveLength(8);
+    expect(flood.filter((status) => status === 429)).toHaveLength(56);
+    expect(queries.map(({ mock }) => mock.calls.length)).toEqual([8, 8]);
+
+    // One address, then its network, and then one name from many networks.
+    const statuses = async (count: number, address: (at: number) => string, name: (at: number) => string) => {
+      const seen: number[] = [];
+      for (let at = 0; at < count; at++) seen.push(await attempt(address(at), name(at)));
+      return seen;
+    };
+    await on.database.operators.succeeded(['address 2001:db8:1:2']);
+    const ofAddress = await statuses(
+      8,
+      (at) => `2001:db8:1:2::${at}`,
+      (at) => `v6 ${at}`,
+    );
+    expect(ofAddress).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    vi.restoreAllMocks();
+    await app.close();
+  });
+
+  test('a forged session, token or link costs no query', async () => {
+    const { operators } = on.database;
+    const queries = [vi.spyOn(operators, 'holders'), vi.spyOn(operators, 'takeLink')];
+    const other = makeSecret(Buffer.alloc(32));
+    for (const forged of [other, 'x'.repeat(64), 'x', `${other.slice(0, 60)}%%%%`]) {
+      const cookie = `packhouse_session=${forged}`;
+      for (const headers of [{ cookie }, { authorization: `Bearer ${forged}` }]) {
+        expect((await on.ask({ url: '/api/session', headers })).statusCode).toBe(401);
+      }
+      expect((await post('/api/sign-in', { link: forged })).statusCode).toBe(401);
+    }
+    expect(queries.map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+    vi.restoreAllMocks();
+    const { statusCode } = await on.ask({ url: '/api/session', headers: await on.token('viewer') });
+    expect(statusCode).toBe(200);
+  });
+
+  test('by an API key it is restricted as at gateways, and so is its session', async () => {
+    const parts = { context: on.context, database: on.database, openJobs: () => Promise.reject(new Error()) };
+    const app = await createConsole({ ...parts, host: '127.0.0.1', trustProxy: 1 });
+    const signIn = async (restrictions: object, from: object = {}) => {
+      const given = { application: 'narrow', network: null, plan: 'free', ...restrictions };
+      const { key } = await on.database.keys.create(given);
+      const headers = { host: '127.0.0.1:8090', 'x-forwarded-for': '203.0.113.7', ...from };
+      return app.inject({ method: 'POST', url: '/api/sign-in', payload: { key }, headers });
+    };
+    const here = { addresses: ['203.0.113.0/24'] };
+    const origin = 'http://127.0.0.1:8090';
+    for (const [restrictions, from] of [
+      [here, { 'x-forwarded-for': '198.51.100.1' }],
+      [{ origins: ['https://app.example.com'] }, { origin }],
+      [{ origins: [origin] }, {}],
+      [{ methods: ['eth_call'] }, {}],
+    ]) {
+      const refused = await signIn(restrictions as object, from);
+      expect(refused.json()).toMatchObject({ error: { code: 'API_KEY_REFUSED' } });
+      expect(refused.statusCode).toBe(403);
+    }
+    expect((await signIn({ origins: [origin], methods: ['usage'] }, { origin })).statusCode).toBe(200);
+
+    const cookie = String((await signIn(here)).headers['set-cookie']).split(';')[0] ?? '';
+    const read = async (address: string) => {
+      const headers = { host: '127.0.0.1:8090', 'x-forwarded-for': address, cookie };
+      return (await app.inject({ url: '/api/own/limits', headers })).json();
+    };
+    expect(await read('203.0.113.8')).toMatchObject({ application: 'narrow' });
+    expect(await read('198.51.100.1')).toMatchObject({ error: { code: 'API_KEY_REFUSED' } });
+    await app.close();
+  });
+
   test('behind a trusted proxy wrong passwords count for the client that it names', async () => {
     const parts = { context: on.context, database: on.database, openJobs: () => Promise.reject(new Error()) };
     for (const [trustProxy, address] of [
@@ -113,9 +197,10 @@ describe('signing in', () => {
     const parts = { context: on.context, database: on.database, actor: 'test' };
     const { id } = await addOperator.run(parts, { name: 'kay', role: 'admin', password: 'first password' });
     const checked = (await on.database.operators.find('kay'))?.password ?? null;
+    const seal = await on.database.operators.seal();
     const keep = (password: string | null): Promise<boolean> => {
       const session = { kind: 'session', operatorId: id, keyId: null, role: 'admin', forMs: 60_000 } as const;
-      return on.database.operators.keep({ sha256: getHash(makeSecret()), ...session, password });
+      return on.database.operators.keep({ sha256: getHash(makeSecret(seal)), ...session, password });
     };
     expect(await keep(checked)).toBe(true);
     await setOperator.run(parts, { name: 'kay', password: 'second password' });

@@ -51,11 +51,13 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   app.setErrorHandler((error, _, reply) => sendProblem(reply, error, context.logger));
   addHeaders(app, { url, host });
   await app.register(cookie);
-  const access = createAccess({ clock: context.clock, database });
+  const seal = await database.operators.seal();
+  const access = createAccess({ clock: context.clock, database, seal });
   addSignInRoutes(app, {
     access,
     clock: context.clock,
     database,
+    seal,
     secure: url?.startsWith('https:') === true,
   });
   const overview = createOverview({ clock: context.clock, database, queue: parts.queue });

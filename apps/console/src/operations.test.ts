@@ -92,6 +92,35 @@ describe('keys', () => {
     expect(JSON.stringify(log)).not.toContain(apiKey.slice(12));
   });
 
+  test('of operators have limits, and a number per day; admins are free', async () => {
+    const operator = await on.token('operator');
+    const create = (given: object = {}, headers = operator) =>
+      change('keys/create', { application: 'by operators', ...given }, headers);
+    const refused = await create({ plan: 'unlimited' });
+    expect(refused.statusCode).toBe(403);
+    expect(refused.json().error).toMatchObject({
+      code: 'ROLE_TOO_LOW',
+      message: expect.stringContaining('the plan "unlimited", which is unlimited'),
+    });
+    expect((await create({ plan: 'unlimited' }, admin)).statusCode).toBe(200);
+    expect(await read('plans', operator)).toContainEqual(
+      expect.objectContaining({ name: 'unlimited', unlimited: true }),
+    );
+    for (let key = 0; key < 18; key++) expect((await create()).statusCode).toBe(200);
+    const together = await Promise.all(Array.from({ length: 8 }, () => create()));
+    const made = together.filter(({ statusCode }) => statusCode === 200).length;
+    for (let key = made; key < 2; key++) expect((await create()).statusCode).toBe(200);
+    expect(made).toBeLessThanOrEqual(2);
+    const spent = await create();
+    expect(spent.statusCode).toBe(429);
+    expect(spent.json().error).toMatchObject({
+      code: 'KEYS_SPENT',
+      message: expect.stringContaining('has created 20 keys within a day'),
+    });
+    expect((await create({}, await on.token('operator'))).statusCode).toBe(200);
+    expect((await create({}, admin)).statusCode).toBe(200);
+  });
+
   test.each([
     [{ application: '' }],
     [{ application: 'x', expiresAt: '2020-01-01' }],
@@ -175,6 +204,35 @@ test('a schedule is added, listed with its next time, paused, and refused what w
     expect(refused.json().error.code).toBe('SCHEDULE_INVALID');
   }
   expect((await change('schedules/run', { name: 'nobody' })).statusCode).toBe(404);
+});
+
+test('a schedule that deletes is the affair of admins; operators may pause it', async () => {
+  const operator = await on.token('operator');
+  const schedule = { name: 'cleaning', command: ['audit', '--delete-orphans'], cron: '0 3 * * *' };
+  const codes = async (headers: object) => {
+    const seen: (string | null)[] = [];
+    for (const [name, payload] of [
+      ['schedules/add', schedule],
+      ['schedules/run', { name: 'cleaning' }],
+      ['schedules/state', { name: 'cleaning', state: 'paused' }],
+      ['schedules/state', { name: 'cleaning', state: 'active' }],
+      ['schedules/remove', { name: 'cleaning' }],
+    ] as const) {
+      seen.push((await change(name, payload, headers)).json().error?.code ?? null);
+    }
+    return seen;
+  };
+  expect((await change('schedules/add', schedule, operator)).json().error.code).toBe('ROLE_TOO_LOW');
+  expect((await change('schedules/add', schedule)).json()).toMatchObject({ deletes: true });
+  expect(await codes(operator)).toEqual([
+    'ROLE_TOO_LOW',
+    'ROLE_TOO_LOW',
+    null,
+    'ROLE_TOO_LOW',
+    'ROLE_TOO_LOW',
+  ]);
+  expect((await change('schedules/remove', { name: 'cleaning' })).statusCode).toBe(200);
+  expect(await codes(admin)).toEqual([null, null, null, null, null]);
 });
 
 test('a budget is set, listed with what is used, not overwritten as it was before, and removed', async () => {

@@ -36,7 +36,7 @@ export type { HeadRow } from './tables/networks/head.js';
 export type { Budget } from './tables/operators/budgets.js';
 export type { Change } from './tables/operators/changes.js';
 export type { NodeCordon, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
-export type { OperatorRole, OperatorRow, SecretHolder } from './tables/operators/operators.js';
+export type { OperatorRole, OperatorRow, SecretHolder, SessionHolder } from './tables/operators/operators.js';
 export type { NewSchedule, Schedule, ScheduleRun } from './tables/operators/schedules.js';
 export type { WorkerHeartbeat, WorkerRow } from './tables/operators/workers.js';
 export type { AuditRun } from './tables/published/audit.js';

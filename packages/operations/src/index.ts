@@ -21,6 +21,7 @@ export {
 } from './coverage/quarantine.js';
 export type { KindState } from './coverage/quarantine-advice.js';
 export { type AuditState, type FullStatus, readOverview, readStatus } from './coverage/status.js';
+export { isAllowedClient } from './keys/key-restrictions.js';
 export { keyUsage } from './keys/key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';
 export { listPlans, type PublicPlan, setPlan } from './keys/plans.js';
@@ -39,8 +40,8 @@ export {
   removeOperator,
   setOperator,
 } from './operators/operators.js';
-export { isPassword } from './operators/passwords.js';
-export { getCsrf, getHash, isSame, makeSecret } from './operators/secrets.js';
+export { isPassword, withPasswordCheck } from './operators/passwords.js';
+export { getCsrf, getHash, isSame, isSealed, makeSecret } from './operators/secrets.js';
 export {
   addSchedule,
   listSchedules,

@@ -116,6 +116,7 @@ export const ERROR_CATALOGUE = {
   ALARM_UNKNOWN: final(64, 'There is no such open alarm.'),
   // keys and plans
   KEY_UNKNOWN: final(64, 'There is no such key.'),
+  KEYS_SPENT: retryable(75, 'An operator has created as many API keys as he may within a day.'),
   PLAN_UNKNOWN: final(64, 'There is no such plan.'),
   QUARANTINE_UNKNOWN: final(64, 'The block is not quarantined.'),
   WINDOW_INVALID: final(64, 'A window of time is malformed, never opens, or has an unknown zone.'),

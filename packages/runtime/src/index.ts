@@ -1,3 +1,4 @@
+export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
 export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export type { Context } from './context.js';

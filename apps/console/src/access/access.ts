@@ -1,7 +1,7 @@
-import type { Database, SecretHolder } from '@packhouse/database';
+import type { Database, SessionHolder } from '@packhouse/database';
 import type { Role } from '@packhouse/operations';
-import { getCsrf, getHash, isSame } from '@packhouse/operations';
-import { type Clock, PackhouseError } from '@packhouse/runtime';
+import { getCsrf, getHash, isSame, isSealed } from '@packhouse/operations';
+import { type Clock, createAddressList, PackhouseError } from '@packhouse/runtime';
 import type { FastifyRequest } from 'fastify';
 
 export const SESSION_COOKIE = 'packhouse_session';
@@ -12,17 +12,17 @@ const KNOWN_MS = 1_000;
 const IN_USE_MS = 30_000;
 const MAX_CONCURRENT = 500;
 const MAX_KNOWN = 10_000;
-/** Characters of a secret. */
-const MAX_SECRET = 256;
 
-const RANK: Readonly<Record<SecretHolder['role'], number>> = { owner: 0, viewer: 1, operator: 2, admin: 3 };
+const RANK: Readonly<Record<SessionHolder['role'], number>> = { owner: 0, viewer: 1, operator: 2, admin: 3 };
 
 /** Identifies the sender of a request. */
 export interface Access {
   /** The sender of a request; null: unknown. */
-  holder(request: FastifyRequest): Promise<SecretHolder | null>;
-  /** The same; throws SIGN_IN_REQUIRED, ROLE_TOO_LOW, CSRF_REFUSED. */
-  require(request: FastifyRequest, role: Role | 'owner'): Promise<SecretHolder>;
+  holder(request: FastifyRequest): Promise<SessionHolder | null>;
+  /** The same; throws SIGN_IN_REQUIRED, API_KEY_REFUSED, ROLE_TOO_LOW, CSRF_REFUSED. */
+  require(request: FastifyRequest, role: Role | 'owner'): Promise<SessionHolder>;
+  /** The hash of the secret of a request, as a name of its session. */
+  session(request: FastifyRequest): string;
   /** Forgets a session that ends. */
   forget(secret: string): void;
 }
@@ -33,11 +33,12 @@ interface Known {
   usedAt: number;
   /** Whether the secret exists. */
   exists: boolean;
-  holder: Promise<SecretHolder | null>;
+  holder: Promise<SessionHolder | null>;
 }
 
-/** Creates it. Each session is looked up at most once a second, and those in use together, in one statement. */
-export function createAccess({ clock, database }: { clock: Clock; database: Database }): Access {
+/** Creates it. Secrets without the MAC by `seal` are refused without a query. Each session is looked up at most once a second, and those in use together, in one statement. */
+export function createAccess(parts: { clock: Clock; database: Database; seal: Buffer }): Access {
+  const { clock, database, seal } = parts;
   const known = new Map<string, Known>();
 
   const lookUp = (secrets: readonly string[], now: number): void => {
@@ -59,7 +60,7 @@ export function createAccess({ clock, database }: { clock: Clock; database: Data
     }
   };
 
-  const find = (secret: string): Promise<SecretHolder | null> => {
+  const find = (secret: string): Promise<SessionHolder | null> => {
     const now = clock.elapsed();
     const there = known.get(secret);
     if (there === undefined || there.until <= now) {
@@ -78,18 +79,21 @@ export function createAccess({ clock, database }: { clock: Clock; database: Data
   const getSecret = (request: FastifyRequest): { secret: string; byCookie: boolean } | null => {
     const [, token] = /^Bearer ([\w-]+)$/i.exec(request.headers.authorization ?? '') ?? [];
     const secret = token ?? request.cookies[SESSION_COOKIE];
-    if (secret === undefined || secret === '' || secret.length > MAX_SECRET) return null;
+    if (secret === undefined || secret === '') return null;
     return { secret, byCookie: token === undefined };
   };
+
+  const findSealed = async (secret: string): Promise<SessionHolder | null> =>
+    isSealed(seal, secret) ? find(secret) : null;
 
   const self: Access = {
     async holder(request) {
       const given = getSecret(request);
-      return given === null ? null : find(given.secret);
+      return given === null ? null : findSealed(given.secret);
     },
     async require(request, role) {
       const given = getSecret(request);
-      const holder = given === null ? null : await find(given.secret);
+      const holder = given === null ? null : await findSealed(given.secret);
       if (given === null || holder === null) {
         throw new PackhouseError({
           code: 'SIGN_IN_REQUIRED',
@@ -106,6 +110,14 @@ export function createAccess({ clock, database }: { clock: Clock; database: Data
           hint: 'Reload the page.',
         });
       }
+      const { addresses } = holder;
+      if (addresses.length > 0 && !createAddressList(addresses)(request.ip)) {
+        throw new PackhouseError({
+          code: 'API_KEY_REFUSED',
+          message: `The API key ${holder.name} may not be used from this address.`,
+          hint: 'Use it from an address that it allows.',
+        });
+      }
       if (RANK[holder.role] < RANK[role]) {
         throw new PackhouseError({
           code: 'ROLE_TOO_LOW',
@@ -115,6 +127,7 @@ export function createAccess({ clock, database }: { clock: Clock; database: Data
       }
       return holder;
     },
+    session: (request) => getHash(getSecret(request)?.secret ?? '').toString('hex'),
     forget: (secret) => void known.delete(secret),
   };
   return self;

@@ -15,8 +15,10 @@ import type { Access } from '../access/access.js';
 import { describeProblem } from '../http/problem.js';
 import { createFeed, type Topic } from './feed.js';
 
-/** Pages that may listen. */
+/** Pages that may listen: of a console, of an operator, and of a session, as browsers open six connections at most. */
 const MAX_LISTENERS = 200;
+const MAX_OF_OPERATOR = 20;
+const MAX_OF_SESSION = 4;
 
 /**
  * Serves `/api/events?topics=alarms,workers`: server-sent events of what these pages show, as it changes. The stream ends
@@ -39,19 +41,14 @@ export function addEventRoute(
   });
   const feed = createFeed({ context: parts.context, topics, describe: describeProblem });
   app.addHook('preClose', () => feed.close());
+  const open = createOpenPages();
 
   // The answer to a HEAD would never end.
   app.get('/api/events', { exposeHeadRoute: false }, async (request, reply) => {
-    await access.require(request, 'viewer');
+    const { name } = await access.require(request, 'viewer');
     const requested = new Set(readInput(input, request.query).topics);
-    if (feed.size >= MAX_LISTENERS) {
-      throw new PackhouseError({
-        code: 'LISTENERS_FULL',
-        message: `The limit of ${MAX_LISTENERS} listening pages is reached.`,
-        hint: 'Poll the API instead.',
-      });
-    }
     const stream = new PassThrough();
+    stream.on('close', open.enter(`session ${access.session(request)}`, `operator ${name}`));
     feed.add({
       stream,
       topics: requested,
@@ -65,6 +62,38 @@ export function addEventRoute(
     reply.header('x-accel-buffering', 'no');
     return reply.send(stream);
   });
+}
+
+/** Counts the pages that listen. */
+function createOpenPages() {
+  const counts = new Map<string, number>();
+  const refuse = (most: number, whose: string): never => {
+    throw new PackhouseError({
+      code: 'LISTENERS_FULL',
+      message: `The limit of ${most} listening pages of ${whose} is reached.`,
+      hint: 'Close one, or poll the API instead.',
+      data: { retryAfterMs: 10_000 },
+    });
+  };
+  const count = (name: string, by = 0): number => {
+    const pages = (counts.get(name) ?? 0) + by;
+    if (pages === 0) counts.delete(name);
+    else counts.set(name, pages);
+    return pages;
+  };
+  return {
+    /** Counts a page until the returned function is called. Throws LISTENERS_FULL. */
+    enter(session: string, operator: string): () => void {
+      if (count(session) >= MAX_OF_SESSION) refuse(MAX_OF_SESSION, 'one session');
+      if (count(operator) >= MAX_OF_OPERATOR) refuse(MAX_OF_OPERATOR, 'one operator');
+      if (count('all') >= MAX_LISTENERS) refuse(MAX_LISTENERS, 'this console');
+      const names = ['all', session, operator];
+      for (const name of names) count(name, 1);
+      return () => {
+        for (const name of names) count(name, -1);
+      };
+    },
+  };
 }
 
 /** The reads that pages repeat, with what names their rows. */

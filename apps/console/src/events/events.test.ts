@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { getHash, makeSecret } from '@packhouse/operations';
 import { PackhouseError, systemClock } from '@packhouse/runtime';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { useConsole } from '../testing/use-console.js';
@@ -23,8 +24,10 @@ const on = useConsole({
 
 interface Page {
   status: number;
+  retryAfter: string | null;
   told: { event: string; data: Record<string, unknown> }[];
   ended: boolean;
+  left: boolean;
   leave(): void;
 }
 
@@ -35,8 +38,19 @@ const open = async (headers = viewer, topics = 'alarms'): Promise<Page> => {
   const { port } = on.app.server.address() as AddressInfo;
   const left = new AbortController();
   const url = `http://127.0.0.1:${port}/api/events?topics=${topics}`;
-  const { body, status } = await fetch(url, { headers, signal: left.signal });
-  const page: Page = { status, told: [], ended: false, leave: () => left.abort() };
+  const answer = await fetch(url, { headers, signal: left.signal });
+  const { body, status } = answer;
+  const page: Page = {
+    status,
+    retryAfter: answer.headers.get('retry-after'),
+    told: [],
+    ended: false,
+    left: false,
+    leave: () => {
+      page.left = true;
+      left.abort();
+    },
+  };
   pages.push(page);
   const read = async (): Promise<void> => {
     let text = '';
@@ -152,9 +166,36 @@ test('a stream ends with its session, and a page that may not listen is refused'
   expect((await open(viewer, 'alarms,secrets')).status).toBe(400);
 });
 
-test('so many pages may listen, and all streams end with the console', async () => {
-  await Promise.all(Array.from({ length: 200 }, () => open()));
-  expect((await open()).status).toBe(503);
+test('so many pages may listen, of a session, an operator and the console, and all streams end with it', async () => {
+  const own = await on.token('viewer');
+  await Promise.all(Array.from({ length: 4 }, () => open(own)));
+  const fifth = await open(own);
+  expect([fifth.status, fifth.retryAfter]).toEqual([429, '10']);
+  pages[0]?.leave();
+  await vi.waitUntil(async () => (await listeners()) === 3);
+  expect((await open(own)).status).toBe(200);
+
+  const { operators } = on.database;
+  const one = await operators.add({ name: 'of many sessions', role: 'viewer', password: null });
+  const seal = await operators.seal();
+  const tokens = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const token = makeSecret(seal);
+      const secret = { kind: 'token', operatorId: one?.id ?? 0, keyId: null, role: 'viewer' } as const;
+      await operators.keep({ sha256: getHash(token), ...secret, forMs: 3_600_000 });
+      return { authorization: `Bearer ${token}` };
+    }),
+  );
+  for (const headers of tokens) {
+    const opened = await Promise.all(Array.from({ length: 4 }, () => open(headers)));
+    const status = headers === tokens[5] ? 429 : 200;
+    expect(opened.map((page) => page.status)).toEqual([status, status, status, status]);
+  }
+
+  const others = await Promise.all(Array.from({ length: 44 }, () => on.token('viewer')));
+  await Promise.all(others.flatMap((headers) => Array.from({ length: 4 }, () => open(headers))));
+  expect(await listeners()).toBe(200);
+  expect((await open()).status).toBe(429);
   await on.app.close();
-  await vi.waitUntil(() => pages.every(({ ended }) => ended));
+  await vi.waitUntil(() => pages.every(({ ended, left, status }) => ended || left || status !== 200));
 });

@@ -21,7 +21,6 @@ interface Listener {
 
 /** Sends changes to the pages that listen. */
 interface Feed {
-  readonly size: number;
   /** Sends it all rows of its topics, and then what changes, until its stream closes. */
   add(listener: Listener): void;
   /** Ends all streams. */
@@ -112,9 +111,6 @@ export function createFeed(parts: {
   heartbeats.unref();
 
   return {
-    get size() {
-      return listeners.size;
-    },
     add(listener) {
       listeners.set(listener, new Set());
       listener.stream.on('close', () => listeners.delete(listener));

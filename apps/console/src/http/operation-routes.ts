@@ -16,10 +16,10 @@ export function addOperationRoutes(
       method: operation.kind === 'read' ? 'GET' : 'POST',
       url: `/api/${operation.name}`,
       handler: async (request, reply) => {
-        const { name: actor, keyId } = await access.require(request, operation.role);
+        const { name: actor, keyId, role } = await access.require(request, operation.role);
         const input = readInput(operation.input, operation.kind === 'read' ? request.query : request.body);
         const run = async (): Promise<string> =>
-          JSON.stringify((await operation.run({ ...parts, actor, keyId }, input)) ?? {});
+          JSON.stringify((await operation.run({ ...parts, actor, keyId, role }, input)) ?? {});
         const { name, sharedForMs } = operation;
         reply.type('application/json; charset=utf-8');
         if (sharedForMs === undefined) return run();

@@ -76,7 +76,7 @@ export function useConsole({
     token: async (role) => {
       operators += 1;
       const operator = await database.operators.add({ name: `test ${operators}`, role, password: null });
-      const token = makeSecret();
+      const token = makeSecret(await database.operators.seal());
       const secret = { kind: 'token', operatorId: operator?.id ?? 0, keyId: null, role } as const;
       await database.operators.keep({ sha256: getHash(token), ...secret, forMs: HOUR_MS });
       return { authorization: `Bearer ${token}` };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
-import { addressBlock } from '../http/client-address.js';
+import { addressBlock } from '@packhouse/runtime';
 import { type MaybePromise, thenSync } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
 import { type AnswerHeaders, type RateVerdict, writeRateLimitHeaders } from './rate-headers.js';

@@ -1,5 +1,5 @@
 import type { KeyRow } from '@packhouse/database';
-import { createAddressList } from '../http/client-address.js';
+import { createAddressList, createOriginList } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 
 type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods' | 'contracts'>;
@@ -115,13 +115,8 @@ function forbidden(detail: string): Problem {
 function compile(row: Restricted): Compiled {
   let known = compiled.get(row);
   if (known === undefined) {
-    const origins = row.origins.map(originPattern);
     known = {
-      hasOrigin: (origin) => {
-        const [, scheme, host] = /^(https?):\/\/([^/@\s]+)$/.exec(origin.toLowerCase()) ?? [];
-        if (scheme === undefined || host === undefined) return false;
-        return origins.some((fits) => fits(scheme, host));
-      },
+      hasOrigin: createOriginList(row.origins),
       hasAddress: createAddressList(row.addresses),
       methods: new Set(row.methods),
       contracts: new Set(row.contracts),
@@ -129,14 +124,4 @@ function compile(row: Restricted): Compiled {
     compiled.set(row, known);
   }
   return known;
-}
-
-/** `https://host:port`, `host:port` under both schemes, and `*.host` for every host below it but not itself. */
-function originPattern(pattern: string): (scheme: string, host: string) => boolean {
-  const [, scheme, host = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(pattern.toLowerCase()) ?? [];
-  const below = host.startsWith('*.') ? host.slice(1) : undefined;
-  return (used, name) => {
-    if (scheme !== undefined && scheme !== used) return false;
-    return below === undefined ? name === host : name.length > below.length && name.endsWith(below);
-  };
 }

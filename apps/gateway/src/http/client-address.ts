@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { createAddressList } from '@packhouse/runtime';
 
 /** Names of ranges of addresses. */
 const ADDRESS_RANGES: Readonly<Record<string, readonly string[]>> = {
@@ -7,25 +7,6 @@ const ADDRESS_RANGES: Readonly<Record<string, readonly string[]>> = {
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
-
-/** A list of addresses and ranges like `10.0.0.0/8`; a text that is not an address is never in it. */
-export function createAddressList(entries: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const entry of entries) {
-    const [text = '', bits] = entry.split('/');
-    const address = plainAddress(text);
-    const family = getFamily(address);
-    if (family === undefined) continue;
-    if (bits === undefined) list.addAddress(address, family);
-    // In an IPv4 address written as IPv6, the 32 bits follow 96 others.
-    else list.addSubnet(address, Number(bits) - (family === 'ipv4' && text.includes(':') ? 96 : 0), family);
-  }
-  return (text) => {
-    const address = plainAddress(text);
-    const family = getFamily(address);
-    return family !== undefined && list.check(address, family);
-  };
-}
 
 /** Returns whether connections from an address are those of a trusted proxy: all are if proxies are only counted. */
 export function createTrustedProxies(
@@ -60,32 +41,4 @@ export function createClientAddress(
     }
     return address;
   };
-}
-
-/** Groups of the IPv6 prefix that a provider assigns to one customer at least (RFC 6177): 64 bits. */
-const OWN_GROUPS = 4;
-
-/** The addresses counted as one client: an IPv4 address, even if written as IPv6, or the first 64 bits of IPv6. */
-export function addressBlock(text: string): string {
-  const address = plainAddress(text);
-  if (isIP(address) !== 6) return address;
-  const [left = '', right] = address.split('::');
-  const before = left === '' ? [] : left.split(':');
-  const after = right === undefined || right === '' ? [] : right.split(':');
-  const gap = right === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...new Array<string>(gap).fill('0'), ...after];
-  return groups
-    .slice(0, OWN_GROUPS)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
-}
-
-/** A socket that listens on all addresses reports IPv4 as `::ffff:1.2.3.4`, and link-local ones with their zone. */
-function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-}
-
-function getFamily(address: string): 'ipv4' | 'ipv6' | undefined {
-  const version = isIP(address);
-  return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { addressBlock } from './client-address.js';
+import { addressBlock } from '@packhouse/runtime';
 
 /**
  * Closes connections beyond `most` from one address (IPv6: from one block of 64 bits) at once, and calls `refused` for

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
-import { CallController, type CallSignal, type Span } from '@packhouse/runtime';
-import { addressBlock } from './client-address.js';
+import { addressBlock, CallController, type CallSignal, type Span } from '@packhouse/runtime';
 import { type Coding, type ContentCodings, MIN_CODED } from './content-coding.js';
 import { FREE_BYTES, type Pacer, paced } from './paced-pieces.js';
 import type { ProblemReason } from './problem.js';

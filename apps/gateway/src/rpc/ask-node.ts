@@ -1,7 +1,7 @@
 import { toQuantity } from '@packhouse/chain';
 import { type Network, nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer, Forwarder, ForwardRequest, ResultBody } from '@packhouse/node-rpc';
-import { addressBlock } from '../http/client-address.js';
+import { addressBlock } from '@packhouse/runtime';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import type { CallContext, RpcAnswer, RpcNetwork } from './method.js';

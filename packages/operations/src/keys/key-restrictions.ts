@@ -1,4 +1,6 @@
 import { isIP } from 'node:net';
+import type { KeyRow } from '@packhouse/database';
+import { createAddressList, createOriginList } from '@packhouse/runtime';
 import { fail } from '../operation/fail.js';
 
 /** An empty list restricts nothing. */
@@ -30,6 +32,18 @@ export function parseRestrictions(given: {
     methods: list('--method', given.method, getMethod, 'eth_getLogs, bundle-api, download, nft or usage'),
     contracts: list('--contract', given.contract, toContract, '0xdac17f958d2ee523a2206206994597c13d831ec7'),
   };
+}
+
+/** Whether the holder of a key may read its usage from there, as gateways decide it. */
+export function isAllowedClient(
+  key: Pick<KeyRow, 'addresses' | 'origins' | 'methods'>,
+  from: { address: string; origin: string | undefined },
+): boolean {
+  const { addresses, origins, methods } = key;
+  if (addresses.length > 0 && !createAddressList(addresses)(from.address)) return false;
+  if (origins.length > 0 && (from.origin === undefined || !createOriginList(origins)(from.origin)))
+    return false;
+  return methods.length === 0 || methods.includes('usage');
 }
 
 function list(

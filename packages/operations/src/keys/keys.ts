@@ -1,15 +1,19 @@
-import type { KeyRow } from '@packhouse/database';
+import { type KeyRow, withLock } from '@packhouse/database';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 import { checkFuture, dateField, limitField, networkField, numberField } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
-import { change, read } from '../operation/operation.js';
+import { change, type OperationParts, read } from '../operation/operation.js';
+import { requireAdmin } from '../operation/require-admin.js';
 import { findKey, keyField } from './find-key.js';
 import { parseRestrictions } from './key-restrictions.js';
-import { logRange } from './plans.js';
+import { isUnlimited, logRange } from './plans.js';
 
 /** A key as it is shown. */
 export type PublicKey = Omit<KeyRow, 'plan'> & { plan: string };
+
+/** Keys that an operator who is no admin may create within a day. */
+const KEYS_PER_DAY = 20;
 
 const values = z.array(z.string().max(300)).max(1_000);
 
@@ -55,18 +59,41 @@ export const createKey = change({
       method: given.methods,
       contract: given.contracts,
     });
-    const { key, row } = await parts.database.keys.create({
-      application,
-      plan,
-      network: network ?? null,
-      expiresAt: expiresAt ?? null,
-      maxLogRange: maxLogRange ?? null,
-      ...only,
+    const chosen = (await parts.database.plans.list()).find(({ name }) => name === plan);
+    if (chosen !== undefined && isUnlimited(chosen)) {
+      requireAdmin(parts, `Only admins create keys of the plan "${plan}", which is unlimited.`);
+    }
+    return withinQuota(parts, async () => {
+      const { key, row } = await parts.database.keys.create({
+        application,
+        plan,
+        network: network ?? null,
+        expiresAt: expiresAt ?? null,
+        maxLogRange: maxLogRange ?? null,
+        ...only,
+      });
+      await noteChange(parts, `key ${row.prefix}`, 'create', null, toPublicKey(row));
+      return { apiKey: key, ...toPublicKey(row) };
     });
-    await noteChange(parts, `key ${row.prefix}`, 'create', null, toPublicKey(row));
-    return { apiKey: key, ...toPublicKey(row) };
   },
 });
+
+/** Creates a key, if its creator is an admin or has created fewer than so many within a day. Throws KEYS_SPENT. */
+async function withinQuota<T extends object>(parts: OperationParts, create: () => Promise<T>): Promise<T> {
+  const { actor, database, role = 'admin' } = parts;
+  if (role === 'admin') return create();
+  // One at a time: concurrent ones would all count the same keys.
+  const made = await withLock(database, `keys:${actor}`, undefined, async () => {
+    const keys = await database.changes.newKeys(actor);
+    if (keys < KEYS_PER_DAY) return create();
+    fail(
+      'KEYS_SPENT',
+      `${actor} has created ${keys} keys within a day; the limit of operators is ${KEYS_PER_DAY}.`,
+      'Ask an admin.',
+    );
+  });
+  return made ?? fail('KEYS_SPENT', `Another key of ${actor} is being created.`, 'Retry.');
+}
 
 export const revokeKey = change({
   name: 'keys/revoke',

@@ -20,6 +20,8 @@ export interface PublicPlan {
   maxBlock: number | null;
   /** Most blocks of one eth_getLogs; null: unlimited. */
   maxLogRange: number | null;
+  /** Whether it limits nothing that matters: only admins create keys of it. */
+  unlimited: boolean;
   /** Keys of the plan that are not revoked. */
   keys: number;
 }
@@ -120,11 +122,24 @@ function toColumns(
 }
 
 function toPublicPlan(plan: Plan, keys: ReadonlyMap<string, number>): PublicPlan {
-  return { name: plan.name, ...getLimits(plan), keys: keys.get(plan.name) ?? 0 };
+  return {
+    name: plan.name,
+    ...getLimits(plan),
+    unlimited: isUnlimited(plan),
+    keys: keys.get(plan.name) ?? 0,
+  };
+}
+
+/** More units per second than an installation serves. */
+const UNLIMITED_PER_SECOND = 1_000_000;
+
+/** Whether a plan has neither a limit per day nor per month, and none per second that is ever reached. */
+export function isUnlimited({ requestsPerDay, requestsPerMonth, requestsPerSecond }: Plan): boolean {
+  return requestsPerDay === null && requestsPerMonth === null && requestsPerSecond >= UNLIMITED_PER_SECOND;
 }
 
 /** The limits of a plan as they are shown. */
-export function getLimits(plan: Plan): Omit<PublicPlan, 'name' | 'keys'> {
+export function getLimits(plan: Plan): Omit<PublicPlan, 'name' | 'unlimited' | 'keys'> {
   return {
     unitsPerSecond: plan.requestsPerSecond,
     unitsPerDay: plan.requestsPerDay,

@@ -26,6 +26,8 @@ export interface OperationParts {
   overview?: Overview | undefined;
   /** For the change log. */
   actor: string;
+  /** The role of the actor; absent: he has the credentials of the database, and may do everything. */
+  role?: Role | 'owner' | undefined;
   /** The API key that signed in; null or absent: an operator. */
   keyId?: number | null | undefined;
 }

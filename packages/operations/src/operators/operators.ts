@@ -91,7 +91,7 @@ export const makeLink = change({
   input: z.object({ name }),
   run: async (parts, { name }) => {
     const { id, role } = await find(parts, name);
-    const link = makeSecret();
+    const link = makeSecret(await parts.database.operators.seal());
     const secret = { kind: 'link', operatorId: id, keyId: null, role } as const;
     await parts.database.operators.keep({ sha256: getHash(link), ...secret, forMs: LINK_MS });
     await note(parts, name, 'link', null, null);
@@ -118,7 +118,7 @@ export const makeToken = change({
         'Change the role of the operator with `packhouse operators set`.',
       );
     }
-    const token = makeSecret();
+    const token = makeSecret(await parts.database.operators.seal());
     const secret = {
       kind: 'token',
       operatorId: operator.id,

@@ -1,29 +1,33 @@
-import { randomBytes } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import { PackhouseError } from '@packhouse/runtime';
-import { argon2id, argon2Verify } from 'hash-wasm';
+import { createThreadPool, PackhouseError } from '@packhouse/runtime';
 
-/** Argon2id as OWASP's Password Storage Cheat Sheet asks at least: 19 MiB, 2 passes, 1 lane. */
-const COST = {
-  parallelism: 1,
-  iterations: 2,
-  memorySize: 19_456,
-  hashLength: 32,
-  outputType: 'encoded',
-} as const;
+/** To hash a password (no hash), or to compare it with one. */
+export interface PasswordOrder {
+  password: string;
+  hash: string | null;
+}
 
-/** Hashes in the queue. */
-const MAX_WAITING = 16;
+/** Checks at a time, with those that wait: of strangers, and of all. */
+const MAX_OF_STRANGERS = 8;
+const MAX_CHECKS = 12;
 
-let waiting = 0;
-let last: Promise<unknown> = Promise.resolve();
+// One thread: a hash takes 20 MB for about 100 ms, and the other cores are for the requests of others.
+const pool = createThreadPool<PasswordOrder, string | boolean>({
+  threads: 1,
+  idleMs: 30_000,
+  // The built program: tests from sources need it, too, because threads read no TypeScript.
+  program: new URL('../../dist/operators/password-thread.js', import.meta.url),
+});
+const ask = (order: PasswordOrder): Promise<string | boolean> =>
+  pool.run(order.password.length, () => ({ order, moved: [] }));
+
+let checks = 0;
 
 /**
- * Hashes one at a time, and lets the process do something else between two: each takes 20 MB for
- * about 100 ms. Throws SIGN_IN_LOCKED if too many wait.
+ * Does `work` while it has a place in the queue of checks; those who are `known` have places of their own. Throws
+ * SIGN_IN_LOCKED at once if none is free, so that a flood of sign-ins costs neither time nor queries.
  */
-async function inTurn<T>(hash: () => Promise<T>): Promise<T> {
-  if (waiting >= MAX_WAITING) {
+export async function withPasswordCheck<T>(known: boolean, work: () => Promise<T>): Promise<T> {
+  if (checks >= (known ? MAX_CHECKS : MAX_OF_STRANGERS)) {
     throw new PackhouseError({
       code: 'SIGN_IN_LOCKED',
       message: 'Too many sign-ins at once.',
@@ -31,28 +35,20 @@ async function inTurn<T>(hash: () => Promise<T>): Promise<T> {
       data: { retryAfterMs: 2_000 },
     });
   }
-  waiting += 1;
-  const turn = last.then(() => setImmediate()).then(hash);
-  last = turn.then(
-    () => undefined,
-    () => undefined,
-  );
-  return turn.finally(() => {
-    waiting -= 1;
-  });
+  checks += 1;
+  try {
+    return await work();
+  } finally {
+    checks -= 1;
+  }
 }
 
-/** The hash of a password in PHC form. Throws SIGN_IN_LOCKED. */
-export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => argon2id({ password, salt: randomBytes(16), ...COST }));
+/** The hash of a password in PHC form. */
+export async function hashPassword(password: string): Promise<string> {
+  return String(await ask({ password, hash: null }));
 }
 
-let nobody: string | undefined;
-
-/** Whether this is the password; without a hash it takes as long and is not. Throws SIGN_IN_LOCKED. */
+/** Whether this is the password; without a hash it takes as long and is not. Called within `withPasswordCheck`. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
-  nobody ??= await hashPassword(randomBytes(16).toString('hex'));
-  const known = hash ?? nobody;
-  const same = await inTurn(() => argon2Verify({ password, hash: known }));
-  return same && hash !== null;
+  return (await ask({ password, hash })) === true;
 }

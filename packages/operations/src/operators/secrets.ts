@@ -1,8 +1,25 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A new secret: 32 random bytes as base64url, 43 characters. */
-export function makeSecret(): string {
-  return randomBytes(32).toString('base64url');
+const RANDOM_BYTES = 32;
+const MAC_BYTES = 16;
+/** 48 bytes as base64url. */
+const SECRET = /^[\w-]{64}$/;
+
+/** A new secret: random bytes and their MAC by `seal`. */
+export function makeSecret(seal: Buffer): string {
+  const random = randomBytes(RANDOM_BYTES);
+  return Buffer.concat([random, getMac(seal, random)]).toString('base64url');
+}
+
+/** Whether `makeSecret` made it: of others no database need be asked. */
+export function isSealed(seal: Buffer, secret: string): boolean {
+  if (!SECRET.test(secret)) return false;
+  const bytes = Buffer.from(secret, 'base64url');
+  return timingSafeEqual(bytes.subarray(RANDOM_BYTES), getMac(seal, bytes.subarray(0, RANDOM_BYTES)));
+}
+
+function getMac(seal: Buffer, random: Buffer): Buffer {
+  return createHmac('sha256', seal).update(random).digest().subarray(0, MAC_BYTES);
 }
 
 /** What is kept of a secret. */

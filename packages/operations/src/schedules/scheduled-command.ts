@@ -20,10 +20,15 @@ const ALLOWED: readonly Words[] = [
   ['usage', 'upstreams'],
   ['usage', 'owners'],
 ];
+/** Options that delete: what an admin schedules. */
+const DELETES = /^--delete/;
 /** Options that would send the packer and its token elsewhere. */
 const PLACE = /^--(?:server|data-dir)(?:=|$)/;
 /** Characters of all arguments. */
 const MAX_LENGTH = 4_000;
+
+/** Whether a scheduled command deletes objects. */
+export const isDeleting = (command: readonly string[]): boolean => command.some((word) => DELETES.test(word));
 
 /** Throws SCHEDULE_INVALID with the allowed commands unless it is one of them. */
 export function checkScheduledCommand(command: readonly string[]): void {

@@ -3,8 +3,9 @@ import { checkCron, nextDue } from '@packhouse/queue';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 import { limitField } from '../operation/fields.js';
-import { change, read } from '../operation/operation.js';
-import { checkScheduledCommand } from './scheduled-command.js';
+import { change, type OperationParts, read } from '../operation/operation.js';
+import { requireAdmin } from '../operation/require-admin.js';
+import { checkScheduledCommand, isDeleting } from './scheduled-command.js';
 
 /** The schedule of the setting AUDIT_EVERY, even if the setting turns it off. */
 const RESERVED = 'audit';
@@ -22,6 +23,8 @@ export type PublicSchedule = Pick<
 > & {
   /** The next run; null: it is paused, or runs at an interval. */
   nextAt: Date | null;
+  /** Whether it deletes objects: only admins may do more with it than pause it. */
+  deletes: boolean;
 };
 
 export const listSchedules = read({
@@ -66,7 +69,8 @@ export const addSchedule = change({
       .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, 'takes 1 to 64 letters, digits, dots, dashes and underscores')
       .default('default'),
   }),
-  run: async ({ database, actor }, { name, command, cron, zone, missed, owner }) => {
+  run: async (parts, { name, command, cron, zone, missed, owner }) => {
+    const { actor, database } = parts;
     if (name === RESERVED)
       fail(
         'SCHEDULE_INVALID',
@@ -75,6 +79,7 @@ export const addSchedule = change({
       );
     checkCron({ pattern: cron, zone });
     checkScheduledCommand(command);
+    requireMayDelete(parts, name, command);
     const made = { name, owner, cron: cron.trim(), zone, everyMs: null, missed, command, setting: null };
     if (!(await database.schedules.add(made, actor))) {
       fail('SCHEDULE_INVALID', `Schedule "${name}" exists already.`, 'Use another name, or remove that one.');
@@ -89,8 +94,9 @@ export const runSchedule = change({
   role: 'operator',
   summary: 'Runs a schedule once, within seconds.',
   input: z.object({ name: givenName }),
-  run: async ({ database, actor }, { name }) => {
-    await find(database, name);
+  run: async (parts, { name }) => {
+    const { actor, database } = parts;
+    requireMayDelete(parts, name, (await find(database, name)).command);
     await database.schedules.requestRun(name, actor);
     return { name };
   },
@@ -101,8 +107,10 @@ export const setScheduleState = change({
   role: 'operator',
   summary: 'Pauses or resumes a schedule; missed runs are not made up for.',
   input: z.object({ name: givenName, state: z.enum(['active', 'paused']) }),
-  run: async ({ database, actor }, { name, state }) => {
-    await findOwn(database, name);
+  run: async (parts, { name, state }) => {
+    const { actor, database } = parts;
+    const { command } = await findOwn(database, name);
+    if (state === 'active') requireMayDelete(parts, name, command);
     await database.schedules.setPaused(name, state === 'paused', actor);
     return { name, state };
   },
@@ -113,17 +121,25 @@ export const removeSchedule = change({
   role: 'operator',
   summary: 'Removes a schedule; its history stays.',
   input: z.object({ name: givenName }),
-  run: async ({ database, actor }, { name }) => {
-    await findOwn(database, name);
+  run: async (parts, { name }) => {
+    const { actor, database } = parts;
+    requireMayDelete(parts, name, (await findOwn(database, name)).command);
     await database.schedules.remove(name, actor);
     return { name };
   },
 });
 
+/** Throws ROLE_TOO_LOW if the schedule deletes and the actor is no admin. */
+function requireMayDelete(parts: OperationParts, name: string, command: readonly string[]): void {
+  if (isDeleting(command))
+    requireAdmin(parts, `Schedule "${name}" deletes objects, which only admins schedule.`);
+}
+
 /** A schedule that no setting made. Throws SCHEDULE_UNKNOWN, SCHEDULE_INVALID. */
-async function findOwn(database: Database, name: string): Promise<void> {
-  const { setting } = await find(database, name);
-  if (setting === null) return;
+async function findOwn(database: Database, name: string): Promise<Schedule> {
+  const row = await find(database, name);
+  const { setting } = row;
+  if (setting === null) return row;
   fail(
     'SCHEDULE_INVALID',
     `The setting ${setting} makes schedule "${name}".`,
@@ -149,5 +165,17 @@ function toPublicSchedule(row: Schedule, now: Date): PublicSchedule {
   const due =
     paused || cron === null || zone === null ? null : nextDue({ pattern: cron, zone }, now.getTime());
   const nextAt = due === null ? null : new Date(due);
-  return { name, owner, cron, zone, everyMs, missed, command, setting, paused, nextAt };
+  return {
+    name,
+    owner,
+    cron,
+    zone,
+    everyMs,
+    missed,
+    command,
+    setting,
+    paused,
+    nextAt,
+    deletes: isDeleting(command),
+  };
 }

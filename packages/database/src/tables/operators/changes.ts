@@ -33,6 +33,14 @@ const selectChanges = statement(
    ORDER BY id DESC LIMIT $2`,
 );
 
+/** $1 actor. */
+const countNewKeys = statement(
+  'changes/count-new-keys',
+  `SELECT count(*) AS keys FROM packhouse.change
+   WHERE actor = $1 AND action = 'create' AND starts_with(subject, 'key ')
+     AND at > clock_timestamp() - interval '1 day'`,
+);
+
 /** A change to note. */
 type NewChange = Omit<Change, 'id' | 'at' | 'before' | 'after'> & {
   before: object | null;
@@ -52,6 +60,9 @@ export async function noteChange(
 export function createChanges(connections: Connections) {
   return {
     add: (change: NewChange) => noteChange(connections, change),
+    /** The keys that somebody created within a day. */
+    newKeys: async (actor: string) =>
+      (await connections.queryOne<{ keys: number }>(countNewKeys, [actor]))?.keys ?? 0,
     /** The newest first, below this id; of one subject (`backfill 7`), of all of a kind (`backfill`), or all. */
     list: ({ subject, limit, before }: { subject?: string; limit?: number; before?: number } = {}) =>
       connections.query<Change>(selectChanges, [subject ?? null, limit ?? DEFAULT_LIMIT, before ?? null]),

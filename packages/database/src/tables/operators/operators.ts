@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Connections, statement } from '../../connection/connections.js';
 
 /** An operator of an installation. */
@@ -25,6 +26,12 @@ export interface SecretHolder {
   label: string;
   createdAt: Date;
   expiresAt: Date;
+}
+
+/** Who holds a session or a token. */
+export interface SessionHolder extends SecretHolder {
+  /** The addresses that the key may be used from; empty: all. */
+  addresses: readonly string[];
 }
 
 const OPERATOR = `id, name, role, password IS NOT NULL AS "hasPassword", created_at AS "createdAt"`;
@@ -89,7 +96,8 @@ const HOLDERS = `LEFT JOIN packhouse.operator AS o ON o.id = s.operator_id
 /** $1 sha256 of several. A key that was revoked or has ended signs nobody in any more. */
 const selectHolders = statement(
   'operators/select-holders',
-  `SELECT encode(s.sha256, 'hex') AS sha256, ${HOLDER} FROM packhouse.operator_secret AS s ${HOLDERS}
+  `SELECT encode(s.sha256, 'hex') AS sha256, coalesce(k.addresses, '{}') AS addresses, ${HOLDER}
+   FROM packhouse.operator_secret AS s ${HOLDERS}
    WHERE s.sha256 = ANY ($1::bytea[]) AND s.kind <> 'link' AND s.expires_at > clock_timestamp()
      AND k.revoked_at IS NULL AND coalesce(k.expires_at > clock_timestamp(), true)`,
 );
@@ -123,6 +131,13 @@ const deleteTokens = statement(
   `DELETE FROM packhouse.operator_secret AS s USING packhouse.operator AS o
    WHERE o.id = s.operator_id AND o.name = $1 AND s.label = $2 AND s.kind = 'token' RETURNING 1`,
 );
+
+/** $1 a new seal. */
+const insertSeal = statement(
+  'operators/insert-seal',
+  'INSERT INTO packhouse.secret_seal (seal) VALUES ($1) ON CONFLICT DO NOTHING',
+);
+const selectSeal = statement('operators/select-seal', 'SELECT seal FROM packhouse.secret_seal');
 
 /** How long failures count, and how many are free. After them each one doubles the wait, up to this time. */
 const FAILURES_COUNT = `interval '15 minutes'`;
@@ -179,6 +194,11 @@ const sweepFailures = statement(
 /** Operators and what they sign in with. Secrets are known by their SHA-256 alone. */
 export function createOperators(connections: Connections) {
   return {
+    /** The key that all secrets are sealed with; the first caller makes it. */
+    async seal(): Promise<Buffer> {
+      await connections.query(insertSeal, [randomBytes(32)]);
+      return (await connections.queryOne<{ seal: Buffer }>(selectSeal, []))?.seal as Buffer;
+    },
     /** Makes an operator, or null if the name is taken. `password` is a hash in PHC form. */
     add: ({ name, role, password }: { name: string; role: OperatorRole; password: string | null }) =>
       connections.queryOne<OperatorRow>(insertOperator, [name, role, password]),
@@ -217,8 +237,8 @@ export function createOperators(connections: Connections) {
       return kept.length > 0;
     },
     /** The holder of each session or token that has not expired; null: there is none. The role is at most the operator's. */
-    async holders(sha256s: readonly Buffer[]): Promise<(SecretHolder | null)[]> {
-      const rows = await connections.query<SecretHolder & { sha256: string }>(selectHolders, [sha256s]);
+    async holders(sha256s: readonly Buffer[]): Promise<(SessionHolder | null)[]> {
+      const rows = await connections.query<SessionHolder & { sha256: string }>(selectHolders, [sha256s]);
       const found = new Map(rows.map(({ sha256, ...holder }) => [sha256, holder]));
       return sha256s.map((sha256) => found.get(sha256.toString('hex')) ?? null);
     },
