@@ -194,6 +194,7 @@ test('a schedule is added, listed with its next time, paused, and refused what w
     nextAt: expect.any(String),
   });
   expect((await change('schedules/add', schedule)).json().error.code).toBe('SCHEDULE_INVALID');
+  expect(await read('schedules')).toMatchObject([{ name: 'nightly', paused: false }]);
   expect((await change('schedules/state', { name: 'nightly', state: 'paused' })).statusCode).toBe(200);
   expect(await read('schedules')).toMatchObject([
     { name: 'nightly', paused: true, nextAt: null, last: null },

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Browser, Page } from 'playwright-core';
@@ -9,6 +10,7 @@ import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } 
 import { type ConsoleProcess, startConsole } from './console-process.js';
 import { fillDatabase, getLink, openDatabase, PASSWORD } from './fixture.js';
 
+const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
 
 describe.skipIf(executable === null)('steering in Chromium', () => {
@@ -122,6 +124,69 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await page.getByRole('cell', { name: 'a new one' }).waitFor();
     expect(await page.locator('pre').count()).toBe(0);
     expect(ada.faults).toEqual([]);
+  });
+
+  test('an operator creates a restricted key, none that is unlimited, and no deletion', async () => {
+    await database.operators.add({ name: 'olga', role: 'operator', password: null });
+    const command = ['audit', '--delete-orphans'];
+    const terms = {
+      owner: 'default',
+      cron: '0 3 * * *',
+      zone: 'UTC',
+      everyMs: null,
+      missed: 'once',
+    } as const;
+    await database.schedules.add({ name: 'cleaning', ...terms, command, setting: null }, 'ada');
+    const olga = await openPage(browser, server.origin);
+    const own = olga.page;
+    await own.goto(await getLink(database, 'olga'));
+    await own.getByText('olga (operator)').waitFor();
+    olga.faults.length = 0;
+
+    await own.goto('/#/keys');
+    await own.getByText('New key').click();
+    await own.getByLabel('Application', { exact: true }).fill('narrow');
+    const plans = own.locator('select[name=plan]');
+    await expect.poll(() => plans.inputValue()).toBe('standard');
+    expect(await plans.locator('option:disabled').allTextContents()).toEqual(['unlimited (admins only)']);
+    const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+    await own.getByLabel('Allowed contracts').fill(`${contract}\n0x${'1'.repeat(40)}`);
+    await own.getByLabel('Blocks of one eth_getLogs').fill('2,000');
+    await own.getByLabel('Allowed addresses').fill('10.0.0.0/8');
+    expect(await getFaults(own)).toEqual([]);
+    await own.getByRole('button', { name: 'Create' }).click();
+    expect(await own.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
+    await own.getByRole('button', { name: 'Done' }).click();
+    await own.getByRole('row', { name: 'narrow' }).getByRole('link').click();
+    await own.getByText(contract.toLowerCase()).first().waitFor();
+    expect(await database.keys.list({ search: 'narrow' })).toMatchObject([
+      {
+        contracts: [contract.toLowerCase(), `0x${'1'.repeat(40)}`],
+        maxLogRange: 2_000,
+        addresses: ['10.0.0.0/8'],
+        plan: { name: 'standard' },
+        expiresAt: null,
+      },
+    ]);
+    await own.screenshot({ path: `${SCREENSHOTS}key-restricted.png` });
+    // What cannot be a contract is told, and the form keeps it.
+    await own.goto('/#/keys');
+    await own.getByText('New key').click();
+    await own.getByLabel('Application', { exact: true }).fill('broken');
+    await own.getByLabel('Allowed contracts').fill('0x12');
+    await own.getByRole('button', { name: 'Create' }).click();
+    await own.getByRole('alert').getByText('0x12').waitFor();
+    expect(await own.getByLabel('Allowed contracts').inputValue()).toBe('0x12');
+    expect(olga.faults.splice(0).filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+
+    await own.goto('/#/schedules');
+    const cleaning = own.getByRole('row', { name: 'cleaning' });
+    await cleaning.getByText('only admins').waitFor();
+    const disabled = cleaning.locator('button:disabled');
+    expect(await disabled.allTextContents()).toEqual(['Run now', 'Remove']);
+    expect(await getFaults(own)).toEqual([]);
+    expect(olga.faults).toEqual([]);
+    await own.context().close();
   });
 
   test('the holder of a key sees his own usage and limits, and nothing else', async () => {

@@ -10,10 +10,10 @@ test('operators are added, listed, changed and removed, and every change is in t
     'Operator ada added with role admin.\n',
   );
   expect((await on.done('operators', 'link', 'ada')).out).toMatch(
-    /^http:\/\/127\.0\.0\.1:8090\/#\/link\/[\w-]{43}\n$/,
+    /^http:\/\/127\.0\.0\.1:8090\/#\/link\/[\w-]{64}\n$/,
   );
   expect((await on.done('operators', 'token', 'ada', '--label', 'ci', '--role', 'viewer')).out).toMatch(
-    /^[\w-]{43}\n$/,
+    /^[\w-]{64}\n$/,
   );
   expect((await on.done('operators', 'list')).out).toMatch(/^ada +admin +no +0 +ci$/m);
   expect(

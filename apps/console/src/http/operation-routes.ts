@@ -22,8 +22,12 @@ export function addOperationRoutes(
           JSON.stringify((await operation.run({ ...parts, actor, keyId, role }, input)) ?? {});
         const { name, sharedForMs } = operation;
         reply.type('application/json; charset=utf-8');
+        if (operation.kind === 'change') {
+          // Also if it fails: a part of it may be done.
+          return run().finally(shared.clear);
+        }
         if (sharedForMs === undefined) return run();
-        return shared(`${keyId ?? ''} ${name} ${JSON.stringify(input)}`, sharedForMs, run);
+        return shared.get(`${keyId ?? ''} ${name} ${JSON.stringify(input)}`, sharedForMs, run);
       },
     });
   }

@@ -4,8 +4,13 @@ import type { Clock } from '@packhouse/runtime';
 const MAX_ANSWERS = 1_000;
 const MAX_CHARACTERS = 67_108_864;
 
-/** Returns the cached answer if it is younger than `forMs`, or reads it; failures are not cached. */
-type SharedAnswers = (name: string, forMs: number, read: () => Promise<string>) => Promise<string>;
+/** Answers that requests share. */
+interface SharedAnswers {
+  /** Returns the cached answer if it is younger than `forMs`, or reads it; failures are not cached. */
+  get(name: string, forMs: number, read: () => Promise<string>): Promise<string>;
+  /** Forgets all: something has changed. */
+  clear(): void;
+}
 
 /** Creates a bounded cache of answers: requests that arrive while one is read share it. */
 export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswers {
@@ -17,7 +22,7 @@ export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswer
     answers.delete(name);
   };
 
-  return (name, forMs, read) => {
+  const get: SharedAnswers['get'] = (name, forMs, read) => {
     const there = answers.get(name);
     if (there !== undefined && there.until > clock.elapsed()) return there.answer;
     forget(name);
@@ -41,5 +46,13 @@ export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswer
       },
     );
     return answer;
+  };
+
+  return {
+    get,
+    clear() {
+      answers.clear();
+      characters = 0;
+    },
   };
 }

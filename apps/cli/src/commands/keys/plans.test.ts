@@ -24,6 +24,7 @@ describe('plans', () => {
         callsPerSecond: {},
         maxBlock: 3_000_000,
         maxLogRange: null,
+        unlimited: false,
         keys: 1,
       },
     ]);

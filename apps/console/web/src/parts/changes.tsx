@@ -21,9 +21,15 @@ interface ChangeProps<N extends OperationName> {
  * reads again what is shown around it.
  */
 export function ActionButton<N extends OperationName>(
-  given: ChangeProps<N> & { children: string; input: Input<N>; confirm?: string | undefined },
+  given: ChangeProps<N> & {
+    children: string;
+    input: Input<N>;
+    confirm?: string | undefined;
+    /** Why it cannot be pressed. */
+    refused?: string | undefined;
+  },
 ) {
-  const { children, name, input, confirm, subject, done } = given;
+  const { children, name, input, confirm, refused, subject, done } = given;
   const { busy, error, run } = useTask();
   const reload = useReload();
   if (!useMayChange()) return null;
@@ -36,7 +42,7 @@ export function ActionButton<N extends OperationName>(
   };
   return (
     <>
-      <button type="button" disabled={busy} onClick={press}>
+      <button type="button" disabled={busy || refused !== undefined} title={refused} onClick={press}>
         {children}
       </button>
       {error !== null && <Problem error={error} subject={subject} />}

@@ -54,8 +54,8 @@ export function RangeFields(given: { from?: string | undefined; to?: string | un
   );
 }
 
-/** Values, or values with their labels. */
-type Option = string | readonly [value: string, label: string];
+/** Values, or values with their labels; one that cannot be chosen tells why in its label. */
+export type Option = string | readonly [value: string, label: string, disabled?: boolean];
 
 /** No choice. */
 export const ALL: Option = ['', 'All'];
@@ -89,9 +89,9 @@ export const Select = ({ label, choose, ...choice }: SelectProps & { choose: (va
 const OptionList = ({ options, value: chosen }: Omit<SelectProps, 'label'>) => (
   <>
     {options.map((option) => {
-      const [value, label] = typeof option === 'string' ? [option, option] : option;
+      const [value, label, disabled] = typeof option === 'string' ? [option, option] : option;
       return (
-        <option key={value} value={value} selected={value === chosen}>
+        <option key={value} value={value} selected={value === chosen} disabled={disabled}>
           {label}
         </option>
       );

@@ -2,6 +2,7 @@ import type { Answer } from '../lib/answers.js';
 import { toText } from '../lib/form-values.js';
 import { formatDate, formatDuration } from '../lib/format.js';
 import { toHref, useRoute } from '../lib/route.js';
+import { useIsAdmin } from '../lib/use-session.js';
 import { ActionButton, ChangeForm, MayChange } from '../parts/changes.js';
 import { Field, SelectField } from '../parts/fields.js';
 import { Back, ChangeLogLink } from '../parts/navigation.js';
@@ -48,26 +49,34 @@ const ScheduleList = () => (
   </>
 );
 
-function Actions({ row: { name, setting, paused } }: { row: Schedule }) {
+function Actions({ row: { deletes, name, setting, paused } }: { row: Schedule }) {
+  const isAdmin = useIsAdmin();
+  const refused = deletes && !isAdmin ? 'It deletes objects: only admins may.' : undefined;
   return (
     <span class="actions">
-      <ActionButton name="schedules/run" input={{ name }}>
+      <ActionButton name="schedules/run" input={{ name }} refused={refused}>
         Run now
       </ActionButton>
       {setting === null && (
         <>
-          <ActionButton name="schedules/state" input={{ name, state: paused ? 'active' : 'paused' }}>
+          <ActionButton
+            name="schedules/state"
+            input={{ name, state: paused ? 'active' : 'paused' }}
+            refused={paused ? refused : undefined}
+          >
             {paused ? 'Resume' : 'Pause'}
           </ActionButton>
           <ActionButton
             name="schedules/remove"
             input={{ name }}
             confirm={`Remove the schedule ${name}? Its history stays.`}
+            refused={refused}
           >
             Remove
           </ActionButton>
         </>
       )}
+      {refused !== undefined && <small>{refused}</small>}
     </span>
   );
 }

@@ -3,9 +3,10 @@ import { toLines, toNumber, toText } from '../../lib/form-values.js';
 import { formatDate } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
+import { useIsAdmin } from '../../lib/use-session.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
 import { Copy } from '../../parts/copy.js';
-import { ALL, Field, LinesField, NumberField, SelectField } from '../../parts/fields.js';
+import { ALL, Field, LinesField, NumberField, type Option, SelectField } from '../../parts/fields.js';
 import { SearchForm } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
 import { ReadTable } from '../../parts/table.js';
@@ -85,7 +86,10 @@ function toState({ revokedAt, expiresAt }: KeyRow) {
 
 function NewKey() {
   const [made, setMade] = useState<{ apiKey: string; prefix: string } | null>(null);
-  const plans = useRead('plans', {}, 60_000).value?.map(({ name }) => name) ?? [];
+  const isAdmin = useIsAdmin();
+  const plans = (useRead('plans', {}, 60_000).value ?? []).map(
+    ({ name, unlimited }): Option => (unlimited && !isAdmin ? [name, `${name} (admins only)`, true] : name),
+  );
   const networks = useNetworkIds();
   if (made !== null) {
     return (

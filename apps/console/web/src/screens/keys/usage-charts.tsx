@@ -1,3 +1,4 @@
+import { DAY_MS } from '@packhouse/runtime';
 import { useState } from 'preact/hooks';
 import type { Answer, Input } from '../../lib/answers.js';
 import { formatBytes, formatCount } from '../../lib/format.js';
@@ -6,7 +7,6 @@ import { Select, toPeriods } from '../../parts/fields.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 
-const DAY_MS = 86_400_000;
 const PERIODS = toPeriods([7, 30, 90]);
 
 /** Usage by day, as a chart, and by method, as a table. */
