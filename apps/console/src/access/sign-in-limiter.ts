@@ -7,6 +7,9 @@ export interface Subject {
   most: number;
 }
 
+/** Failures of a minute that a console hears: of an address, of the network around it, of a name, of a known browser. */
+export const MOST = { address: 20, network: 100, name: 30, known: 10 };
+
 const MINUTE_MS = 60_000;
 /** The least used are forgotten: what a flood costs is also bounded by the queue of checks. */
 const MAX_SUBJECTS = 20_000;
@@ -17,6 +20,8 @@ interface Count {
   /** Until when Postgres hears none. */
   lockedUntil: number;
 }
+
+export type SignInLimiter = ReturnType<typeof createSignInLimiter>;
 
 /** Counts the attempts of this process to sign in that failed or are not decided, so that a flood is no query. */
 export function createSignInLimiter({ elapsed }: Pick<Clock, 'elapsed'>) {
@@ -31,7 +36,7 @@ export function createSignInLimiter({ elapsed }: Pick<Clock, 'elapsed'>) {
     return count;
   };
 
-  return {
+  const self = {
     /** Counts an attempt for each. Throws SIGN_IN_LOCKED, and counts nothing, if one of them must wait. */
     begin(subjects: readonly Subject[]): void {
       const now = elapsed();
@@ -54,7 +59,15 @@ export function createSignInLimiter({ elapsed }: Pick<Clock, 'elapsed'>) {
     lock({ name }: Subject, forMs: number): void {
       find(name).lockedUntil = elapsed() + forMs;
     },
+    /** Counts an attempt, and takes it back if somebody is identified. Throws SIGN_IN_LOCKED. */
+    async counted<T>(subjects: readonly Subject[], identify: () => Promise<T | null>): Promise<T | null> {
+      self.begin(subjects);
+      const person = await identify();
+      if (person !== null) self.succeeded(subjects);
+      return person;
+    },
   };
+  return self;
 }
 
 /** The error of an attempt that must wait. */
