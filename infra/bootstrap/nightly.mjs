@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { findFaketime } from './other-days/clock-file.mjs';
 import { prepare, root, runChild } from './prepare.mjs';
 
-const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, and the tests on other days.
+const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the partitions, and the tests on other days.
 
   npm run nightly [-- --seed N]
 
@@ -42,6 +42,12 @@ const SUITES = [
     skip: linux ? undefined : 'it needs Linux',
   },
   {
+    name: 'partitions',
+    args: ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/src/partitions.test.ts'],
+    env: { PARTITIONS: 'all' },
+    skip: linux && process.getuid() === 0 ? undefined : 'it needs root on Linux, for network namespaces',
+  },
+  {
     name: 'other days',
     args: ['infra/bootstrap/other-days.mjs', '--short'],
     skip:
@@ -53,7 +59,7 @@ const SUITES = [
 
 await prepare();
 const counts = { passed: 0, failed: 0, skipped: 0 };
-for (const { name, args, skip } of SUITES) {
+for (const { name, args, env, skip } of SUITES) {
   if (skip !== undefined) {
     say(`── ${name} is skipped: ${skip}`);
     counts.skipped += 1;
@@ -62,7 +68,10 @@ for (const { name, args, skip } of SUITES) {
   say(`── ${name}`);
   const [program, ...options] = args;
   const passed =
-    (await runChild(process.execPath, [`${root}${program}`, ...options], ['ignore', 2, 2])) === 0;
+    (await runChild(process.execPath, [`${root}${program}`, ...options], ['ignore', 2, 2], {
+      ...process.env,
+      ...env,
+    })) === 0;
   if (!passed) say(`── ${name} FAILED: node ${args.join(' ')}`);
   counts[passed ? 'passed' : 'failed'] += 1;
 }

@@ -11,9 +11,11 @@ export interface ServiceProcess extends Program {
 export function startService(
   name: 'gateway' | 'ingester' | 'packer',
   env: Record<string, string>,
+  within?: readonly string[],
 ): ServiceProcess {
   const service = startProgram(`apps/${name}/dist/main.js`, [], {
     messages: true,
+    within,
     env: {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',

@@ -40,13 +40,16 @@ export function startProgram(
     /** Whether it may send messages, as to a supervisor. */
     messages?: boolean;
     readStdout?: boolean;
+    /** A command that runs the program: `ip netns exec …`. */
+    within?: readonly string[] | undefined;
     /** Ends it at the latest. */
     scope?: Scope;
   },
 ): Program {
   const { env, cwd, readStdout = true, scope } = options;
   const main = fileURLToPath(new URL(`../../../../${file}`, import.meta.url));
-  const child = spawn(process.execPath, [main, ...args], {
+  const [command = '', ...rest] = [...(options.within ?? []), process.execPath, main, ...args];
+  const child = spawn(command, rest, {
     env,
     cwd,
     stdio: ['ignore', 'pipe', 'pipe', options.messages ? 'ipc' : 'ignore'],
