@@ -1,5 +1,7 @@
 /* The TypeScript types of an ABI's events: what a decoder returns for an ABI that is written `as const`. */
 
+import type { EventOf } from './signature-types.js';
+
 export type Hex = `0x${string}`;
 
 /** A parameter as JSON ABIs have it. */
@@ -40,19 +42,32 @@ interface AnyLog {
   args: Record<string, AbiValue>;
 }
 
-type OfItems<Items> = Items extends readonly (infer Item)[] ? OfItem<Item> : AnyLog;
+type OfItems<Items> = Items extends readonly (infer Item)[] ? OfItem<Item, Item> : AnyLog;
 
-type OfItem<Item> = Item extends { readonly type: infer Type }
-  ? string extends Type
-    ? AnyLog
-    : Item extends {
-          readonly type: 'event';
-          readonly name: infer Name extends string;
-          readonly inputs: infer Inputs extends readonly AbiParameter[];
-        }
-      ? { event: Name; args: Named<Inputs, 'event'> }
-      : never
-  : AnyLog;
+/** `All` are the items of the ABI, of which some may be structs. */
+type OfItem<Item, All> = Item extends string
+  ? OfLine<Item, All>
+  : Item extends { readonly type: infer Type }
+    ? string extends Type
+      ? AnyLog
+      : Item extends {
+            readonly type: 'event';
+            readonly name: infer Name extends string;
+            readonly inputs: infer Inputs extends readonly AbiParameter[];
+          }
+        ? { event: Name; args: Named<Inputs, 'event'> }
+        : never
+    : AnyLog;
+
+type OfLine<Line extends string, All> = string extends Line
+  ? AnyLog
+  : [EventOf<Line, All>] extends [never]
+    ? never
+    : EventOf<Line, All> extends { name: infer Name extends string; inputs: infer Inputs }
+      ? Inputs extends readonly AbiParameter[]
+        ? { event: Name; args: Named<Inputs, 'event'> }
+        : AnyLog
+      : AnyLog;
 
 /** An object of the parameters by their names; those without are `arg0`, `arg1` …, by position. */
 type Named<Parameters extends readonly AbiParameter[], Place> = number extends Parameters['length']

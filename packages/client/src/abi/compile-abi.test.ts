@@ -28,7 +28,7 @@ describe('events', () => {
       event: 'Transfer',
       args: { from: `0x${'0'.repeat(39)}1`, to: address, value: 5n },
     });
-    expect(decode([TRANSFER, from, to, topic(7)], '0x')?.args.tokenId).toBe(7n);
+    expect(decode([TRANSFER, from, to, topic(7)], '0x')?.args).toMatchObject({ tokenId: 7n });
     expect(decode([TRANSFER, from], `${topic(5)}${word(5)}`)).toBeNull();
     expect(decode([TRANSFER, from, to], '0x')).toBeNull();
   });
@@ -231,8 +231,10 @@ describe('an ABI', () => {
       pair: { ok: boolean; raw: Hex };
     }>();
     const lines = await compileAbi([ERC20]);
-    expectTypeOf<NonNullable<ReturnType<typeof lines.decode>>['args']>().toEqualTypeOf<
-      Record<string, AbiValue>
-    >();
+    expectTypeOf<NonNullable<ReturnType<typeof lines.decode>>['args']>().toEqualTypeOf<{
+      from: Hex;
+      to: Hex;
+      value: bigint;
+    }>();
   });
 });
