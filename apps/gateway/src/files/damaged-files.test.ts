@@ -244,7 +244,7 @@ describe('a store that hangs', () => {
   it('is not ready, which /readyz says in time, and is asked once however often that is asked', async () => {
     await start({});
     let asked = 0;
-    at.objectStore.head = () => {
+    at.objectStore.read = () => {
       asked += 1;
       return never();
     };
