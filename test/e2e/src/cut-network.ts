@@ -28,9 +28,14 @@ export function makeCutNetwork(): CutNetwork | string {
   const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const routing = (...args: string[]) => ip('-n', router, 'route', ...args);
   const remove = (): void => {
-    for (const name of [machine, router]) {
+    // The link first: that of a deleted namespace goes only later, and the next one has its name.
+    for (const what of [
+      ['link', 'del', `ph${id}`],
+      ['netns', 'del', machine],
+      ['netns', 'del', router],
+    ]) {
       try {
-        ip('netns', 'del', name);
+        ip(...what);
       } catch {
         // It was not made.
       }
