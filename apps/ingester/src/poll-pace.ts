@@ -15,7 +15,7 @@ interface PollPace {
   note(polled: Polled): void;
   /** Milliseconds until the next poll. */
   getPause(): number;
-  /** Whether the next poll asks what is final; it does not change while the head stays the same. */
+  /** Whether the next poll asks what is final. */
   asksFinalized(): boolean;
 }
 
@@ -32,8 +32,10 @@ const MIN_GAPS = 4;
 const REGULAR = 1.5;
 /** For a chain that becomes quicker. */
 const MAX_QUIET_MS = 10_000;
-/** What is final is asked for at least this often, in milliseconds. */
+/** What is final is asked for at least this often, in milliseconds … */
 const FINALIZED_MS = 10_000;
+/** … and with each poll until the head has been silent for this long: with a new head, before its blocks are fetched. */
+const SILENT_MS = 30_000;
 
 /** Polls every `pollIntervalMs` when a block is due. */
 export function createPollPace(
@@ -44,8 +46,6 @@ export function createPollPace(
   const gaps: number[] = [];
   let last: (Polled & { changedAt: number }) | null = null;
   let finalizedAt = Number.NEGATIVE_INFINITY;
-  /** The head changed since what is final was asked for. */
-  let fresh = true;
 
   return {
     note(polled) {
@@ -60,7 +60,6 @@ export function createPollPace(
         if (gaps.length > GAPS) gaps.shift();
       }
       last = { ...polled, changedAt: now };
-      fresh = true;
     },
     getPause() {
       if (last === null || last.failed) return pollIntervalMs;
@@ -70,8 +69,8 @@ export function createPollPace(
     },
     asksFinalized() {
       const now = clock.elapsed();
-      if (!(fresh && last?.followed !== false) && now - finalizedAt < FINALIZED_MS) return false;
-      fresh = false;
+      const isIdle = last !== null && (!last.followed || now - last.changedAt > SILENT_MS);
+      if (isIdle && now - finalizedAt < FINALIZED_MS) return false;
       finalizedAt = now;
       return true;
     },
