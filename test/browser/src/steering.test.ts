@@ -184,6 +184,9 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await cleaning.getByText('only admins').waitFor();
     const disabled = cleaning.locator('button:disabled');
     expect(await disabled.allTextContents()).toEqual(['Run now', 'Remove']);
+    await cleaning.getByRole('button', { name: 'Pause' }).click();
+    await cleaning.getByRole('button', { name: 'Resume' }).waitFor();
+    expect(await disabled.allTextContents()).toEqual(['Run now', 'Resume', 'Remove']);
     expect(await getFaults(own)).toEqual([]);
     expect(olga.faults).toEqual([]);
     await own.context().close();

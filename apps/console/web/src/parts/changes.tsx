@@ -36,7 +36,8 @@ export function ActionButton<N extends OperationName>(
   const press = (): void => {
     if (confirm !== undefined && !window.confirm(confirm)) return;
     void run(async () => {
-      done?.(await change(name, input));
+      const result = await change(name, input);
+      done?.(result);
       reload();
     });
   };
