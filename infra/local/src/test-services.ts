@@ -11,8 +11,12 @@ import { SHIFTED_PATH, shiftClock } from './shift-clock.js';
 
 const PREFIX = 'packhouse-test-';
 
-/** Nothing in it outlives the run, so durability would only cost time. */
+/**
+ * Nothing in it outlives the run, so durability would only cost time. Files that share a process leave idle connections
+ * to their databases for a minute.
+ */
 const SETTINGS = {
+  max_connections: '300',
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
