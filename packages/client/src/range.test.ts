@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { looksLikeBound, parseBound } from './range.js';
+import { looksLikeBound, parseBound, resolveRange } from './range.js';
 
 it.each([
   ['17000000', { type: 'block', number: 17_000_000 }],
@@ -38,4 +38,13 @@ it.each([
 
 it.each(['parquet', 'jsonl', 'postgres://host/db?table=logs', 'mirror'])('%s is a word', (text) => {
   expect(looksLikeBound(text)).toBe(false);
+});
+
+it('a reversed range is called that', async () => {
+  const [from, to] = [parseBound('9', '--from'), parseBound('3', '--to')];
+  const published = { firstBlock: 0, lastBlock: 99 };
+  await expect(resolveRange({ from, to }, published, () => Promise.resolve(0))).rejects.toMatchObject({
+    code: 'RANGE_INVALID',
+    message: expect.stringContaining('the range 9 to 3 is reversed'),
+  });
 });

@@ -102,9 +102,10 @@ export async function resolveRange(
     const before = `no block before ${new Date(to.atMs).toISOString()} is published`;
     throw unresolvable(before, `The published blocks are ${published.firstBlock} to ${published.lastBlock}.`);
   }
+  const isReversed = from?.type === 'block' && to?.type === 'block';
   throw unresolvable(
-    `the range ${firstBlock} to ${lastBlock} has no block`,
-    `The published blocks are ${published.firstBlock} to ${published.lastBlock}.`,
+    `the range ${firstBlock} to ${lastBlock} ${isReversed ? 'is reversed' : 'has no block'}`,
+    `${isReversed ? 'Swap the two. ' : ''}The published blocks are ${published.firstBlock} to ${published.lastBlock}.`,
   );
 }
 

@@ -102,7 +102,11 @@ describe('packhouse local refuses in one sentence that names the cause and the w
     [['--kinds', 'blocks,blobs'], 64, /no kind "blobs".*\[KIND_UNKNOWN\]$/],
     [['--port', '70000'], 64, /--port.*"70000".*\[USAGE\]$/],
     [['--once'], 64, /--once needs a last block.*\[USAGE\]$/],
-    [['--rpc', 'localhost:8545'], 64, /--rpc takes an http, https, ws or wss address.*\[USAGE\]$/],
+    [
+      ['--rpc', 'localhost:8545'],
+      64,
+      /--rpc takes an http, https, ws or wss address, got one without a scheme.*\[USAGE\]$/,
+    ],
     [['--network', 'Main Net'], 64, /--network.*"Main Net".*\[USAGE\]$/],
   ])('%j', async (args, exitCode, sentence) => {
     const { code, line } = await refusal(args as string[]);
