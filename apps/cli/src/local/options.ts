@@ -76,10 +76,10 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
 function checkRpcUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^(https?|wss?):$/.test(url.protocol)) return;
-  const scheme = text.includes('://') ? (url?.protocol ?? null) : null;
+  const scheme = url === null ? 'something else' : `one of ${url.protocol}//`;
   throw new PackhouseError({
     code: 'USAGE',
-    message: `--rpc takes an http, https, ws or wss address, got ${scheme === null ? 'one without a scheme' : `one of ${scheme}//`}.`,
+    message: `--rpc takes an http, https, ws or wss address, got ${text.includes('://') ? scheme : 'one without a scheme'}.`,
     hint: text.endsWith('.ipc')
       ? 'IPC is not supported. Let the node serve HTTP, for example Geth with --http, and give --rpc http://localhost:8545.'
       : 'For example --rpc http://localhost:8545.',
