@@ -76,6 +76,17 @@ export function rangeBeyondEnd(key: string, range: ByteRange, where: string): Pa
   });
 }
 
+/** Throws OBJECT_EXISTS if the object under the key of a put has another SHA-256 (hex). */
+export function checkSame(key: string, where: string, { expected, got }: Record<'expected' | 'got', string>) {
+  if (expected === got) return;
+  throw new PackhouseError({
+    code: 'OBJECT_EXISTS',
+    message: `Object ${key} is in ${where} with sha256 ${got}; it is not replaced by one with sha256 ${expected}.`,
+    hint: 'It may be published: run `packhouse adopt`. If no signed entry names it, move it away.',
+    data: { key, expected, got },
+  });
+}
+
 /** The error for an object that does not exist. */
 export function objectMissing(key: string, where: string, cause?: unknown): PackhouseError {
   return new PackhouseError({

@@ -4,7 +4,15 @@ import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Context, systemClock } from '@packhouse/runtime';
-import { checkKey, checkPrefix, checkPut, checkRange, objectMissing, rangeBeyondEnd } from './checks.js';
+import {
+  checkKey,
+  checkPrefix,
+  checkPut,
+  checkRange,
+  checkSame,
+  objectMissing,
+  rangeBeyondEnd,
+} from './checks.js';
 import { type DiskDeed, diskError } from './disk-errors.js';
 import { cleanLeftovers, hashFile, makeFolder, walkFolder } from './disk-files.js';
 import { type DiskLayout, diskLayout, getFacts, ignoreMissing, putOnDisk, readFacts } from './disk-put.js';
@@ -51,7 +59,14 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
 
     put: async (key, body, putOptions) => {
       checkPut(key, putOptions);
-      await guarded(key, 'written to', putOptions.signal, () => putOnDisk(layout, key, body, putOptions));
+      await guarded(key, 'written to', putOptions.signal, () =>
+        putOnDisk(layout, key, body, putOptions, async () => {
+          const { once, sha256: expected, signal } = putOptions;
+          if (once !== true) return;
+          const there = (await findObject(layout, key, signal).catch(ignoreMissing)) ?? null;
+          if (there?.sha256 !== undefined) checkSame(key, description, { expected, got: there.sha256 });
+        }),
+      );
       return { verified: true };
     },
 

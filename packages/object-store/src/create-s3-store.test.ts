@@ -46,6 +46,39 @@ if (real === undefined) {
   });
 }
 
+for (const conditions of ['ignored', 'unknown'] as const) {
+  objectStoreConformance(`S3 with conditions of a put ${conditions}`, {
+    verifies: true,
+    open: async () => {
+      const server = await startScriptedS3({ conditions });
+      return { store: await connect(server), close: server.close };
+    },
+  });
+}
+
+it('an object that is written once costs one request, after one for the store', async () => {
+  const server = await startScriptedS3();
+  const body = Buffer.from('published');
+  const put = optionsFor(body, { once: true });
+  for (const probes of [2, 1]) {
+    const store = await connect(server);
+    server.requests.length = 0;
+    for (const name of ['a', 'b', 'c']) await store.put(`${probes}/${name}`, body, put);
+    expect(server.requests).toEqual([
+      ...Array(probes).fill('PUT /test-bucket/put-once-probe'),
+      ...['a', 'b', 'c'].map((name) => `PUT /test-bucket/${probes}/${name}`),
+    ]);
+    await store.close();
+  }
+  // Written, and the answer lost: the second try finds it.
+  const store = await connect(server);
+  await store.put('d', body, put);
+  server.script('PUT', 'resetAfterWrite');
+  expect(await store.put('e', body, put)).toEqual({ verified: true });
+  await store.close();
+  await server.close();
+});
+
 describe('S3 that misbehaves', () => {
   let server: ScriptedS3;
   let store: ObjectStore;

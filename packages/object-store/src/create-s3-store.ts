@@ -8,6 +8,7 @@ import { findObject, getObject, listPage, putObject, readBody, type S3Place } fr
 import { createChecksumChoice } from './s3-checksums.js';
 import { createS3Client, type S3Connection } from './s3-client.js';
 import { type S3Deed, s3Error } from './s3-errors.js';
+import { createPutOnce } from './s3-put-once.js';
 
 /** Tries of a body that breaks off; the SDK retries only until the headers have arrived. */
 const BODY_ATTEMPTS = 3;
@@ -40,6 +41,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const checksums = { put: choose(), head: choose() };
   const place: S3Place = { client, bucket, base, checksums, description };
 
+  const putOnce = createPutOnce();
   const guarded = createGuard<S3Deed>((error, key, deed) => s3Error(error, key, deed, description));
 
   return {
@@ -48,7 +50,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     put: async (key, body, putOptions) => {
       checkPut(key, putOptions);
       const { signal } = putOptions;
-      return guarded(key, 'written to', signal, () => putObject(place, key, body, putOptions));
+      return guarded(key, 'written to', signal, () => {
+        const put = putOptions.once === true ? putOnce : putObject;
+        return put(place, key, body, putOptions);
+      });
     },
 
     read: async (key, { range, signal } = {}) => {

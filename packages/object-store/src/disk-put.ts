@@ -66,13 +66,15 @@ function oneAtATime() {
  *   write file, fsync, read back and hash ─▶ facts (new and old), fsync, rename ─▶ rename file ─▶ fsync folder
  *                                         └────────── no metadata ─────────────▶ rename file ─▶ fsync folder ─▶ no facts
  *
- * Throws OBJECT_MISMATCH if the bytes on disk do not have the SHA-256 of `options`, and errors of the file system.
+ * `check` runs before the first rename, while no other put of this process changes the object. Throws what it throws,
+ * OBJECT_MISMATCH if the bytes on disk do not have the SHA-256 of `options`, and errors of the file system.
  */
 export async function putOnDisk(
   layout: DiskLayout,
   key: string,
   body: Buffer,
   options: PutOptions,
+  check: () => Promise<void>,
 ): Promise<void> {
   const { sha256, contentType, metadata, signal } = options;
   const alone = Object.keys(metadata).length === 0;
@@ -97,6 +99,7 @@ export async function putOnDisk(
   try {
     await layout.alone(key, async () => {
       signal?.throwIfAborted();
+      await check();
       if (facts !== null) await addFacts(layout, key, facts);
       await take(path, layout.object(key));
       if (facts === null) await unlink(layout.facts(key)).catch(ignoreMissing);

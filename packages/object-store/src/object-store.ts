@@ -12,6 +12,8 @@ export interface PutOptions {
   contentType: string;
   /** Small ASCII values stored with the object. */
   metadata: Readonly<Record<string, string>>;
+  /** An object under the key with another SHA-256 is kept: OBJECT_EXISTS. One with this SHA-256 is written again. */
+  once?: boolean;
   signal?: AbortSignal;
 }
 
@@ -36,7 +38,7 @@ export interface ObjectStore {
   readonly description: string;
   /**
    * Writes the whole object or nothing. `verified` is true if the store itself checked the SHA-256 of the stored bytes;
-   * otherwise the caller must read them back. Throws OBJECT_STORE_UNAVAILABLE, OBJECT_MISMATCH, DISK_FULL.
+   * otherwise the caller must read them back. Throws OBJECT_STORE_UNAVAILABLE, OBJECT_MISMATCH, OBJECT_EXISTS, DISK_FULL.
    */
   put(key: string, body: Buffer, options: PutOptions): Promise<{ verified: boolean }>;
   /** Reads the object, or an inclusive part of it, at once. Throws OBJECT_MISSING, OBJECT_STORE_UNAVAILABLE. */

@@ -6,6 +6,7 @@ import {
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
   PutObjectCommand,
+  type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { PackhouseError } from '@packhouse/runtime';
@@ -33,6 +34,7 @@ export async function putObject(
   key: string,
   body: Buffer,
   { sha256, contentType, metadata, signal }: PutOptions,
+  condition: Pick<PutObjectCommandInput, 'IfNoneMatch'> = {},
 ): Promise<{ verified: boolean }> {
   const object = {
     Bucket: bucket,
@@ -46,7 +48,9 @@ export async function putObject(
     const checksum = known
       ? { ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64') }
       : { ContentMD5: hash('md5', body, 'base64') };
-    return client.send(new PutObjectCommand({ ...object, ...checksum }), { abortSignal: signal });
+    return client.send(new PutObjectCommand({ ...object, ...checksum, ...condition }), {
+      abortSignal: signal,
+    });
   });
   const kept = toHex(answer.ChecksumSHA256);
   if (kept !== undefined && kept !== sha256) {

@@ -35,7 +35,8 @@ export function createChecksumChoice(setting: S3Checksums = 'auto') {
   };
 }
 
-function isRefusal(error: unknown): boolean {
+/** Whether the store may not know a header of the request. */
+export function isRefusal(error: unknown): boolean {
   const { name, Code, $metadata } = error as {
     name?: string;
     Code?: string;

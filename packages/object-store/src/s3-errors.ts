@@ -26,6 +26,7 @@ const PASSING = new Set([
   'ServiceUnavailable',
   'InternalError',
   'OperationAborted',
+  'ConditionalRequestConflict',
 ]);
 
 /** The SDK's names of configuration errors, raised before or without a response. */

@@ -70,6 +70,7 @@ export const ERROR_CATALOGUE = {
   BUNDLE_INVALID: final(2, 'The bytes of a bundle are invalid.'),
   OBJECT_MISSING: final(69, 'There is no object with this key.'),
   OBJECT_MISMATCH: retryable(69, 'An object differs from what was written.'),
+  OBJECT_EXISTS: retryable(75, 'Another object has the key of a new one, and is not replaced.'),
   OBJECT_STORE_UNAVAILABLE: retryable(69, 'The object store cannot be reached or fails.'),
   OBJECT_STORE_INVALID: final(78, 'OBJECT_STORE or its credentials are wrong.'),
   FILE_UNKNOWN: final(64, 'There is no such published file.'),

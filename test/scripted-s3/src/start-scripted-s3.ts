@@ -56,6 +56,8 @@ interface ScriptedS3Options {
   onWritten?: (key: string, body: Buffer) => void;
   /** `unknown`: whatever has a header about checksums is refused as not implemented. A put needs SHA-256 or MD5. */
   checksums?: 'kept' | 'unknown';
+  /** What is done with `If-None-Match: *` of a put; default `kept`. `unknown`: refused as not implemented. */
+  conditions?: 'kept' | 'ignored' | 'unknown';
 }
 
 /** An S3-compatible server in this process that does what it is told, also wrong. */
@@ -214,6 +216,11 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
 
     const kept = objects.get(key);
     if (method === 'PUT') {
+      const { conditions = 'kept' } = options;
+      const onlyNew = request.headers['if-none-match'] === '*';
+      if (onlyNew && conditions === 'unknown') return refuse(response, 501, 'NotImplemented');
+      if (onlyNew && conditions === 'kept' && kept !== undefined)
+        return refuse(response, 412, 'PreconditionFailed');
       const made = put(request, response, body);
       if (made === null) return;
       if (fault === 'changeBody') made.body = Buffer.from(made.body).fill(0, 0, 1);

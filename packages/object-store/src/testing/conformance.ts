@@ -173,6 +173,19 @@ export function objectStoreConformance(
       }
     });
 
+    it('replaces no object that is written once, except by the same bytes', async () => {
+      const [first, other] = [Buffer.from('what was published'), Buffer.from('what would be now')];
+      const once = (body: Buffer) => store.put('once', body, optionsFor(body, { once: true }));
+      expect(await once(first)).toEqual({ verified: options.verifies });
+      await expect(once(other)).rejects.toThrow(coded('OBJECT_EXISTS'));
+      await expect(once(other)).rejects.toThrow(optionsFor(first).sha256);
+      expect((await store.read('once')).equals(first)).toBe(true);
+      expect(await once(first)).toEqual({ verified: options.verifies });
+      await store.delete('once');
+      await once(other);
+      expect((await store.read('once')).equals(other)).toBe(true);
+    });
+
     it('lets one of two puts of a key win whole', async () => {
       const bodies = Array.from({ length: 8 }, (_, i) => Buffer.alloc(200_000 + i, i));
       await Promise.all(

@@ -6,6 +6,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { putFilter } from './put-filter.js';
 import { putBundle } from './put-verified.js';
+import { raiseExisting } from './rewound.js';
 import { type SignerSource, withSigner } from './sign.js';
 
 interface PublishParts {
@@ -29,7 +30,8 @@ const spare = new SpareBuffers();
  *
  * If the process is killed before the row, nothing is published: the same bytes are written again under the same key.
  * Returns null if another bundle already covers one of the blocks. The row waits for `turn`, so that bundles that are
- * put at the same time get their rows in order. Throws OBJECT_MISMATCH, and errors of store and database.
+ * put at the same time get their rows in order. Throws OBJECT_MISMATCH, OBJECT_EXISTS with the alarm of a database that
+ * was set back, and errors of store and database.
  */
 export async function publish(
   { context, database, objectStore, signers }: PublishParts,
@@ -73,7 +75,7 @@ export async function publish(
   const [filter] = await Promise.all([
     putFilter({ context, objectStore }, row, { bytes: member.bytes, items, times }, signal),
     putBundle(objectStore, row, member.bytes, signal),
-  ]);
+  ]).catch((error: unknown) => raiseExisting(kept.alarms, row, error));
   // After an error somebody may still look at it.
   spare.giveBack(member.bytes.buffer);
   await turn;

@@ -19,7 +19,7 @@ type Filtered = Pick<BundleRow | NewBundle, 'kind' | 'firstBlock' | 'lastBlock' 
  * Makes the filter of a new bundle, of the items of its fragments where they are known, and writes it beside the bundle;
  * safe to repeat. Null for blocks, which have their times themselves, and
  * for records that no filter can be made of: such a bundle is published without, and is loaded by everybody.
- * Throws OBJECT_MISMATCH, and errors of the store.
+ * Throws OBJECT_MISMATCH, OBJECT_EXISTS if another filter is there, and errors of the store.
  */
 export async function putFilter(
   parts: PutFilterParts,
@@ -28,7 +28,7 @@ export async function putFilter(
   signal: AbortSignal,
 ): Promise<FilterFile | null> {
   const filter = await makeFilter(parts, bundle, bytes, known);
-  return filter === null ? null : write(parts, bundle, filter, signal);
+  return filter === null ? null : write(parts, bundle, { bytes: filter, once: true }, signal);
 }
 
 /**
@@ -47,7 +47,7 @@ export async function putFilterLater(
   const seal = async (signer: Signer | undefined): Promise<Buffer> =>
     signer === undefined ? filter : sealFilter(filter, row.sha256, signer);
   const object = hash('sha256', filter) === expected?.sha256 ? filter : await withSigner(parts.signers, seal);
-  const file = await write(parts, row, object, signal);
+  const file = await write(parts, row, { bytes: object, once: false }, signal);
   await parts.database.network(row.network).bundleFilters.put(row, file);
   return true;
 }
@@ -74,14 +74,14 @@ async function makeFilter(
 async function write(
   { context, objectStore }: PutFilterParts,
   { kind, objectKey }: { kind: Kind; objectKey: string },
-  bytes: Buffer,
+  { bytes, once }: { bytes: Buffer; once: boolean },
   signal: AbortSignal,
 ): Promise<FilterFile> {
   const sha256 = hash('sha256', bytes);
   const contentType = 'application/octet-stream';
   await putVerified(
     objectStore,
-    { key: filterKey(objectKey), bytes, sha256, contentType, metadata: {} },
+    { key: filterKey(objectKey), bytes, sha256, contentType, metadata: {}, once },
     signal,
   );
   context.metrics.count(

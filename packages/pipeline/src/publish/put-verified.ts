@@ -10,11 +10,13 @@ interface NewObject {
   sha256: string;
   contentType: string;
   metadata: Record<string, string>;
+  /** See PutOptions. */
+  once?: boolean;
 }
 
 /**
  * Writes an object. The store's own checksum verifies it if it has one, else it is read back. Throws OBJECT_MISMATCH,
- * and errors of the store.
+ * OBJECT_EXISTS, and errors of the store.
  */
 export async function putVerified(
   store: ObjectStore,
@@ -33,7 +35,7 @@ export async function putVerified(
   });
 }
 
-/** Writes the object of a bundle, as `putVerified`. */
+/** Writes the object of a bundle, as `putVerified`; another object under its key is never replaced. */
 export function putBundle(
   store: ObjectStore,
   row: NewBundle,
@@ -47,5 +49,6 @@ export function putBundle(
     'format-version': String(row.formatVersion),
   };
   const { objectKey: key, sha256 } = row;
-  return putVerified(store, { key, bytes, sha256, contentType: 'application/gzip', metadata }, signal);
+  const object = { key, bytes, sha256, contentType: 'application/gzip', metadata, once: true };
+  return putVerified(store, object, signal);
 }

@@ -1,9 +1,9 @@
 import { logKeyBefore, logPrefix, parseLogKey } from '@packhouse/bundle';
-import { KINDS, type Kind } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import type { Database, NetworkDatabase } from '@packhouse/database';
 import type { SealedEntry } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
-import type { Context } from '@packhouse/runtime';
+import { type Context, isPackhouseError } from '@packhouse/runtime';
 
 interface RewoundParts {
   context: Context;
@@ -31,6 +31,25 @@ export async function raiseRewound(parts: RewoundParts, only?: string): Promise<
       data: { network },
     });
   }
+}
+
+/**
+ * For the error of a put: OBJECT_EXISTS raises the alarm too, because packed again after a database was set back, blocks
+ * may give other bytes than the published ones. Throws the error.
+ */
+export async function raiseExisting(
+  alarms: NetworkDatabase['alarms'],
+  { network, kind, firstBlock, lastBlock }: BlockRange & { network: string; kind: Kind },
+  error: unknown,
+): Promise<never> {
+  if (isPackhouseError(error, 'OBJECT_EXISTS')) {
+    await alarms.raise({
+      name: MANIFEST_REWOUND,
+      message: `Blocks ${firstBlock}-${lastBlock} (${kind} of ${network}) are not published: ${error.message} If the database was set back, run \`packhouse adopt --network ${network}\`. If this alarm comes again, no signed entry names the object: move it away.`,
+      data: { network, kind, ...error.data },
+    });
+  }
+  throw error;
 }
 
 /**
