@@ -1,5 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 // Starting a program may take long if many others start at once.
@@ -41,6 +44,7 @@ function run(start: string, options: { supervised?: boolean; env?: Record<string
   const closed = Promise.all(ended).then(([exit]) => exit);
   return { child: started, output, messages, closed };
 }
+const hasProgram = (name: string) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined;
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 120_000, interval: 10 });
 const ALIVE = "setInterval(() => undefined, 1_000); process.stdout.write('up ');";
 
@@ -66,6 +70,45 @@ describe('runProcess', () => {
     child.disconnect();
     expect(await closed).toEqual([0, null]);
   });
+
+  it.skipIf(!hasProgram('systemd-notify') || !hasProgram('perl'))(
+    'reports to systemd that it is ready (needs systemd-notify and perl)',
+    async () => {
+      const socket = path.join(mkdtempSync(path.join(tmpdir(), 'notify-')), 'notify');
+      // What descriptors come with a message are closed, which is what systemd-notify waits for.
+      const listener = spawn(
+        'perl',
+        [
+          '-MIO::Socket::UNIX',
+          '-e',
+          `$| = 1; my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die $!;
+          print "bound\\n"; while (1) { $s->recv(my $text, 4096); print "$text\\n"; }`,
+          socket,
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      try {
+        let told = '';
+        listener.stdout.setEncoding('utf8').on('data', (text: string) => {
+          told += text;
+        });
+        await until(() => expect(told).toBe('bound\n'));
+        const { child, output, closed } = run(
+          `${ALIVE} await new Promise((resolve) => process.once('SIGUSR2', resolve)); process.stdout.write('begun');`,
+          { env: { NOTIFY_SOCKET: socket, LOG_LEVEL: 'info' } },
+        );
+        await until(() => expect(output.out).toBe('up '));
+        expect(told).toBe('bound\n');
+        child.kill('SIGUSR2');
+        await until(() => expect(told).toMatch(/^READY=1$/m));
+        child.kill('SIGTERM');
+        expect(await closed).toEqual([0, null]);
+        expect(output.err).not.toContain('systemd-notify');
+      } finally {
+        listener.kill('SIGKILL');
+      }
+    },
+  );
 
   it('drains once at signals of the same moment', async () => {
     const { child, output, closed } = run(

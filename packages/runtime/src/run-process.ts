@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process';
 import type { z } from 'zod';
 import { captureWarnings } from './capture-warnings.js';
 import type { Context } from './context.js';
 import { describeError, toFinalError } from './errors.js';
 import { guardConnections } from './guard-connections.js';
-import { createLogger, type LogLevel } from './observe/logger.js';
+import { createLogger, type Logger, type LogLevel } from './observe/logger.js';
 import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
 import { redact } from './observe/redact.js';
 import { openTracing } from './observe/tracing.js';
@@ -119,8 +120,18 @@ export async function runProcess<S extends SettingsSchema>(
     host.on('uncaughtException', (error) => uncaught(error, 'uncaught exception'));
     await options.start({ settings, context, shutdown: parts, notify });
     notify({ type: 'ready' });
+    if (!supervised && host.env.NOTIFY_SOCKET) notifySystemd(context.logger);
   } catch (error) {
     // A start that fails because of the shutdown is not an error: the drain ends the process.
     if (shutdown?.signal.aborted !== true) fail(error);
   }
+}
+
+/** Reports to systemd that the service is ready, by the program of systemd: Node has no datagram sockets of Unix. */
+function notifySystemd(logger: Logger): void {
+  spawn('systemd-notify', ['--ready'], { stdio: 'ignore' })
+    .on('error', (error) => logger.error({ err: error }, 'systemd-notify cannot be started'))
+    .on('exit', (code) => {
+      if (code !== 0) logger.error({ code }, 'systemd-notify failed');
+    });
 }

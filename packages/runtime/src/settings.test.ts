@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PackhouseError } from './errors.js';
@@ -49,6 +52,31 @@ describe('loadSettings', () => {
       expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
     );
     expect(refusal({ DATABASE_URL, ADMIN_TOKEN: 'hunter2' }).message).not.toContain('hunter2');
+  });
+
+  it('reads a value from the file that NAME_FILE names', () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'settings-')), 'database-url');
+    writeFileSync(file, `${DATABASE_URL}\n`, { mode: 0o600 });
+    expect(loadSettings(schema, { DATABASE_URL_FILE: file, DATABASE_URL: '' }).DATABASE_URL).toBe(
+      DATABASE_URL,
+    );
+    writeFileSync(file, 'hunter2');
+    expect(refusal({ DATABASE_URL, PORT_FILE: file }).message).toContain(
+      'PORT: got a value that is not shown',
+    );
+    expect(refusal({ DATABASE_URL_FILE: file, DATABASE_URL }).message).toContain(
+      'DATABASE_URL: it and DATABASE_URL_FILE are both set',
+    );
+    writeFileSync(file, '\n');
+    expect(refusal({ DATABASE_URL_FILE: file }).message).toContain(`the file ${file} is empty`);
+    const error = refusal({ DATABASE_URL_FILE: `${file}.none`, PORT: 'x' });
+    expect(error.message).toContain(`DATABASE_URL_FILE: the file ${file}.none cannot be read (ENOENT)`);
+    expect(error.data.variables).toEqual(['DATABASE_URL', 'PORT']);
+  });
+
+  it('takes a setting that is named so for itself', () => {
+    const named = z.object({ KEY: z.string().optional(), KEY_FILE: z.string() });
+    expect(loadSettings(named, { KEY_FILE: 'no-such-file' })).toEqual({ KEY_FILE: 'no-such-file' });
   });
 
   it('shortens a value that is a novel', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PackhouseError } from './errors.js';
 import { LOG_LEVELS, type LogLevel } from './observe/logger.js';
@@ -10,34 +11,63 @@ export type SettingsSchema = z.ZodObject<z.ZodRawShape>;
 /**
  * Reads the environment once into a frozen object.
  *
- * An empty variable counts as absent. Throws SETTINGS_INVALID, which lists all bad variables with their value
- * (without credentials) and the expected form.
+ * An empty variable counts as absent. `NAME_FILE` names a file with the value of `NAME`, for secrets that do not belong
+ * into an environment; both at once are refused. Throws SETTINGS_INVALID, which lists all bad variables with their
+ * value (without credentials) and the expected form.
  */
 export function loadSettings<S extends SettingsSchema>(
   schema: S,
   env: Record<string, string | undefined>,
 ): Readonly<z.infer<S>> {
   const seen: Record<string, string> = {};
+  const unread = new Map<string, string>();
   for (const name of Object.keys(schema.shape)) {
-    const value = env[name]?.trim();
-    if (value !== undefined && value !== '') seen[name] = value;
+    const { value, problem } = readVariable(env, name, !Object.hasOwn(schema.shape, `${name}_FILE`));
+    if (problem !== undefined) unread.set(name, problem);
+    else if (value !== '') seen[name] = value;
   }
   const parsed = schema.safeParse(seen);
-  if (parsed.success) return Object.freeze(parsed.data);
-  const bad = parsed.error.issues.map((issue) => {
+  if (parsed.success && unread.size === 0) return Object.freeze(parsed.data);
+  const issues = (parsed.error?.issues ?? []).filter(({ path }) => !unread.has(String(path[0])));
+  const bad = issues.map((issue) => {
     const name = String(issue.path[0] ?? '?');
     const field = schema.shape[name] as z.ZodType | undefined;
     const value = seen[name];
     if (field === undefined) return issue.message;
     const expected = getDescription(field) ?? issue.message;
-    return `${name}: ${seenValue(name, value)}, expected ${expected}`;
+    const secret = SECRET_NAME.test(name) || (env[name]?.trim() ?? '') === '';
+    return `${name}: ${seenValue(value, secret)}, expected ${expected}`;
   });
   throw new PackhouseError({
     code: 'SETTINGS_INVALID',
-    message: `The environment is not usable: ${bad.join('; ')}.`,
+    message: `The environment is not usable: ${[...unread.values(), ...bad].join('; ')}.`,
     hint: 'Every variable is described in .env.example.',
-    data: { variables: parsed.error.issues.map((issue) => String(issue.path[0] ?? '?')) },
+    data: { variables: [...unread.keys(), ...issues.map((issue) => String(issue.path[0] ?? '?'))] },
   });
+}
+
+/** The value of a variable, or of the file that `NAME_FILE` names, trimmed; or why it is not known. */
+function readVariable(
+  env: Record<string, string | undefined>,
+  name: string,
+  mayBeFile: boolean,
+): { value: string; problem?: string } {
+  const value = env[name]?.trim() ?? '';
+  const file = `${name}_FILE`;
+  const path = mayBeFile ? (env[file]?.trim() ?? '') : '';
+  if (path === '') return { value };
+  if (value !== '') return { value, problem: `${name}: it and ${file} are both set, expected one of them` };
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    if (text !== '') return { value: text };
+    return { value, problem: `${file}: the file ${path} is empty, expected the value of ${name}` };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return {
+      value,
+      problem: `${file}: the file ${path} cannot be read (${code}), expected the value of ${name}`,
+    };
+  }
 }
 
 /** The description of a field, also inside a default or an optional. */
@@ -47,13 +77,13 @@ function getDescription(field: z.core.$ZodType): string | undefined {
   return own ?? (innerType === undefined ? undefined : getDescription(innerType));
 }
 
-/** Values of these variables are never shown, even if invalid. */
+/** Values of these variables, and of files, are never shown, even if invalid. */
 const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|CREDENTIAL/i;
 const MAX_SHOWN = 120;
 
-function seenValue(name: string, value: string | undefined): string {
+function seenValue(value: string | undefined, secret: boolean): string {
   if (value === undefined) return 'it is not set';
-  if (SECRET_NAME.test(name)) return 'got a value that is not shown';
+  if (secret) return 'got a value that is not shown';
   const safe = redact(value);
   return `got "${safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN)}…` : safe}"`;
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { listSigningKeys } from '@packhouse/operations';
 import { rotateSigningKey } from '@packhouse/pipeline';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
+import { namesDatabase, withDatabase } from '../installation/connect.js';
 import { DATA_DIRECTORY, runningDatabaseUrl } from '../installation/data-directory.js';
 import { operate } from '../installation/operate.js';
 import { addCommand, addPlacedCommand, type Place, withDataDir } from '../terminal/command.js';
@@ -60,7 +60,7 @@ export function addManifestCommand(program: Command, io: CliIo): void {
 function keyFile(io: CliIo, { keyFile: given, dataDir }: RotateOptions): string {
   const named = given ?? (io.env.SIGNING_KEY_FILE || undefined);
   if (named !== undefined) return path.resolve(io.cwd, named);
-  const local = !io.env.DATABASE_URL && runningDatabaseUrl(io.cwd, dataDir) !== undefined;
+  const local = !namesDatabase(io) && runningDatabaseUrl(io.cwd, dataDir) !== undefined;
   return path.resolve(io.cwd, local ? (dataDir ?? DATA_DIRECTORY) : '.', 'signing-key.pem');
 }
 

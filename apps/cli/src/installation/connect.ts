@@ -35,11 +35,15 @@ export function commandContext(io: CliIo): Context {
   };
 }
 
+/** Whether the environment names a database, by its address or the file with it. */
+export function namesDatabase({ env }: Pick<CliIo, 'env'>): boolean {
+  return Boolean(env.DATABASE_URL || env.DATABASE_URL_FILE);
+}
+
 /** DATABASE_URL, else the address of the `packhouse local` that runs on this data folder. */
 export function databaseUrl(io: CliIo, dataDir?: string): string {
   const env = { ...io.env };
-  // An empty variable counts as absent.
-  env.DATABASE_URL ||= runningDatabaseUrl(io.cwd, dataDir);
+  if (!namesDatabase(io)) env.DATABASE_URL = runningDatabaseUrl(io.cwd, dataDir);
   return loadSettings(databaseSettings, env).DATABASE_URL;
 }
 

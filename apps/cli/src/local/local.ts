@@ -5,7 +5,7 @@ import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { createRates, describeTrial, openSigners } from '@packhouse/pipeline';
 import { describeError } from '@packhouse/runtime';
-import { commandContext } from '../installation/connect.js';
+import { commandContext, namesDatabase } from '../installation/connect.js';
 import { DATA_DIRECTORY, openDataDirectory } from '../installation/data-directory.js';
 import { operatorName } from '../installation/operator.js';
 import type { CliIo } from '../terminal/io.js';
@@ -94,7 +94,7 @@ async function run(
     await watch.poll();
     return localApiKey(database, directory.in('api-key'));
   });
-  const embedded = (io.env.DATABASE_URL ?? '') === '';
+  const embedded = !namesDatabase(io);
   const staging = await stagingLimit({ env: io.env, directory: embedded ? directory.path : null });
   if (staging.line !== null) reporter.log(staging.line);
   reporter.step('Starting gateway, ingester and packer …');

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { type LocalPostgres, startPostgres } from '@packhouse/local';
 import { describeError, type ErrorCode, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { databaseUrl, namesDatabase } from '../installation/connect.js';
 import { formatBytes } from '../terminal/format.js';
 import type { LocalRun } from './local-run.js';
 
@@ -36,8 +37,8 @@ interface OpenPostgres {
 export async function openPostgres(run: LocalRun): Promise<OpenPostgres> {
   const { io, context, directory, reporter, onClose } = run;
   const never = new Promise<never>(() => undefined);
-  if (io.env.DATABASE_URL) {
-    return { url: io.env.DATABASE_URL, failed: never, steadily: (step) => step() };
+  if (namesDatabase(io)) {
+    return { url: databaseUrl(io), failed: never, steadily: (step) => step() };
   }
   reporter.step('Starting Postgres …');
   let closing = false;

@@ -12,7 +12,13 @@ export function startPart({ io, directory, reporter }: LocalRun, part: Part): Su
   const { name } = part;
   const child = supervise({
     ...part,
-    env: () => ({ ...io.env, OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'), ...part.env() }),
+    env: () => ({
+      ...io.env,
+      OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
+      // Parts get the address itself.
+      DATABASE_URL_FILE: '',
+      ...part.env(),
+    }),
     logFile: directory.in('logs', `${name}.log`),
     onMessage(_, message) {
       if (message.type === 'problem') reporter.problem(name, message.message, message.code);
