@@ -84,6 +84,7 @@ describe('every command', () => {
       'pull',
       'verify',
       'migrate',
+      'install',
       'gateway',
       'ingester',
       'packer',

@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   pull: async () => (await import('./commands/pull/pull.js')).addPullCommand,
   verify: async () => (await import('./commands/verify/verify.js')).addVerifyCommand,
   migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
+  install: async () => (await import('./commands/install/install.js')).addInstallCommand,
   gateway: processes,
   ingester: processes,
   packer: processes,
