@@ -5,7 +5,7 @@ export interface SystemdFile {
 }
 
 /** What units run: the Node of this process, and the main.js of this program. */
-export interface Program {
+interface Program {
   node: string;
   main: string;
   version: string;
