@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { isPackhouseError } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { filterFits, filterOfBundle } from './bundle-filter.js';
 import { deflatePiece } from './deflate/deflate-piece.js';
+import { readFilter } from './filter/filter-file.js';
 import { filterItem } from './filter/filter-items.js';
+import { distinctDigests, toDigests } from './filter/item-digests.js';
+import { buildItemSet, mayHold } from './filter/item-set.js';
 import { scanItems } from './filter/scan-items.js';
-import { buildSkipFilter, filterOfDigests, mayContain } from './filter/skip-filter.js';
 import { type Fragment, toFragment } from './layout/fragment.js';
 import { MEMBER_HEAD_BYTES, SEPARATOR_BYTES } from './layout/member-frame.js';
+import { readBundle } from './read-bundle.js';
 import { spliceMember } from './splice-member.js';
 
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
@@ -26,12 +30,15 @@ async function getBundle(kind: 'logs' | 'transactions' | 'traces', ...records: u
   return { kind, fragments, bytes: Buffer.concat(chunks) };
 }
 
-/** Whether the bundle's filter is exactly that of these items. */
+/** Whether the bundle's filter, of one part, is exactly that of these items. */
 async function expectItems(
   bundle: Awaited<ReturnType<typeof getBundle>>,
   items: Uint8Array[],
 ): Promise<void> {
-  expect(await filterOfBundle(bundle)).toEqual(buildSkipFilter(items));
+  const { parts } = readFilter(await filterOfBundle(bundle), 100);
+  expect(parts).toHaveLength(1);
+  const { columns, ...rest } = buildItemSet([toDigests(items)]);
+  expect(parts[0]?.items).toEqual({ ...rest, columns: Buffer.from(columns) });
 }
 
 describe('the filter of a bundle', () => {
@@ -107,37 +114,61 @@ describe('the filter of a bundle', () => {
     const filter = await filterOfBundle(one);
     expect(await filterFits(filter, one)).toBe(true);
     expect(await filterFits(filter, other)).toBe(false);
-    expect(mayContain(filter, filterItem(address(1).toUpperCase().replace('X', 'x')))).toBe(true);
+    expect(await filterFits(filter.subarray(1), one)).toBe(false);
+    const item = toDigests([filterItem(address(1).toUpperCase().replace('X', 'x'))]);
+    const [part] = readFilter(filter, 100).parts;
+    expect(part && mayHold(part.items, distinctDigests([item]))).toBe(true);
   });
 
   it('is made of known items without a look at their fragments, and of those that are not known in them', async () => {
     const logs = [1, 2].map((n) => [{ address: address(n), topics: [topic(n)] }]);
     const bundle = await getBundle('logs', ...logs);
     const known = logs.map((record) =>
-      Buffer.from(scanItems('logs', Buffer.from(JSON.stringify(record)), 0) ?? ''),
+      Buffer.from(scanItems('logs', Buffer.from(JSON.stringify(record))) ?? ''),
     );
-    const filter = await filterOfBundle(bundle);
+    const itemsOf = async (bytes: Buffer, items: (Buffer | null)[]) =>
+      readFilter(await filterOfBundle({ ...bundle, bytes }, { items }), 100).parts.map((part) => part.items);
+    const found = await itemsOf(bundle.bytes, []);
     const [first, second] = bundle.fragments as [Fragment, Fragment];
     const broken = Buffer.from(bundle.bytes);
     broken.fill(0xff, MEMBER_HEAD_BYTES, MEMBER_HEAD_BYTES + first.byteLength);
     const halfKnown = [known[0] as Buffer, null];
-    expect(await filterOfBundle({ ...bundle, bytes: broken }, { items: halfKnown })).toEqual(filter);
+    expect(await itemsOf(broken, halfKnown)).toEqual(found);
     const at = MEMBER_HEAD_BYTES + first.byteLength + SEPARATOR_BYTES;
     broken.fill(0xff, at, at + second.byteLength);
-    expect(await filterOfBundle({ ...bundle, bytes: broken }, { items: known })).toEqual(filter);
+    expect(await itemsOf(broken, known)).toEqual(found);
     await expect(filterOfBundle({ ...bundle, bytes: broken }, { items: halfKnown })).rejects.toThrow();
   });
 
-  it('is made by the next seed, from the file, where the items known by the first one contradict each other', async () => {
-    const record = Array.from({ length: 100 }, (_, n) => ({ author: address(61_500 + n) }));
-    const traces = record.map((action) => ({ action }));
-    const bundle = await getBundle('traces', traces);
-    const known = scanItems('traces', Buffer.from(JSON.stringify(traces)), 0);
-    expect(filterOfDigests([known as Uint8Array], 0)).toBe(null);
-    const filter = await filterOfBundle(bundle, { items: [known] });
-    expect(filter[5]).toBe(1);
-    expect(filter).toEqual(buildSkipFilter(record.map(({ author }) => filterItem(author))));
-    expect(await filterFits(filter, bundle)).toBe(true);
+  it('has parts of at least 16 KiB, which are read by themselves', async () => {
+    const noise = (n: number): string => createHash('shake256', { outputLength: 6_000 }).update(`${n}`).digest('hex');
+    const records = Array.from({ length: 9 }, (_, n) => [
+      { address: address(n % 5), topics: [topic(n)], data: `0x${noise(n)}` },
+    ]);
+    const bundle = await getBundle('logs', ...records);
+    const { parts } = readFilter(await filterOfBundle(bundle), 100);
+    expect(parts.map(({ firstBlock, lastBlock }) => [firstBlock, lastBlock])).toEqual([
+      [100, 102],
+      [103, 105],
+      [106, 108],
+    ]);
+    for (const { start, sha256, items, ...part } of parts) {
+      const body = bundle.bytes.subarray(start, start + part.byteLength);
+      expect(createHash('sha256').update(body).digest()).toEqual(sha256);
+      const own = records.slice(part.firstBlock - 100, part.lastBlock - 99);
+      const alone = await readBundle(Buffer.concat(spliceMember([part], [body]).chunks));
+      expect(JSON.parse(alone.text.toString())).toEqual(own);
+      const has = records.map((_, n) => mayHold(items, distinctDigests([toDigests([filterItem(topic(n))])])));
+      expect(has).toEqual(records.map((record) => own.includes(record)));
+    }
+    expect(await filterFits(await filterOfBundle(bundle), bundle)).toBe(true);
+  });
+
+  it('fits no bundle of the same items in other bytes', async () => {
+    const logs = [{ address: address(1), topics: [] }];
+    const [one, other] = [await getBundle('logs', logs, []), await getBundle('logs', logs, [], [])];
+    expect(await filterFits(await filterOfBundle(one), other)).toBe(false);
+    expect(await filterFits(await filterOfBundle(other), one)).toBe(false);
   });
 
   it('is refused for records that are no logs, and for bytes of another bundle', async () => {

@@ -1,11 +1,15 @@
+import { hash } from 'node:crypto';
 import type { Kind } from '@packhouse/chain';
-import { withTimes } from './filter/block-times.js';
+import { isPackhouseError } from '@packhouse/runtime';
+import { encodeTimes } from './filter/block-times.js';
+import { type BundleFilter, encodeFilter, type FilteredPart, readFilter } from './filter/filter-file.js';
 import { createItemCollector, hasFilter } from './filter/filter-items.js';
-import { FIRST_SEED, toDigests } from './filter/item-digests.js';
+import { distinctDigests, toDigests } from './filter/item-digests.js';
+import { buildItemSet, mayHold, OPEN_SET } from './filter/item-set.js';
 import { scanItems } from './filter/scan-items.js';
-import { filterOfDigests, getSeed, isOpen, mayContainAll, openFilter, SEEDS } from './filter/skip-filter.js';
 import { bundleInvalid, type FragmentInfo } from './layout/fragment.js';
 import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './layout/member-frame.js';
+import { groupParts, joinFragments } from './layout/parts.js';
 import { streamElements } from './read-bundle.js';
 import { readFragmentText } from './read-fragments.js';
 import { spliceMember } from './splice-member.js';
@@ -28,63 +32,81 @@ interface Known {
   times?: readonly number[] | null;
 }
 
-/** The filter of a bundle (see docs/formats.md). One of a kind without items has the times alone. Throws BUNDLE_INVALID. */
-export async function filterOfBundle(bundle: FilteredBundle, known: Known = {}): Promise<Uint8Array> {
+/** The filter of a bundle (see docs/formats.md): an object. Throws BUNDLE_INVALID. */
+export async function filterOfBundle(bundle: FilteredBundle, known: Known = {}): Promise<Buffer> {
   const { items = [], times = null } = known;
-  const filter = hasFilter(bundle.kind) ? await filterOfItems(bundle, items) : openFilter();
-  return times === null ? filter : withTimes(filter, times);
-}
-
-async function filterOfItems(
-  bundle: FilteredBundle,
-  known: readonly (Uint8Array | null)[],
-): Promise<Uint8Array> {
-  for (let seed = FIRST_SEED; seed < SEEDS; seed += 1) {
-    const filter = filterOfDigests(await digestsIn(bundle, seed, seed === FIRST_SEED ? known : []), seed);
-    if (filter !== null) return filter;
+  const filtered = hasFilter(bundle.kind);
+  const parts: FilteredPart[] = [];
+  for await (const { digests, ...part } of readParts(bundle, items)) {
+    parts.push({ ...part, items: filtered ? buildItemSet(digests) : OPEN_SET });
   }
-  throw new Error(`no seed gives a filter of the ${bundle.bytes.length} bytes of a bundle`);
+  return encodeFilter(parts, encodeTimes(times ?? []));
 }
 
-/** Whether a filter contains every item of a bundle, as the one that was made for it does. Throws BUNDLE_INVALID. */
+/** Whether a filter describes a bundle: its parts are those of the file, and hold every item. Throws BUNDLE_INVALID. */
 export async function filterFits(filter: Uint8Array, bundle: FilteredBundle): Promise<boolean> {
-  const seed = getSeed(filter);
-  return isOpen(filter) || mayContainAll(filter, await digestsIn(bundle, seed, []));
+  const filtered = readIfValid(filter, bundle)?.parts ?? [];
+  let nth = 0;
+  for await (const { digests, sha256, ...part } of readParts(bundle, [])) {
+    const own = filtered[nth++];
+    const same = own !== undefined && own.sha256.equals(sha256) && own.lastBlock === part.lastBlock;
+    const alike = same && own.byteLength === part.byteLength && own.rawLength === part.rawLength;
+    if (!alike || own.crc32 !== part.crc32 || !mayHold(own.items, distinctDigests(digests))) return false;
+  }
+  return nth === filtered.length;
 }
 
-/** The digests of the items of each fragment, by a seed. */
-async function digestsIn(
+function readIfValid(filter: Uint8Array, { fragments }: FilteredBundle): BundleFilter | null {
+  try {
+    return readFilter(filter, fragments[0]?.firstBlock ?? 0);
+  } catch (error) {
+    if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
+    throw error;
+  }
+}
+
+interface Part extends FragmentInfo {
+  sha256: Buffer;
+  /** The digests of the items of its fragments; none of a kind without items. */
+  digests: Uint8Array[];
+}
+
+/** The parts of a bundle, with digests that are known or found in the text of its fragments. */
+async function* readParts(
   { kind, fragments, bytes }: FilteredBundle,
-  seed: number,
   known: readonly (Uint8Array | null)[],
-): Promise<Uint8Array[]> {
+): AsyncGenerator<Part> {
   if (bytes.length !== memberFrame(fragments).byteLength) {
     throw bundleInvalid(`A bundle of ${bytes.length} bytes is not the one of its fragment table.`);
   }
-  const lists: Uint8Array[] = [];
-  let position = MEMBER_HEAD_BYTES;
-  for (const [index, fragment] of fragments.entries()) {
-    const body = bytes.subarray(position, position + fragment.byteLength);
-    position += fragment.byteLength + SEPARATOR_BYTES;
-    lists.push(known[index] ?? (await digestsInFragment(kind, fragment, body, seed)));
+  let [position, index] = [MEMBER_HEAD_BYTES, 0];
+  for (const run of groupParts(fragments)) {
+    const part = joinFragments(run);
+    const sha256 = hash('sha256', bytes.subarray(position, position + part.byteLength), 'buffer');
+    const digests: Uint8Array[] = [];
+    for (const fragment of run) {
+      const body = bytes.subarray(position, position + fragment.byteLength);
+      position += fragment.byteLength + SEPARATOR_BYTES;
+      const own = known[index++];
+      if (hasFilter(kind)) digests.push(own ?? (await digestsInFragment(kind, fragment, body)));
+    }
+    yield { ...part, sha256, digests };
   }
-  return lists;
 }
 
 async function digestsInFragment(
   kind: Kind,
   fragment: FragmentInfo,
   body: Buffer,
-  seed: number,
 ): Promise<Uint8Array> {
   if (fragment.firstBlock === fragment.lastBlock && fragment.rawLength > LARGE_BYTES) {
     const collector = await createItemCollector(kind);
     for await (const element of streamElements(getPieces(fragment, body))) collector.add(parse(element));
-    return toDigests(collector.items(), seed);
+    return toDigests(collector.items());
   }
   // Whole, not cut into its records first: that would cost as much as parsing.
   const text = await readFragmentText({ fragment, body });
-  const scanned = scanItems(kind, text, seed);
+  const scanned = scanItems(kind, text);
   if (scanned !== null) return scanned;
   const collector = await createItemCollector(kind);
   const records = parse(Buffer.concat([Buffer.from('['), text, Buffer.from(']')])) as unknown[];
@@ -95,7 +117,7 @@ async function digestsInFragment(
     if (!Array.isArray(record)) throw bundleInvalid(`A record of ${kind} is no array.`);
     for (const element of record) collector.add(element);
   }
-  return toDigests(collector.items(), seed);
+  return toDigests(collector.items());
 }
 
 async function* getPieces(fragment: FragmentInfo, body: Buffer): AsyncGenerator<Buffer> {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Kind } from '@packhouse/chain';
 import { type DeflateKernel, openDeflateKernel } from '@packhouse/kernels';
 import type { Context, ThreadOptions } from '@packhouse/runtime';
-import { FIRST_SEED } from '../filter/item-digests.js';
+import { ITEM_SEED } from '../filter/item-digests.js';
 import type { Piece } from '../layout/fragment.js';
 import { type Deflate, deflatePiece, joinPieces } from './deflate-piece.js';
 import { createDeflateThreads } from './deflate-threads.js';
@@ -73,7 +73,7 @@ export function createDeflater({
   const deflateHere = (text: Buffer, kind?: Kind): Piece => {
     kernel.take(text);
     const body = Buffer.from(kernel.deflate().buffer);
-    const items = kind === undefined ? null : kernel.items(kind, FIRST_SEED);
+    const items = kind === undefined ? null : kernel.items(kind, ITEM_SEED);
     const found = items === null ? undefined : Buffer.from(items.buffer);
     return { body, rawLength: text.length, crc32: crc32(text), items: found };
   };

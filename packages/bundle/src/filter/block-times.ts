@@ -1,8 +1,7 @@
 import { bundleInvalid } from '../layout/fragment.js';
-import { getTail, openFilter, withTail } from './skip-filter.js';
 
-/** A filter that also has the times of the bundle's blocks, in seconds since 1970. */
-export function withTimes(filter: Uint8Array, times: readonly number[]): Uint8Array {
+/** The times of a bundle's blocks, in seconds since 1970, as a filter has them. */
+export function encodeTimes(times: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let before = 0;
   for (const time of times) {
@@ -16,17 +15,11 @@ export function withTimes(filter: Uint8Array, times: readonly number[]): Uint8Ar
     bytes.push(rest);
     before = time;
   }
-  return withTail(filter, Uint8Array.from(bytes));
-}
-
-/** A filter with the times of another alone: small enough to keep many. Throws BUNDLE_INVALID. */
-export function timesAlone(filter: Uint8Array): Uint8Array {
-  return withTail(openFilter(), getTail(filter));
+  return Uint8Array.from(bytes);
 }
 
 /** The times of a bundle's blocks, in seconds since 1970; null if its filter has none. Throws BUNDLE_INVALID. */
-export function readTimes(filter: Uint8Array, blocks: number): number[] | null {
-  const bytes = getTail(filter);
+export function readTimes(bytes: Uint8Array, blocks: number): number[] | null {
   if (bytes.length === 0) return null;
   const times: number[] = [];
   let time = 0;

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import { DIGEST_BYTES } from '@packhouse/kernels';
 
 /*
- * What a filter keeps of an item: the first 10 bytes of SHA-256 of a seed and the item. Lists of such digests are bytes,
- * one behind the other.
+ * What a filter keeps of an item: the first 10 bytes of SHA-256 of a zero byte and the item. Lists of such digests are
+ * bytes, one behind the other.
  */
 
-/** The seed of digests that are kept with fragments: it makes nearly all filters. */
-export const FIRST_SEED = 0;
+/** The byte before each item. */
+export const ITEM_SEED = 0;
 
-/** The digests of items by a seed, 0 to 255. */
-export function toDigests(items: Iterable<Uint8Array>, seed: number): Buffer {
+/** The digests of items. */
+export function toDigests(items: Iterable<Uint8Array>): Buffer {
   const digests: Buffer[] = [];
   for (const item of items) {
     const seeded = Buffer.allocUnsafe(item.length + 1);
-    seeded[0] = seed;
+    seeded[0] = ITEM_SEED;
     seeded.set(item, 1);
     digests.push(hash('sha256', seeded, 'buffer').subarray(0, DIGEST_BYTES));
   }

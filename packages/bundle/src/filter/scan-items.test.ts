@@ -18,13 +18,12 @@ function sorted(digests: Uint8Array | null): string[] | null {
   return (hex.match(new RegExp(`.{${2 * DIGEST_BYTES}}`, 'g')) ?? []).sort();
 }
 
-const scan = (kind: Kind, text: string, seed = 0) =>
-  sorted(scanItems(kind, Buffer.from(text, 'latin1'), seed));
+const scan = (kind: Kind, text: string) => sorted(scanItems(kind, Buffer.from(text, 'latin1')));
 
-async function parsed(kind: Kind, elements: readonly unknown[], seed = 0) {
+async function parsed(kind: Kind, elements: readonly unknown[]) {
   const collector = await createItemCollector(kind);
   for (const element of elements) collector.add(element);
-  return sorted(toDigests(collector.items(), seed));
+  return sorted(toDigests(collector.items()));
 }
 
 afterEach(() => {
@@ -96,11 +95,11 @@ describe('in any records', () => {
     ['logs', log],
     ['transactions', transaction],
     ['traces', trace],
-  ])('finds of %s what parsing finds, by any seed', async (kind, element) => {
+  ])('finds of %s what parsing finds', async (kind, element) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(element, { maxLength: 8 })), fc.nat(255), async (records, seed) => {
+      fc.asyncProperty(fc.array(fc.array(element, { maxLength: 8 })), async (records) => {
         const text = records.map((record) => JSON.stringify(record)).join();
-        expect(scan(kind, text, seed)).toEqual(await parsed(kind, records.flat(), seed));
+        expect(scan(kind, text)).toEqual(await parsed(kind, records.flat()));
       }),
     );
   });
