@@ -141,7 +141,8 @@ describe('the filter of a bundle', () => {
   });
 
   it('has parts of at least 16 KiB, which are read by themselves', async () => {
-    const noise = (n: number): string => createHash('shake256', { outputLength: 6_000 }).update(`${n}`).digest('hex');
+    const noise = (n: number): string =>
+      createHash('shake256', { outputLength: 6_000 }).update(`${n}`).digest('hex');
     const records = Array.from({ length: 9 }, (_, n) => [
       { address: address(n % 5), topics: [topic(n)], data: `0x${noise(n)}` },
     ]);

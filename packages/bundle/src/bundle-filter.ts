@@ -49,11 +49,15 @@ export async function filterFits(filter: Uint8Array, bundle: FilteredBundle): Pr
   let nth = 0;
   for await (const { digests, sha256, ...part } of readParts(bundle, [])) {
     const own = filtered[nth++];
-    const same = own !== undefined && own.sha256.equals(sha256) && own.lastBlock === part.lastBlock;
-    const alike = same && own.byteLength === part.byteLength && own.rawLength === part.rawLength;
-    if (!alike || own.crc32 !== part.crc32 || !mayHold(own.items, distinctDigests(digests))) return false;
+    if (own === undefined || !isSamePart(own, { ...part, sha256 })) return false;
+    if (!mayHold(own.items, distinctDigests(digests))) return false;
   }
   return nth === filtered.length;
+}
+
+function isSamePart(one: Omit<Part, 'digests'>, other: Omit<Part, 'digests'>): boolean {
+  const numbers = ['firstBlock', 'lastBlock', 'byteLength', 'rawLength', 'crc32'] as const;
+  return numbers.every((name) => one[name] === other[name]) && one.sha256.equals(other.sha256);
 }
 
 function readIfValid(filter: Uint8Array, { fragments }: FilteredBundle): BundleFilter | null {
@@ -94,11 +98,7 @@ async function* readParts(
   }
 }
 
-async function digestsInFragment(
-  kind: Kind,
-  fragment: FragmentInfo,
-  body: Buffer,
-): Promise<Uint8Array> {
+async function digestsInFragment(kind: Kind, fragment: FragmentInfo, body: Buffer): Promise<Uint8Array> {
   if (fragment.firstBlock === fragment.lastBlock && fragment.rawLength > LARGE_BYTES) {
     const collector = await createItemCollector(kind);
     for await (const element of streamElements(getPieces(fragment, body))) collector.add(parse(element));

@@ -1,7 +1,6 @@
-import { buildSkipFilter, withTimes } from '@packhouse/bundle';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makePullFolder, type PullFolder } from './testing/open-folder.js';
-import { serveFilters } from './testing/serve-filters.js';
+import { makeFilter, serveFilters } from './testing/serve-filters.js';
 import { refuse, startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 const GENESIS = Date.UTC(2020, 0, 1) / 1_000;
@@ -13,7 +12,7 @@ beforeEach(async () => {
   for (let start = 100; start < 400; start += 10) {
     gateway.publish(start, start + 9);
     const times = Array.from({ length: 10 }, (_, i) => GENESIS + 12 * (start + i));
-    filters.set(start, withTimes(buildSkipFilter([]), times));
+    filters.set(start, await makeFilter({ firstBlock: start, lastBlock: start + 9 }, [], times));
   }
   serveFilters(gateway, filters);
   folder = await makePullFolder();

@@ -1,4 +1,4 @@
-import { readTimes, skipFilterBytes } from '@packhouse/bundle';
+import { filterBytes, readFilter, readTimes } from '@packhouse/bundle';
 import { type BlockRange, type Kind, toQuantity } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from './http.js';
@@ -49,7 +49,7 @@ export function blockDates(
     if (own !== undefined) return own * 1_000;
     const range = { kind, firstBlock: block, lastBlock: block };
     for await (const { firstBlock, lastBlock, object } of listFilters({ address, http }, range, signal)) {
-      const seconds = object === null ? null : timesIn(object, lastBlock - firstBlock + 1);
+      const seconds = object === null ? null : timesIn(object, { firstBlock, lastBlock });
       if (seconds !== null) times = { firstBlock, seconds };
       break;
     }
@@ -91,9 +91,10 @@ export function blockDates(
 }
 
 /** The times of a file's blocks by its filter; null if it has none that can be read. */
-function timesIn(object: Uint8Array, blocks: number): readonly number[] | null {
+function timesIn(object: Uint8Array, { firstBlock, lastBlock }: BlockRange): readonly number[] | null {
   try {
-    return readTimes(object.subarray(0, skipFilterBytes(object)), blocks);
+    const { times } = readFilter(object.subarray(0, filterBytes(object)), firstBlock);
+    return readTimes(times, lastBlock - firstBlock + 1);
   } catch (error) {
     if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
     throw error;

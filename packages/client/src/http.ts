@@ -21,8 +21,10 @@ interface HttpOptions {
   sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** An answer of status 200. */
+/** An answer of status 200, or 206 if a range was asked for. */
 export interface Answer {
+  /** The position of the first byte of a range; null: it is whole. */
+  start: number | null;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Readable;
 }
@@ -30,6 +32,8 @@ export interface Answer {
 interface Asked {
   /** Sent with the key as `Authorization: Bearer`, and led on to the object store, without it; addresses under the base have the key in their path. */
   bearer?: boolean;
+  /** Inclusive positions; the answer may be whole nevertheless. */
+  range?: { start: number; end: number };
   /** JSON-RPC: the body of a POST. */
   post?: string;
   signal?: AbortSignal | undefined;
@@ -113,11 +117,13 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
         ...(asked.bearer === true ? {} : { 'accept-encoding': 'br, gzip' }),
         ...(asked.bearer === true && leads === 0 ? { authorization: `Bearer ${apiKey}` } : {}),
         ...(asked.post === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(asked.range === undefined ? {} : { range: `bytes=${asked.range.start}-${asked.range.end}` }),
       },
     });
     try {
-      if (statusCode === 200)
-        return await read({ headers, body: decoded(body, headers['content-encoding']) });
+      const start = statusCode === 206 ? getStart(headers['content-range'], asked) : null;
+      if (statusCode === 200 || start !== null)
+        return await read({ headers, start, body: decoded(body, headers['content-encoding']) });
       if (asked.bearer === true && REDIRECTIONS.has(statusCode) && leads < MAX_LEADS) {
         return await once(ledTo(url, headers.location), read, asked, leads + 1);
       }
@@ -162,6 +168,12 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
     },
     close: () => dispatcher.close(),
   };
+}
+
+/** Where the range of an answer begins; null if it is none that was asked for. */
+function getStart(header: string | string[] | undefined, { range }: Asked): number | null {
+  const [, start] = /^bytes (\d{1,15})-\d{1,15}\//.exec(String(header)) ?? [];
+  return range !== undefined && Number(start) === range.start ? range.start : null;
 }
 
 /** What a body is without its coding. */
@@ -260,7 +272,8 @@ function storeRefusal(
     message: `${shownUrl(url)} could not be downloaded: the object store, to which the gateway leads, answered with the status ${status}.`,
     hint: 'Check that the address can be reached from here, and the clock of the gateway.',
     data: { status, retryAfterMs: getRetryAfter(retryAfter) },
-    retryable: true,
+    // It has another file than the one that the range is of.
+    retryable: status !== 416,
   });
 }
 

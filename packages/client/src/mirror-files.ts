@@ -3,6 +3,8 @@ import type { BlockRange } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
 import { type Different, downloadFile, getPart, hashOfFile } from './download-file.js';
+import { downloadParts, type PartBundle } from './download-parts.js';
+import { unpackParts } from './filters/file-parts.js';
 import type { Http } from './http.js';
 import { getTarget, type Mirror, type MirrorPlan } from './mirror.js';
 
@@ -19,6 +21,8 @@ export type MirrorFile = {
   entry: SealedEntry;
 } /** `skipped`: it is not there, and the plan leaves it out. */ & (
   | { state: 'present' | 'downloaded' | 'skipped' }
+  /** `partial`: it is not there, and these are the parts of it that the plan asks for. */
+  | { state: 'partial'; parts: PartBundle[] }
   /** The gateway sends other bytes than the manifest says, or no file: a sentence. */
   | { state: 'faulty'; fault: string }
 );
@@ -52,6 +56,7 @@ export async function* mirrorFiles(
         ? getFile(mirror, row).then((each) => ({ ...each, state: 'skipped' as const }))
         : obtain(mirror, row, {
             present: plan.present[at] === 1 && !plan.check,
+            parts: plan.parts?.get(at),
             toLink,
             refresh,
             onBytes,
@@ -82,6 +87,8 @@ export function faultyFile({ range, fault }: Extract<MirrorFile, { state: 'fault
 
 interface Obtain {
   present: boolean;
+  /** Of `packParts`: what is loaded; absent: the file. */
+  parts: Buffer | undefined;
   toLink(range: BlockRange, signal: AbortSignal): Promise<string>;
   refresh(): Promise<void>;
   onBytes(bytes: number): void;
@@ -108,10 +115,10 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
     return { ...file, state: 'present' };
   }
   for (let again = false; ; again = true) {
-    const fault = await tryOnce(options.http, file, how);
-    if (fault === null) {
-      await done.add(entry.sequence, path);
-      return { ...file, state: 'downloaded' };
+    const got = await tryOnce(options.http, file, how);
+    if (typeof got !== 'string') {
+      if (got.state === 'downloaded') await done.add(entry.sequence, path);
+      return { ...file, ...got };
     }
     if (!again) {
       // Perhaps the bundle was replaced after the manifest was read.
@@ -121,7 +128,7 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
         .find((each) => manifest.rows.at(each).firstBlock === range.firstBlock);
       if (newest !== undefined && newest !== row) {
         await rm(getPart(path), { force: true });
-        return obtain(mirror, newest, { ...how, present: false });
+        return obtain(mirror, newest, { ...how, present: false, parts: undefined });
       }
       continue;
     }
@@ -129,24 +136,32 @@ async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorF
       () => ` What came is kept as ${path}.damaged.`,
       () => '',
     );
-    return { ...file, state: 'faulty', fault: `${fault}${kept}` };
+    return { ...file, state: 'faulty', fault: `${got}${kept}` };
   }
 }
 
-/** Downloads a file; a sentence if something else came, or if there is no such file. */
+type Got = { state: 'downloaded' } | { state: 'partial'; parts: PartBundle[] };
+
+/** Downloads a file, or parts of it; a sentence if something else came, or if there is no such file. */
 async function tryOnce(
   http: Http,
   { range, path, entry }: { range: BlockRange; path: string; entry: SealedEntry },
-  { toLink, onBytes, signal }: Obtain,
-): Promise<string | null> {
+  { parts, toLink, onBytes, signal }: Obtain,
+): Promise<Got | string> {
   try {
     const url = await toLink(range, signal);
+    if (parts !== undefined) {
+      const got = await downloadParts({ http, url, parts: unpackParts(parts), onBytes, signal });
+      if (!('differs' in got)) return { state: 'partial', parts: got };
+      const { firstBlock, lastBlock } = got.differs;
+      return `The gateway sends blocks ${firstBlock}-${lastBlock} of ${path} other than the signed filter says.`;
+    }
     const got = await downloadFile({ http, url, target: path, entry, onBytes, signal });
-    return got === null ? null : sentence(path, entry, got);
+    return got === null ? { state: 'downloaded' } : sentence(path, entry, got);
   } catch (error) {
     const status = isPackhouseError(error, 'DOWNLOAD_FAILED') ? error.data.status : undefined;
-    // This file is not there; others may be.
-    if (status === 404 || status === 410) return (error as PackhouseError).message;
+    // This file, or this range of it, is not there; others may be.
+    if (status === 404 || status === 410 || status === 416) return (error as PackhouseError).message;
     throw error;
   }
 }

@@ -74,7 +74,9 @@ export interface MirrorPlan {
   /** Whether each of them is left out, because it holds nothing that is wanted; absent: none is. */
   skip?: Uint8Array;
   skippedFiles?: number;
-  /** Filters with the times of blocks alone, by the first blocks of files, of those that were chosen by them. */
+  /** Of those files of which only parts are loaded, by their places in `rows`: the parts, for `unpackParts`. */
+  parts?: ReadonlyMap<number, Buffer>;
+  /** The times of blocks as filters have them, by the first blocks of files, of those that were chosen by filters. */
   times?: ReadonlyMap<number, Uint8Array>;
   /** Without those that are left out. */
   files: number;

@@ -23,8 +23,12 @@ describe('the object of a filter', () => {
     const object = encodeFilter(parts, times);
     const filter = readFilter(object, 10);
     expect(filter.parts.map(({ start }) => start)).toEqual([16, 16 + 1_010 + 6, 16 + 1_010 + 6 + 1_013 + 6]);
-    expect(filter.parts).toMatchObject(parts.map((each) => ({ ...each, items: { slots: each.items.slots } })));
-    expect(Buffer.from(filter.parts[0]?.items.columns ?? [])).toEqual(Buffer.from(parts[0]?.items.columns ?? []));
+    expect(filter.parts).toMatchObject(
+      parts.map((each) => ({ ...each, items: { slots: each.items.slots } })),
+    );
+    expect(Buffer.from(filter.parts[0]?.items.columns ?? [])).toEqual(
+      Buffer.from(parts[0]?.items.columns ?? []),
+    );
     expect(readTimes(filter.times, 3)).toEqual([5, 6, 7]);
     // A signature may stand behind it.
     expect(filterBytes(Buffer.concat([object, Buffer.alloc(72)]))).toBe(object.length);

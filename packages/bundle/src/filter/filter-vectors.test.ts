@@ -60,7 +60,9 @@ describe('docs/formats.md', () => {
       return shown.join(' ') || 'none';
     });
     expect(stdout.trim().split('\n')).toEqual(expected);
-    expect(expected.slice(0, 9).map((shown) => shown === 'none')).toEqual([1, 1, 1, 0, 1, 1, 0, 0, 0].map(Boolean));
+    expect(expected.slice(0, 9).map((shown) => shown === 'none')).toEqual(
+      [1, 1, 1, 0, 1, 1, 0, 0, 0].map(Boolean),
+    );
     expect(expected.filter((shown) => shown.includes(' ')).length).toBeGreaterThan(49);
   });
 });

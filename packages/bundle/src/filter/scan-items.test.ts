@@ -159,5 +159,5 @@ it('declines everything where Node has no WebAssembly', async () => {
   vi.stubGlobal('WebAssembly', undefined);
   vi.resetModules();
   const { scanItems: scanWithout } = await import('./scan-items.js');
-  expect(scanWithout('logs', Buffer.from('[]'), 0)).toBe(null);
+  expect(scanWithout('logs', Buffer.from('[]'))).toBe(null);
 });

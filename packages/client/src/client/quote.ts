@@ -2,7 +2,7 @@ import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { blockDates } from '../block-dates.js';
 import { type Hole, holesWithReasons } from '../coverage.js';
-import { filesWithout } from '../filters/choose-files.js';
+import { estimateLoads } from '../filters/choose-files.js';
 import type { Gateway } from '../http.js';
 import { listFiles } from '../list-files.js';
 import { holesIn } from '../manifest/bundle-rows.js';
@@ -17,7 +17,7 @@ export interface Quote {
   to: number;
   /** Without those that hold nothing of what is asked for. */
   files: number;
-  /** Of the files, as they are downloaded. */
+  /** Of the files, or of those parts of them that are downloaded. */
   bytes: number;
   /** Files that the gateway's filters rule out. */
   skippedFiles: number;
@@ -34,15 +34,19 @@ const BESIDE = 4;
 /** Entries of the manifest in one request of a pull. */
 const ENTRIES = 10_000;
 
+interface QuoteRange {
+  kind: Kind;
+  from?: Bound | undefined;
+  to?: Bound | undefined;
+  match?: Match | undefined;
+  /** False: files with rows that match are loaded whole, into a mirror. */
+  parts?: boolean | undefined;
+}
+
 /** Asks what pulling a range would take; downloads nothing. Throws RANGE_INVALID, RANGE_INCOMPLETE and as `Http.get`. */
 export async function quoteFiles(
   parts: Gateway,
-  {
-    kind,
-    from,
-    to,
-    match = {},
-  }: { kind: Kind; from?: Bound | undefined; to?: Bound | undefined; match?: Match | undefined },
+  { kind, from, to, match = {}, parts: inParts = true }: QuoteRange,
   signal?: AbortSignal,
 ): Promise<Quote> {
   // What is counted from something else needs all to be known.
@@ -73,17 +77,25 @@ export async function quoteFiles(
   const gaps = within.firstBlock <= within.lastBlock ? holesIn(within, rows, chosen) : [];
   const missing = gaps.length === 0 ? [] : await holesWithReasons(parts, kind, within, signal);
   const before = parts.http.sent;
-  const without =
-    chosen.length === 0 ? new Set() : await filesWithout(parts, { kind, match, ...within }, signal);
-  const loaded = chosen.filter((row) => !without.has(rows.at(row).firstBlock));
+  const loads = chosen.length === 0 ? null : await estimateLoads(parts, { kind, match, ...within }, signal);
+  const quote = { files: 0, bytes: 0, requests: 0 };
+  for (const row of chosen) {
+    const { firstBlock, bytes } = rows.at(row);
+    const load = loads?.get(firstBlock);
+    if (load?.requests === 0) continue;
+    const { bytes: own, requests } = (inParts ? load : undefined) ?? { bytes, requests: 1 };
+    quote.files += 1;
+    quote.bytes += own;
+    quote.requests += requests;
+  }
   return {
     from: range.firstBlock,
     to: range.lastBlock,
-    files: loaded.length,
-    bytes: loaded.reduce((sum, row) => sum + rows.at(row).bytes, 0),
-    skippedFiles: chosen.length - loaded.length,
+    files: quote.files,
+    bytes: quote.bytes,
+    skippedFiles: chosen.length - quote.files,
     missing,
     limitedTo: limit,
-    requests: loaded.length + BESIDE + Math.ceil(rows.count / ENTRIES) + parts.http.sent - before,
+    requests: quote.requests + BESIDE + Math.ceil(rows.count / ENTRIES) + parts.http.sent - before,
   };
 }

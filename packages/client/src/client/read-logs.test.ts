@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildSkipFilter, filterItem, withTimes } from '@packhouse/bundle';
+import { filterItem } from '@packhouse/bundle';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { serveFilters } from '../testing/serve-filters.js';
+import { makeFilter, serveFilters } from '../testing/serve-filters.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { type Client, createClient, type LogsRequest } from './create-client.js';
 import type { LogBatch } from './read-logs.js';
@@ -178,11 +178,9 @@ describe('a cursor', () => {
 it('files that hold no such log, by their filters, are not downloaded', async () => {
   const filters = new Map<number, Uint8Array>();
   for (const start of [30, 40, 50]) {
-    const set = buildSkipFilter([start === 40 ? token : other].map((address) => filterItem(address)));
-    const object = withTimes(
-      set,
-      Array.from({ length: 10 }, (_, at) => start + at + 1_000),
-    );
+    const items = [start === 40 ? token : other].map((address) => filterItem(address));
+    const times = Array.from({ length: 10 }, (_, at) => start + at + 1_000);
+    const object = await makeFilter({ firstBlock: start, lastBlock: start + 9 }, items, times);
     const sha256 = createHash('sha256').update(object).digest('hex');
     const filter = { bytes: object.length, sha256 };
     gateway.publish(start, start + 9, { filter }, toText(start, start + 9));
@@ -197,7 +195,7 @@ it('files that hold no such log, by their filters, are not downloaded', async ()
   const times = (some: LogBatch[]) => some.flatMap(({ logs }) => logs.map((log) => log.blockTimestamp));
   expect(times(batches).slice(4)).toEqual([null, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049]);
   expect(times(await all({ from: 58 }))).toEqual([1058, 1058, 1059, 1059]);
-  filters.set(50, withTimes(buildSkipFilter([]), new Array(10).fill(7)));
+  filters.set(50, await makeFilter({ firstBlock: 50, lastBlock: 59 }, [], new Array(10).fill(7)));
   expect(times(await all({ from: 58 }))).toEqual([null, null, null, null]);
 });
 

@@ -12,6 +12,7 @@ import { getMatch, type WantedRows } from '../match-of.js';
 import { type OpenLog, openMirror, planMirror } from '../mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import type { Bound } from '../range.js';
+import { toRowSources } from '../row-sources.js';
 import { readRows } from '../rows/read-rows.js';
 import type { RowBatch } from '../rows/schema.js';
 
@@ -58,7 +59,7 @@ export interface LogBatch<Abi extends AbiInput = AbiInput> {
 
 /**
  * The logs of a range, ascending, in batches: at least one for each file. Files that hold no such log, by their signed
- * filters, are not downloaded. Ending early stops the downloads and removes
+ * filters, are not downloaded, and without a folder only those parts of the others that can. Ending early stops the downloads and removes
  * what is temporary. Throws BUNDLE_INVALID at a file that the gateway sends other than the manifest says, USAGE,
  * ABI_INVALID, and as `openMirror` and `planMirror`.
  */
@@ -78,7 +79,9 @@ export async function* readLogs<const Abi extends AbiInput>(
       const newest = mirror.manifest.extent()?.lastBlock ?? -1;
       if (place !== null && place.next > (place.end ?? newest)) return;
       const bounds = { ...getBounds(wanted, place), partial: wanted.partial, passing: folder === undefined };
-      const plan = await skipFiles(mirror, await planMirror(mirror, bounds), match);
+      const plan = await skipFiles(mirror, await planMirror(mirror, bounds), match, {
+        parts: folder === undefined,
+      });
       const { firstBlock, lastBlock } = plan.range;
       const last = place === null ? (wanted.to === undefined ? null : lastBlock) : place.end;
       const cursorAt = (next: number): string => `${next}-${last ?? ''}`;
@@ -87,18 +90,13 @@ export async function* readLogs<const Abi extends AbiInput>(
         if (file.state === 'faulty') throw faultyFile(file);
         // The last batch of a file is told with the end of the file: behind it may be blocks without such logs.
         let held: RowBatch | null = null;
-        const blocks = {
-          chainId: file.entry.chainId,
-          times: () => times.of(file.entry),
-          fileFrom: file.range.firstBlock,
-          from: firstBlock,
-          to: lastBlock,
-        };
-        const read = readRows({ path: file.path, kind: 'logs', ...blocks, match });
-        for await (const batch of file.state === 'skipped' ? [] : read) {
-          signal.throwIfAborted();
-          if (held !== null) yield toBatch(held, decoder, cursorAt(getLastBlock(held) + 1));
-          held = batch;
+        for (const source of toRowSources(file, times)) {
+          const blocks = { from: firstBlock, to: lastBlock };
+          for await (const batch of readRows({ ...source, kind: 'logs', ...blocks, match })) {
+            signal.throwIfAborted();
+            if (held !== null) yield toBatch(held, decoder, cursorAt(getLastBlock(held) + 1));
+            held = batch;
+          }
         }
         if (folder === undefined) await rm(file.path, { force: true });
         yield toBatch(held, decoder, cursorAt(Math.min(file.range.lastBlock, lastBlock) + 1));

@@ -33,7 +33,7 @@ export function openBlockTimes({ options, trust }: Mirror, { range, times }: Mir
       while (next !== null && next.firstBlock < entry.from) await advance();
       if (next === null || next.firstBlock !== entry.from) return null;
       const filter = trustedFilter(next, entry, trust.keys);
-      return filter === null ? null : readTimes(filter, blocks);
+      return filter === null ? null : readTimes(filter.times, blocks);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { buildSkipFilter, filterItem } from '@packhouse/bundle';
+import { filterItem } from '@packhouse/bundle';
 import { createSigner, makeSigningKey, readSigningKey, sealFilter, toPublicKey } from '@packhouse/manifest';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Http } from '../http.js';
 import type { Match } from '../rows/match.js';
-import { serveFilters } from '../testing/serve-filters.js';
+import { makeFilter, serveFilters } from '../testing/serve-filters.js';
 import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { type Choice, chooseFiles } from './choose-files.js';
 
@@ -32,8 +32,8 @@ afterEach(async () => {
 });
 
 /** Publishes a file of ten blocks with a filter that its entry names. */
-function publish(start: number, ...items: Uint8Array[]): void {
-  const filter = buildSkipFilter(items);
+async function publish(start: number, ...items: Uint8Array[]): Promise<void> {
+  const filter = await makeFilter({ firstBlock: start, lastBlock: start + 9 }, items);
   objects.set(start, filter);
   gateway.publish(start, start + 9, { filter: { bytes: filter.length, sha256: sha256(filter) } });
 }
@@ -56,11 +56,11 @@ const toLog = (account: number, ...topics: number[]): Uint8Array[] => [
 ];
 
 it('loads the files that can hold an address, a topic, or both in one log', async () => {
-  publish(0, ...toLog(1, 1, 2));
-  publish(10, ...toLog(2, 1));
-  publish(20, ...toLog(1, 3), ...toLog(2, 1));
-  publish(30);
-  publish(40, ...toLog(1));
+  await publish(0, ...toLog(1, 1, 2));
+  await publish(10, ...toLog(2, 1));
+  await publish(20, ...toLog(1, 3), ...toLog(2, 1));
+  await publish(30);
+  await publish(40, ...toLog(1));
   expect(loaded(await choose({ addresses: [address(1)] }))).toEqual([0, 20, 40]);
   expect(loaded(await choose({ addresses: [address(7), address(2)] }))).toEqual([10, 20]);
   expect(loaded(await choose({ topics: [[topic(1)]] }))).toEqual([0, 10, 20]);
@@ -74,19 +74,19 @@ it('loads the files that can hold an address, a topic, or both in one log', asyn
 });
 
 it('asks for no filters if everything matches', async () => {
-  publish(0);
+  await publish(0);
   expect(loaded(await choose({ topics: [null] }))).toEqual([0]);
   expect(gateway.requests).toEqual([]);
 });
 
 it('loads a file whose filter is absent, forged, damaged, or of another version of the file', async () => {
-  publish(0);
+  await publish(0);
   gateway.publish(10, 19);
-  publish(20);
-  objects.set(20, buildSkipFilter(toLog(3)));
-  publish(30);
+  await publish(20);
+  objects.set(20, await makeFilter({ firstBlock: 20, lastBlock: 29 }, toLog(3)));
+  await publish(30);
   objects.set(30, (objects.get(30) as Uint8Array).subarray(1));
-  publish(40);
+  await publish(40);
   const match = { addresses: [address(1)] };
   expect(loaded(await choose(match))).toEqual([10, 20, 30]);
   // Of a file that no entry names any more.
@@ -107,22 +107,22 @@ it('loads a file whose filter is absent, forged, damaged, or of another version 
 });
 
 it('takes a filter that no entry names only with the signature of a trusted key for this file', async () => {
-  const nothing = buildSkipFilter([]);
+  const nothing = (start: number) => makeFilter({ firstBlock: start, lastBlock: start + 9 }, []);
   const other = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
   for (const start of [0, 10, 20, 30]) gateway.publish(start, start + 9);
   const [first, , third] = gateway.entries as [Choice['entry'], Choice['entry'], Choice['entry']];
-  objects.set(0, sealFilter(nothing, first.sha256, signer));
-  objects.set(10, sealFilter(nothing, third.sha256, signer));
-  objects.set(20, sealFilter(nothing, third.sha256, other));
-  const changed = sealFilter(buildSkipFilter(toLog(1)), gateway.entries[3]?.sha256 as string, signer);
-  changed[12] = 9;
+  objects.set(0, sealFilter(await nothing(0), first.sha256, signer));
+  objects.set(10, sealFilter(await nothing(10), third.sha256, signer));
+  objects.set(20, sealFilter(await nothing(20), third.sha256, other));
+  const changed = sealFilter(await nothing(30), gateway.entries[3]?.sha256 as string, signer);
+  changed[40] = (changed[40] as number) ^ 1;
   objects.set(30, changed);
   expect(loaded(await choose({ addresses: [address(1)] }))).toEqual([10, 20, 30]);
 });
 
 it('loads everything from a gateway that has no filters', async () => {
-  publish(0);
-  publish(10);
+  await publish(0);
+  await publish(10);
   gateway.fault = (path, response) =>
     path.includes('/filters') && refuse(response, 404, { reason: 'route-unknown' });
   const choices = await choose({ addresses: [address(1)] });
@@ -130,8 +130,8 @@ it('loads everything from a gateway that has no filters', async () => {
 });
 
 it('refuses a page that is cut off, or that does not ascend', async () => {
-  publish(0);
-  publish(10);
+  await publish(0);
+  await publish(10);
   gateway.fault = (path, response) => {
     if (!path.includes('/filters')) return false;
     response.end(Buffer.alloc(60));

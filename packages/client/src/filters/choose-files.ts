@@ -1,11 +1,13 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { filterItem, hasFilter, mayContain, skipFilterBytes, timesAlone } from '@packhouse/bundle';
+import { type BundleFilter, filterBytes, hasFilter, memberSize, readFilter } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../http.js';
 import { type FileFilter, listFilters } from '../list-filters.js';
 import type { Match } from '../rows/match.js';
+import { type FilePart, isWorthIt, sumOf, toRanges } from './file-parts.js';
+import { compileItems } from './match-items.js';
 
 interface Choosing extends Gateway {
   /** The public keys that are trusted. */
@@ -27,12 +29,14 @@ export interface Choice {
   by: 'filter' | 'none';
   /** Bytes that its filter took to load. */
   filterBytes: number;
-  /** The filter with the times alone; null: it cannot be trusted. */
+  /** The parts with such records, if that costs less than loading the file; null: it is loaded whole, or not at all. */
+  parts: readonly FilePart[] | null;
+  /** The times of its blocks as the filter has them; null: it cannot be trusted. */
   times: Uint8Array | null;
 }
 
 /**
- * Whether each file of a range can hold matching records, by filters that were signed: with the file's entry, or later
+ * Which files of a range, or which parts of them, can hold matching records, by filters that were signed: with the file's entry, or later
  * with a trusted key. Whatever else the gateway sends only makes that a file is loaded. `entries` ascend, one
  * for each file. Throws as `Http.get`.
  */
@@ -42,6 +46,7 @@ export async function* chooseFiles(
   signal?: AbortSignal,
 ): AsyncGenerator<Choice> {
   const { kind, match } = request;
+  const choose = createChoice(request);
   const filters = isFiltered(kind, match) ? listFilters(gateway, request, signal) : null;
   try {
     let next = await filters?.next();
@@ -49,12 +54,14 @@ export async function* chooseFiles(
       while (next?.done === false && next.value.firstBlock < entry.from) next = await filters?.next();
       const found = next?.done === false && next.value.firstBlock === entry.from ? next.value : null;
       const filter = found === null ? null : trustedFilter(found, entry, gateway.keys);
+      const chosen = filter === null ? null : choose(filter, entry.bytes);
       yield {
         entry,
-        load: filter === null || canHold(filter, match),
+        load: chosen === null || chosen.load,
         by: filter === null ? 'none' : 'filter',
         filterBytes: found?.bytes ?? 0,
-        times: filter === null ? null : timesAlone(filter),
+        parts: chosen?.parts ?? null,
+        times: filter === null ? null : Uint8Array.from(filter.times),
       };
     }
   } finally {
@@ -67,61 +74,79 @@ export function isFiltered(kind: Kind, { addresses, topics }: Match): boolean {
   return hasFilter(kind) && (addresses !== undefined || topics?.some((list) => list !== null) === true);
 }
 
+/** Chooses of a file of so many bytes, by its filter. */
+function createChoice({ match, firstBlock, lastBlock }: RowRequest) {
+  const mayMatch = compileItems(match);
+  return (filter: BundleFilter, bytes: number): Pick<Choice, 'load' | 'parts'> => {
+    const parts = filter.parts.filter(
+      (part) => part.firstBlock <= lastBlock && part.lastBlock >= firstBlock && mayMatch(part.items),
+    );
+    const load = parts.length > 0;
+    return { load, parts: load && isWorthIt(parts, filter, bytes) ? parts : null };
+  };
+}
+
 /** The filter of an entry's file, if that was signed for it. */
 export function trustedFilter(
   { object, sha256 }: FileFilter,
   entry: SealedEntry,
   keys: ReadonlyMap<string, KeyObject>,
-): Uint8Array | null {
+): BundleFilter | null {
   if (object === null || sha256 !== entry.sha256) return null;
   const named = entry.filter !== undefined && hash('sha256', object, 'hex') === entry.filter.sha256;
-  try {
-    const length = skipFilterBytes(object);
+  return orNull(() => {
+    const length = filterBytes(object);
     const sealed = named || checkFilterSeal(object, length, entry.sha256, keys);
-    return sealed ? object.subarray(0, length) : null;
+    return sealed
+      ? readOf(object.subarray(0, length), { firstBlock: entry.from, lastBlock: entry.to })
+      : null;
+  });
+}
+
+/** Reads a filter of these blocks. Throws BUNDLE_INVALID. */
+function readOf(bytes: Uint8Array, { firstBlock, lastBlock }: BlockRange): BundleFilter | null {
+  const filter = readFilter(bytes, firstBlock);
+  return filter.parts.at(-1)?.lastBlock === lastBlock ? filter : null;
+}
+
+/** What of a file is loaded. */
+interface Load {
+  bytes: number;
+  requests: number;
+}
+
+/**
+ * What is loaded of those files of a range that are not loaded whole, by their first blocks, as the gateway's filters
+ * say. For estimates: no signature is checked. Throws as `Http.get`.
+ */
+export async function estimateLoads(
+  gateway: Gateway,
+  request: RowRequest,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<number, Load>> {
+  const loads = new Map<number, Load>();
+  const { kind, match } = request;
+  if (!isFiltered(kind, match)) return loads;
+  const choose = createChoice(request);
+  for await (const { object, ...range } of listFilters(gateway, request, signal)) {
+    const filter =
+      object === null ? null : orNull(() => readOf(object.subarray(0, filterBytes(object)), range));
+    if (filter === null) continue;
+    const { load, parts } = choose(filter, memberSize(filter.parts));
+    const ranges = toRanges(parts ?? []);
+    if (!load || parts !== null) {
+      loads.set(range.firstBlock, { bytes: sumOf(ranges), requests: ranges.length });
+    }
+  }
+  return loads;
+}
+
+/** What `read` returns; null if the bytes are no filter. */
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
   } catch (error) {
     if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
     throw error;
   }
-}
-
-/**
- * The first blocks of those files of a range that have no matching record, as the gateway's filters say. For
- * estimates: no signature is checked. Throws as `Http.get`.
- */
-export async function filesWithout(
-  gateway: Gateway,
-  request: RowRequest,
-  signal?: AbortSignal,
-): Promise<Set<number>> {
-  const without = new Set<number>();
-  const { kind, match } = request;
-  if (!isFiltered(kind, match)) return without;
-  for await (const { firstBlock, object } of listFilters(gateway, request, signal)) {
-    if (object !== null && !mayHold(object, match)) without.add(firstBlock);
-  }
-  return without;
-}
-
-function mayHold(object: Uint8Array, match: Match): boolean {
-  try {
-    return canHold(object.subarray(0, skipFilterBytes(object)), match);
-  } catch (error) {
-    if (isPackhouseError(error, 'BUNDLE_INVALID')) return true;
-    throw error;
-  }
-}
-
-/** Whether a file with this filter can hold a matching record: false is certain. Throws BUNDLE_INVALID. */
-function canHold(filter: Uint8Array, { addresses, topics = [] }: Match): boolean {
-  const has = (...values: string[]): boolean => mayContain(filter, filterItem(...values));
-  // All that one log must have: an address and a first topic are in the filter as a pair, too.
-  const [first = null, ...others] = topics;
-  if (!others.every((list) => list === null || list.some((topic) => has(topic)))) return false;
-  const accounts = addresses?.filter((address) => has(address));
-  const firsts = first?.filter((topic) => has(topic));
-  if (accounts === undefined || firsts === undefined) {
-    return accounts?.length !== 0 && firsts?.length !== 0;
-  }
-  return accounts.some((address) => firsts.some((topic) => has(address, topic)));
 }

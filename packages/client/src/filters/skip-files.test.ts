@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { buildSkipFilter, filterItem } from '@packhouse/bundle';
+import { filterItem } from '@packhouse/bundle';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.js';
 import { gatewayAddress } from '../gateway-address.js';
@@ -10,7 +10,7 @@ import { toSchema } from '../rows/read-columns.js';
 import { openSink } from '../sinks/open-sink.js';
 import { pullRows } from '../sinks/pull-rows.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
-import { serveFilters } from '../testing/serve-filters.js';
+import { makeFilter, serveFilters } from '../testing/serve-filters.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { skipFiles } from './skip-files.js';
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
   const filters = new Map<number, Uint8Array>();
   for (let file = 0; file < FILES; file += 1) {
     const address = hasToken(file) ? token : other;
-    const object = buildSkipFilter([filterItem(address)]);
+    const object = await makeFilter({ firstBlock: file, lastBlock: file }, [filterItem(address)]);
     const sha256 = createHash('sha256').update(object).digest('hex');
     const filter = { bytes: object.length, sha256 };
     gateway.publish(file, file, { filter }, JSON.stringify([[toLog(file, address)]]));
@@ -69,7 +69,7 @@ const asked = (part: string): number => gateway.requests.filter((each) => each.i
 
 it('files that are left out are told in their place, and are not downloaded', async () => {
   const states = await withMirror(async (mirror) => {
-    const plan = await skipFiles(mirror, await planMirror(mirror, {}), match);
+    const plan = await skipFiles(mirror, await planMirror(mirror, {}), match, { parts: true });
     const bytes = gateway.entries
       .filter(({ from: start }) => hasToken(start))
       .reduce((sum, entry) => sum + entry.bytes, 0);
@@ -91,7 +91,9 @@ it('a target has their blocks too, so that the next run asks for nothing', async
       const origin = { base: mirror.options.address.base, kind: 'logs' as const, schema: schema.name, match };
       const target = { format: 'jsonl' as const, folder: folder.at('rows') };
       const sink = await openSink(target, { schema, origin, network: 'ethereum' });
-      const plan = await skipFiles(mirror, await planMirror(mirror, { has: sink.state.done }), match);
+      const plan = await skipFiles(mirror, await planMirror(mirror, { has: sink.state.done }), match, {
+        parts: true,
+      });
       for await (const _ of pullRows({ mirror, plan, sink, match, keep: false }));
       expect(sink.state.done).toEqual([{ firstBlock: 0, lastBlock: FILES - 1 }]);
       await sink.close();
@@ -107,7 +109,7 @@ it('files that are in the folder stay, and without others no filter is asked for
   await folder.pull(gateway);
   await withMirror(async (mirror) => {
     const plan = await planMirror(mirror, {});
-    expect(await skipFiles(mirror, plan, match)).toBe(plan);
+    expect(await skipFiles(mirror, plan, match, { parts: true })).toBe(plan);
     expect(asked('/filters')).toBe(0);
   });
 });

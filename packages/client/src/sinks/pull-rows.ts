@@ -4,6 +4,7 @@ import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
 import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
 import { getTarget, type Mirror, type MirrorPlan } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
+import { toRowSources } from '../row-sources.js';
 import type { Match } from '../rows/match.js';
 import { readRows } from '../rows/read-rows.js';
 import type { RowBatch, Schema } from '../rows/schema.js';
@@ -60,13 +61,15 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
         const follows = written.blocks !== null && written.blocks.lastBlock + 1 === blocks.firstBlock;
         const startsPartition = partition !== undefined && blocks.firstBlock % partition === 0;
         if (!follows || startsPartition) await commit();
-        if (file.state !== 'skipped') written.rows += await writeRows(pull, times, file, blocks);
+        written.rows += await writeRows(pull, times, file, blocks);
         written.blocks = {
           firstBlock: written.blocks?.firstBlock ?? blocks.firstBlock,
           lastBlock: blocks.lastBlock,
         };
       }
-      if (file.state !== 'skipped') {
+      if (file.state === 'partial') {
+        for (const { bytes } of file.parts) written.bytes += bytes.length;
+      } else if (file.state !== 'skipped') {
         read.push(file.path);
         written.bytes += file.entry.bytes;
       }
@@ -134,26 +137,25 @@ function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): B
 async function writeRows(
   { mirror, sink, match, schema, receipts, extend }: PullRows,
   times: BlockTimes,
-  { path, range, entry }: MirrorFile,
+  file: MirrorFile,
   { firstBlock, lastBlock }: BlockRange,
 ): Promise<number> {
   const { kind, signal } = mirror.options;
   let rows = 0;
-  for await (const batch of readRows({
-    path,
-    kind,
-    ...(schema === undefined ? {} : { schema }),
-    chainId: entry.chainId,
-    times: () => times.of(entry),
-    receipts: receipts?.of,
-    fileFrom: range.firstBlock,
-    from: firstBlock,
-    to: lastBlock,
-    match,
-  })) {
-    signal.throwIfAborted();
-    rows += batch.rows;
-    await sink.write(extend?.(batch) ?? batch);
+  for (const source of toRowSources(file, times)) {
+    for await (const batch of readRows({
+      ...source,
+      kind,
+      ...(schema === undefined ? {} : { schema }),
+      receipts: receipts?.of,
+      from: firstBlock,
+      to: lastBlock,
+      match,
+    })) {
+      signal.throwIfAborted();
+      rows += batch.rows;
+      await sink.write(extend?.(batch) ?? batch);
+    }
   }
   return rows;
 }

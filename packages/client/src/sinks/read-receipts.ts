@@ -34,7 +34,7 @@ export async function openReceipts(
   const files = plan === null ? null : mirrorFiles(mirror, besideOf(mirror, plan, loaded));
   let file: { range: BlockRange; records: Buffer[] | null } | null = null;
   const read = async (found: MirrorFile, block: number): Promise<Buffer[] | null> => {
-    if (found.state === 'faulty' || found.state === 'skipped') return null;
+    if (found.state !== 'present' && found.state !== 'downloaded') return null;
     const passed = found.range.lastBlock < block;
     const records = passed ? null : (await readBundle(await readFile(found.path))).records;
     if (!keep) await rm(found.path, { force: true });

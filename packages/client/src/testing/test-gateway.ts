@@ -31,8 +31,10 @@ export interface TestGateway {
   /** Blocks of the plan; null: all. */
   maxBlock: number | null;
   fault: Fault | null;
-  /** Publishes blocks; without a file, only its entry. */
-  publish(start: number, end: number, fields?: Partial<SealedEntry>, text?: string): SealedEntry;
+  /** Whether files are sent in ranges. */
+  ranges: boolean;
+  /** Publishes blocks, as text or as a file; with `fields.bytes` only an entry. */
+  publish(start: number, end: number, fields?: Partial<SealedEntry>, text?: string | Buffer): SealedEntry;
   /** Signs with another key from now on. */
   rotate(): void;
   close(): Promise<void>;
@@ -72,8 +74,10 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
     requests: [],
     maxBlock: null,
     fault: null,
+    ranges: true,
     publish(start, end, fields = {}, text = toText(start, end)) {
-      const file = fields.bytes === undefined ? gzipSync(text) : Buffer.alloc(0);
+      const whole = typeof text === 'string' ? gzipSync(text) : text;
+      const file = fields.bytes === undefined ? whole : Buffer.alloc(0);
       if (file.length > 0) gateway.files.set(`${start}-${end}`, file);
       const last = gateway.entries.at(-1);
       const entry = signer.seal({
@@ -161,7 +165,25 @@ function answer(
     const file = gateway.files.get(at.split('/').at(-1)?.replace('.json.gz', '') ?? '');
     if (file === undefined)
       refuse(response, 404, { reason: 'file-unknown', detail: 'There is no such file.' });
-    else response.writeHead(200, { 'content-length': file.length }).end(file);
+    else sendFile(file, gateway.ranges ? request.headers.range : undefined, response);
+  }
+}
+
+/** Sends a file, or one range of it. */
+export function sendFile(file: Buffer, range: string | undefined, response: ServerResponse): void {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  if (first === undefined) {
+    response.writeHead(200, { 'content-length': file.length }).end(file);
+  } else if (Number(first) >= file.length) {
+    refuse(response, 416, { reason: 'range-unsatisfiable', detail: `The file has ${file.length} bytes.` });
+  } else {
+    const part = file.subarray(Number(first), Number(last) + 1);
+    const end = Number(first) + part.length - 1;
+    const headers = {
+      'content-length': part.length,
+      'content-range': `bytes ${first}-${end}/${file.length}`,
+    };
+    response.writeHead(206, headers).end(part);
   }
 }
 

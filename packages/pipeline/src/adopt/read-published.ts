@@ -1,5 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { filterKey, findFragments, objectKey, skipFilterBytes } from '@packhouse/bundle';
+import { filterBytes, filterKey, findFragments, objectKey } from '@packhouse/bundle';
 import type { NewBundle } from '@packhouse/database';
 import { checkFilterSeal, type FilterFile, type SealedEntry } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -69,7 +69,7 @@ async function findFilter(
   const found = { bytes: object.length, sha256: hash('sha256', object) };
   if (found.sha256 === entry.filter?.sha256) return found;
   try {
-    return checkFilterSeal(object, skipFilterBytes(object), entry.sha256, keys) ? found : null;
+    return checkFilterSeal(object, filterBytes(object), entry.sha256, keys) ? found : null;
   } catch {
     // Bytes that are no filter at all.
     return null;

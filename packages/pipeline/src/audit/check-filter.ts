@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { filterFits, filterKey, skipFilterBytes } from '@packhouse/bundle';
+import { filterBytes, filterFits, filterKey } from '@packhouse/bundle';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { FilterFile } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -23,7 +23,8 @@ export async function getFilter(database: Database, row: BundleRow): Promise<Fil
 }
 
 /**
- * Compares the filter of a bundle with its row, and with the bundle: it must contain every item. `bytes` are the
+ * Compares the filter of a bundle with its row, and with the bundle: its parts must be those of the file, and contain
+ * every item. `bytes` are the
  * bundle's; null: it is too large, and only the object is checked. A bundle without a filter has no fault.
  */
 export async function checkFilter(
@@ -63,12 +64,21 @@ async function getFault(
   }
   if (bytes === null) return null;
   try {
-    const filter = object.subarray(0, skipFilterBytes(object));
-    if (await filterFits(filter, { kind, fragments, bytes })) return null;
+    if (await filterFits(withoutSeal(object), { kind, fragments, bytes })) return null;
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
     // What is wrong with the records is found where they are checked.
     return null;
   }
-  return { cause: 'filter', what: `its filter ${key} does not contain everything that is in the bundle.` };
+  return { cause: 'filter', what: `its filter ${key} does not describe everything that is in the bundle.` };
+}
+
+/** The filter of an object without a signature behind it; bytes that are no filter stay. */
+function withoutSeal(object: Buffer): Buffer {
+  try {
+    return object.subarray(0, filterBytes(object));
+  } catch (error) {
+    if (isPackhouseError(error, 'BUNDLE_INVALID')) return object;
+    throw error;
+  }
 }

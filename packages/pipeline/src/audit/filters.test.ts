@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { buildSkipFilter, filterKey, skipFilterBytes } from '@packhouse/bundle';
+import { filterBytes, filterKey, filterOfBundle } from '@packhouse/bundle';
 import { checkFilterSeal, toPublicKey } from '@packhouse/manifest';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { auditAndRepair, auditWorld, putRaw, rowAt } from '../testing/audited.js';
@@ -29,7 +29,12 @@ test('a filter that is missing, damaged or too small is found, and written again
   await world.objectStore.delete(filterKey(logs.objectKey));
   await putRaw(world.objectStore, filterKey(transactions.objectKey), Buffer.from('other'));
   // As a faulty producer would leave it: the row and the object agree.
-  const small = Buffer.from(buildSkipFilter([Buffer.from('nothing of it')]));
+  const bytes = await world.objectStore.read(traces.objectKey);
+  const { kind, fragments } = traces;
+  const small = await filterOfBundle(
+    { kind, fragments, bytes },
+    { items: fragments.map(() => Buffer.alloc(0)) },
+  );
   await putRaw(world.objectStore, filterKey(traces.objectKey), small);
   const said = { bytes: small.length, sha256: hash('sha256', small) };
   await world.database.network('main').bundleFilters.put(traces, said);
@@ -49,8 +54,15 @@ test('a filter that is missing, damaged or too small is found, and written again
     (await world.database.manifest.keys()).map(({ keyId, publicKey }) => [keyId, toPublicKey(publicKey)]),
   );
   const object = await world.objectStore.read(filterKey(traces.objectKey));
-  const length = skipFilterBytes(object);
+  const length = filterBytes(object);
   expect(checkFilterSeal(object, length, traces.sha256, keys)).toBe(true);
   expect(checkFilterSeal(object, length, 'ab'.repeat(32), keys)).toBe(false);
   expect(await found()).toEqual([]);
+
+  // Bytes that are no filter at all, though the row names them.
+  const nonsense = Buffer.from('nonsense');
+  await putRaw(world.objectStore, filterKey(logs.objectKey), nonsense);
+  const named = { bytes: nonsense.length, sha256: hash('sha256', nonsense) };
+  await world.database.network('main').bundleFilters.put(logs, named);
+  expect(await found()).toEqual([`logs ${FIRST} filter`]);
 });

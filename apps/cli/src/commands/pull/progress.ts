@@ -54,7 +54,7 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
       tick();
     },
     async file({ range, path, ...file }) {
-      if (file.state === 'downloaded') came.files += 1;
+      if (file.state === 'downloaded' || file.state === 'partial') came.files += 1;
       if (file.state === 'faulty') {
         came.faults += 1;
         if (json) await print(io, { event: 'damage', file: path, message: file.fault });
@@ -63,6 +63,15 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
         const { bytes, sha256, version } = file.entry;
         const { firstBlock: from, lastBlock: to } = range;
         await print(io, { event: 'file', from, to, file: path, bytes, sha256, version });
+      } else if (json && file.state === 'partial') {
+        const parts = file.parts.map((part) => ({
+          from: part.range.firstBlock,
+          to: part.range.lastBlock,
+          bytes: part.bytes.length,
+        }));
+        const { bytes, sha256, version } = file.entry;
+        const { firstBlock: from, lastBlock: to } = range;
+        await print(io, { event: 'parts', from, to, bytes, sha256, version, parts });
       }
       tick();
     },

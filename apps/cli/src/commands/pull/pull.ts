@@ -187,7 +187,8 @@ async function dryRun(
   io: CliIo,
   { address, http, kind, from, to, match, out, target, options }: Pull & { match: Match },
 ): Promise<void> {
-  const quote = await quoteFiles({ address, http }, { kind, from, to, match }, io.signal);
+  const parts = target?.keep !== true;
+  const quote = await quoteFiles({ address, http }, { kind, from, to, match, parts }, io.signal);
   const free = await freeSpace(path.resolve(io.cwd, target?.work ?? out));
   const { files, bytes, requests, missing, limitedTo } = quote;
   const whole = missing.length === 0 && limitedTo === null;

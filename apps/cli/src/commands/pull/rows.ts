@@ -55,7 +55,7 @@ export async function pullToTarget(io: CliIo, pull: RowPull): Promise<void> {
       const { partial, wholeManifest } = options;
       const range = { from: pull.from, to: pull.to, partial, wholeManifest };
       const whole = await planMirror(mirror, { ...range, passing: !keep, has: sink.state.done });
-      const plan = await skipFiles(mirror, whole, match);
+      const plan = await skipFiles(mirror, whole, match, { parts: !keep });
       if (hasReceiptColumns(own) && plan.files > 0) {
         receipts = await openReceipts(mirror, plan, { folder: path.join(work, 'of-receipts'), keep });
       }
