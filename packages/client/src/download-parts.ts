@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { spliceMember } from '@packhouse/bundle';
 import type { BlockRange } from '@packhouse/chain';
-import { type ByteRange, type FilePart, toRanges } from './filters/file-parts.js';
 import type { Answer, Http } from './http.js';
+import { type ByteRange, type FilePart, toRanges } from './parts/file-parts.js';
 
 /** Blocks of a file that follow each other, as a bundle of their own. */
 export interface PartBundle {

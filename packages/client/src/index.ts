@@ -13,6 +13,7 @@ export {
   type LogsRequest,
   type QuoteRequest,
 } from './client/create-client.js';
+export { getMatch, type WantedRows } from './client/match-of.js';
 export { type Quote, quoteFiles } from './client/quote.js';
 export type { Log, LogBatch } from './client/read-logs.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
@@ -20,7 +21,6 @@ export { skipFiles } from './filters/skip-files.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
 export { createHttp, type Gateway, type Http, type Wait } from './http.js';
 export { readLines } from './manifest/read-lines.js';
-export { getMatch, type WantedRows } from './match-of.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { isPartialCopy } from './pull-state.js';

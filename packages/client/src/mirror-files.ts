@@ -4,9 +4,9 @@ import type { SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
 import { type Different, downloadFile, getPart, hashOfFile } from './download-file.js';
 import { downloadParts, type PartBundle } from './download-parts.js';
-import { unpackParts } from './filters/file-parts.js';
 import type { Http } from './http.js';
 import { getTarget, type Mirror, type MirrorPlan } from './mirror.js';
+import { unpackParts } from './parts/file-parts.js';
 
 /** Downloads at a time. */
 const AT_ONCE = 8;

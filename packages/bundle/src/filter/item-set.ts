@@ -20,7 +20,7 @@ const SLOTS_OF_TRY = 0.02;
 /** Only items that were chosen to contradict each other need more. */
 const TRIES = 64;
 /** The slots of a set that leaves nothing out. */
-export const ANYTHING = 0xffffffff;
+const ANYTHING = 0xffffffff;
 
 /** Whether an item is in it can be asked: yes is wrong for 1 of 1,024 others. */
 export interface ItemSet {

@@ -5,10 +5,10 @@ import type { AbiInput } from '../abi/abi-types.js';
 import { compileAbi } from '../abi/compile-abi.js';
 import { checkApiKey, gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Wait } from '../http.js';
-import { getMatch, type WantedRows } from '../match-of.js';
 import { type OpenLog, openLog, openMirror, planMirror } from '../mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import { type Bound, parseBound } from '../range.js';
+import { getMatch, type WantedRows } from './match-of.js';
 import { type Quote, quoteFiles } from './quote.js';
 import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
 

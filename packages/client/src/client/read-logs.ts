@@ -6,15 +6,15 @@ import type { AbiInput, DecodedLog, Hex } from '../abi/abi-types.js';
 import { compileAbi, type Decoder } from '../abi/compile-abi.js';
 import { topicsIn } from '../abi/decode-columns.js';
 import { openBlockTimes } from '../filters/block-times.js';
+import { toRowSources } from '../filters/row-sources.js';
 import { skipFiles } from '../filters/skip-files.js';
 import type { Gateway } from '../http.js';
-import { getMatch, type WantedRows } from '../match-of.js';
 import { type OpenLog, openMirror, planMirror } from '../mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import type { Bound } from '../range.js';
-import { toRowSources } from '../row-sources.js';
 import { readRows } from '../rows/read-rows.js';
 import type { RowBatch } from '../rows/schema.js';
+import { getMatch, type WantedRows } from './match-of.js';
 
 /** Which logs are wanted. */
 export interface WantedLogs<Abi extends AbiInput> extends WantedRows {

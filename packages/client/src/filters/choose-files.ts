@@ -5,8 +5,8 @@ import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../http.js';
 import { type FileFilter, listFilters } from '../list-filters.js';
+import { type FilePart, isWorthIt, sumOf, toRanges } from '../parts/file-parts.js';
 import type { Match } from '../rows/match.js';
-import { type FilePart, isWorthIt, sumOf, toRanges } from './file-parts.js';
 import { compileItems } from './match-items.js';
 
 interface Choosing extends Gateway {

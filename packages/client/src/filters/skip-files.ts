@@ -1,9 +1,9 @@
 import type { SealedEntry } from '@packhouse/manifest';
 import type { BundleRow } from '../manifest/bundle-rows.js';
 import type { Mirror, MirrorPlan } from '../mirror.js';
+import { packParts, sumOf, toRanges } from '../parts/file-parts.js';
 import type { Match } from '../rows/match.js';
 import { chooseFiles, isFiltered } from './choose-files.js';
-import { packParts, sumOf, toRanges } from './file-parts.js';
 
 /**
  * The plan with those files left out that cannot hold what `match` asks for, by their signed filters: nothing is

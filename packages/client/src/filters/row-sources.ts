@@ -1,6 +1,6 @@
-import type { BlockTimes } from './filters/block-times.js';
-import type { MirrorFile } from './mirror-files.js';
-import type { RowSource } from './rows/read-rows.js';
+import type { MirrorFile } from '../mirror-files.js';
+import type { RowSource } from '../rows/read-rows.js';
+import type { BlockTimes } from './block-times.js';
 
 type Source = ({ path: string } | { bytes: Uint8Array }) & Pick<RowSource, 'chainId' | 'fileFrom' | 'times'>;
 
