@@ -4,6 +4,7 @@ import { type CheckTask, checkFiles, compileAbi, createClient } from '@packhouse
 import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
 import { createDiskStore } from '@packhouse/object-store';
 import { pack, publish } from '@packhouse/pipeline';
+import { getOrAdd } from '@packhouse/runtime';
 import { getOutput, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import { type GatewayProcess, startGateway } from './gateway-process.js';
@@ -232,18 +233,35 @@ async function checks({ url, apiKey, directory }: Published, sample: Sample): Pr
   ];
 }
 
+/** An address with logs in one block of the sample alone. */
+function seldomAddress({ blocks }: Sample): string {
+  const found = new Map<string, Set<number>>();
+  for (const [block, { receipts }] of blocks.entries()) {
+    const logs = ((receipts as unknown as { logs: NodeLog[] }[]) ?? []).flatMap((receipt) => receipt.logs);
+    for (const { address } of logs) getOrAdd(found, address, () => new Set()).add(block);
+  }
+  const [seldom] = [...found].find(([, inBlocks]) => inBlocks.size === 1) ?? [ABSENT];
+  return seldom;
+}
+
 interface Table {
   rows: number;
+  /** Of files, as they were downloaded. */
+  bytes: number;
   files: number;
   seconds: number;
   cpuSeconds: number;
   peakBytes: number;
 }
 
-/** Logs as Parquet: all, and those of an address that no file has. */
+/** Logs as Parquet: all, those of an address that no file has, and those of one in a block of twelve. */
 async function tables(scope: Scope, gateway: Published, sample: Sample): Promise<BenchOutcome[]> {
   const all = await table(scope, gateway, 'all', []);
   const one = await table(scope, gateway, 'one', ['--address', ABSENT]);
+  const seldom = ['--address', seldomAddress(sample)];
+  const mirror = ['--mirror', path.join(gateway.directory, 'whole-files')];
+  const parts = await table(scope, gateway, 'parts', seldom);
+  const whole = await table(scope, gateway, 'whole', [...seldom, ...mirror]);
   const used = (each: Table): string =>
     `${each.cpuSeconds.toFixed(1)} s of CPU, ${(each.peakBytes / 1e6).toFixed(0)} MB of memory`;
   return [
@@ -261,6 +279,14 @@ async function tables(scope: Scope, gateway: Published, sample: Sample): Promise
       yardstick: { name: 'all logs', value: all.seconds, unit: 's' },
       note: `${one.files} of ${all.files} files downloaded, ${one.rows} rows, ${used(one)}`,
       data: { ...one },
+    },
+    {
+      name: 'bytes of files for the logs of an address in a block of twelve',
+      value: parts.bytes / 1e6,
+      unit: 'MB',
+      yardstick: { name: 'whole files, to a mirror', value: whole.bytes / 1e6, unit: 'MB' },
+      note: `${parts.rows} rows of ${parts.files} files: ${used(parts)}; whole files: ${used(whole)}; no file: ${used(one)}`,
+      data: { parts: { ...parts }, whole: { ...whole } },
     },
   ];
 }
@@ -285,15 +311,16 @@ async function table(
   }, SAMPLE_MS);
   try {
     const lines = (await getOutput(child, 'packhouse pull')).trim().split('\n');
-    const end = JSON.parse(lines.at(-1) as string) as { rows: number; downloaded: number };
+    const end = JSON.parse(lines.at(-1) as string) as { rows: number; downloaded: number; bytes: number };
     const seconds = (performance.now() - startedAt) / 1_000;
-    return { rows: end.rows, files: end.downloaded, seconds, cpuSeconds, peakBytes };
+    return { rows: end.rows, bytes: end.bytes, files: end.downloaded, seconds, cpuSeconds, peakBytes };
   } finally {
     clearInterval(sampling);
   }
 }
 
 interface NodeLog {
+  address: string;
   topics: string[];
   data: string;
 }
