@@ -67,14 +67,18 @@ async function openSigner({ context, database, file }: SignerParts): Promise<Sig
 
 /** Permissions of everybody but the owner. */
 const OTHERS = 0o077;
+/** How orchestrators mount a secret for a process that is not root: of root, and its group may read it. */
+const MOUNTED = 0o440;
 
 /**
  * What is wrong with the permissions of a private key's file, as a sentence: who can read it can sign in its name. Null
- * if only its owner may use it, if it is not there, and on Windows, which does not tell.
+ * if only its owner may use it, if it is mounted as a secret of a container, if it is not there, and on Windows, which
+ * does not tell.
  */
 export async function keyFileWarning(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null);
   if (found === null || process.platform === 'win32' || (found.mode & OTHERS) === 0) return null;
+  if (found.uid === 0 && (found.mode & 0o777) === MOUNTED) return null;
   const full = path.resolve(file);
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
   return `The signing key file ${full} has the permissions ${mode}: others than its owner can use it, and so sign what they like. Run \`chmod 600 ${full}\`.`;
