@@ -19,12 +19,11 @@ const USER = 65_532;
 const wanted =
   process.env.IMAGE === 'all' && process.getuid?.() === 0 && isOnPath('buildah') && isOnPath('mmdebstrap');
 const IMAGE = 'localhost/packhouse-test';
-const bud = ['--isolation', 'chroot', '--storage-driver', 'vfs'];
 
 let folder: string;
 /** The root file system of the image, read-only. */
 let mounted: string;
-let unmount: (() => Promise<void>)[] = [];
+const unmount: (() => Promise<void>)[] = [];
 
 /** Runs buildah with images of this test's own. */
 const buildah = async (...args: string[]): Promise<string> => {
@@ -81,7 +80,8 @@ beforeAll(async () => {
   await run('sh', ['-c', `git ls-files -z | xargs -0 cp --parents -t "$0"`, context], { cwd: root });
   await buildah(
     'bud',
-    ...bud.slice(0, 2),
+    '--isolation',
+    'chroot',
     '--build-arg',
     `BUILD=${IMAGE}-build`,
     '--build-arg',
@@ -103,10 +103,9 @@ beforeAll(async () => {
   await bind(await buildah('mount', container), mounted, 'ro');
   await bind('/proc', path.join(mounted, 'proc'));
   await bind('/dev', path.join(mounted, 'dev'));
-});
+}, 1_800_000);
 afterAll(async () => {
   for (const each of unmount) await each();
-  unmount = [];
   if (wanted) await rm(folder, { recursive: true, force: true });
 });
 
