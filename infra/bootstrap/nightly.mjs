@@ -1,9 +1,12 @@
 // `npm run nightly [-- --seed N]`: runs the suites that are too long for every change, one after the other.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { findFaketime } from './other-days/clock-file.mjs';
 import { prepare, root, runChild } from './prepare.mjs';
 
-const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the partitions, and the tests on other days.
+const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the partitions, the image, and the tests on
+other days.
 
   npm run nightly [-- --seed N]
 
@@ -48,6 +51,15 @@ const SUITES = [
     skip: linux && process.getuid() === 0 ? undefined : 'it needs root on Linux, for network namespaces',
   },
   {
+    name: 'image',
+    args: ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/src/image.test.ts'],
+    env: { IMAGE: 'all' },
+    skip:
+      linux && process.getuid() === 0 && isOnPath('buildah') && isOnPath('mmdebstrap')
+        ? undefined
+        : 'it needs root on Linux, buildah and mmdebstrap, on Debian: apt-get install buildah mmdebstrap',
+  },
+  {
     name: 'other days',
     args: ['infra/bootstrap/other-days.mjs', '--short'],
     skip:
@@ -78,6 +90,10 @@ for (const { name, args, env, skip } of SUITES) {
 const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
+
+function isOnPath(name) {
+  return (process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));
+}
 
 function readArguments() {
   try {
