@@ -9,8 +9,7 @@ const SEAL_EVERY_MS = 5_000;
 /**
  * Appends the manifest entries of bundles that were published without one (by a repair without the key, or an older
  * program), and stores the logs where that was left undone, whether or not there is something to pack, until the context
- * is aborted. One packer at a time does. At the start and whenever another database answers, tells if the store has more
- * of a log than it.
+ * is aborted. One packer at a time does. At the start, tells if the store has more of a log than the database.
  */
 export function sealLoop(parts: {
   context: Context;
@@ -20,7 +19,7 @@ export function sealLoop(parts: {
   logs: LogStore;
 }): Promise<void> {
   const { context, database, logs } = parts;
-  let compared: number | undefined;
+  let started = false;
   const sealAndStore = (): Promise<unknown> =>
     withLock(database, 'seal', context.signal, async (signal) => {
       for (const { network, kind } of await database.manifest.pending()) {
@@ -36,8 +35,7 @@ export function sealLoop(parts: {
       database.manifest.unstored(),
     ]);
     if (pending.length + unstored.length > 0) await sealAndStore();
-    const incarnation = database.incarnation();
-    if (compared !== incarnation) await raiseRewound(parts);
-    compared = incarnation;
+    if (!started) await raiseRewound(parts);
+    started = true;
   });
 }

@@ -35,7 +35,11 @@ export function toSchema(kind: Kind, { bytes = false, peer, text = false }: Sche
 }
 
 /** The columns of a table but `extra`, with the members of the record. */
-function fieldsOf({ kind, peer, text }: Pick<Schema, 'kind' | 'peer' | 'text'>): readonly FieldColumn[] {
+export function fieldsOf({
+  kind,
+  peer,
+  text,
+}: Pick<Schema, 'kind' | 'peer' | 'text'>): readonly FieldColumn[] {
   if (peer === undefined) return FIELD_COLUMNS[kind];
   const fields = PEER_COLUMNS[peer][kind];
   if (fields === undefined) {

@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 import { gunzip, type ZlibOptions } from 'node:zlib';
 import { streamRecords } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
+import { skipSpace } from '@packhouse/json';
 import { PackhouseError } from '@packhouse/runtime';
+import { type CodedBatch, toPlainBatch } from './coded-column.js';
 import { createFailures } from './failed-traces.js';
 import { createMatcher, type Match } from './match.js';
 import {
@@ -15,7 +17,10 @@ import {
   type JsonRecord,
   toSchema,
 } from './read-columns.js';
+import { RecordScanner } from './scan-records.js';
 import type { RowBatch, Schema } from './schema.js';
+
+const [COMMA, OPEN_BRACKET, CLOSE_BRACKET] = [0x2c, 0x5b, 0x5d];
 
 /** Rows of a batch, or more if a block has more. */
 const BATCH_ROWS = 8_192;
@@ -48,6 +53,11 @@ export type RowSource = ({ path: string } | { bytes: Uint8Array }) & {
  * Holds one bundle, or one block of a bundle with more than 32 MiB of text. Throws BUNDLE_INVALID, RECORD_INVALID, USAGE.
  */
 export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, void, undefined> {
+  for await (const batch of readCodedRows(source)) yield toPlainBatch(batch);
+}
+
+/** The same as `readRows`, with columns coded where the bundle allows it. */
+export async function* readCodedRows(source: RowSource): AsyncGenerator<CodedBatch, void, undefined> {
   const {
     kind,
     fileFrom,
@@ -61,7 +71,16 @@ export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, voi
   const rows = createRowCollector(schema);
   const besides = createBesides(source, schema);
   let block = fileFrom - 1;
-  for await (const blocks of getBlocks(source, matcher?.mayHold)) {
+  let text = await wholeText(source);
+  const scanner =
+    text === null || matcher !== null ? null : RecordScanner.create(text, schema, source.chainId);
+  if (text !== null && scanner !== null) {
+    const left = yield* scanBlocks(text, scanner, { fileFrom, from, to, batchRows, besides });
+    if (left === null) return;
+    block += left.scanned;
+    text = left.text;
+  }
+  for await (const blocks of getBlocks(source, text, matcher?.mayHold)) {
     for (const value of blocks) {
       block += 1;
       if (value === null || block < from || block > to) continue;
@@ -79,6 +98,53 @@ export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, voi
   if (rows.rows > 0) yield rows.take();
 }
 
+/** How the rows of a whole text are scanned. */
+interface Scan extends Required<Pick<RowSource, 'fileFrom' | 'from' | 'to' | 'batchRows'>> {
+  besides: ReturnType<typeof createBesides>;
+}
+
+/** Yields what can be scanned. Returns the number of those blocks and the text of the others; null: there are none. */
+async function* scanBlocks(
+  text: Buffer,
+  scanner: RecordScanner,
+  { fileFrom, from, to, batchRows, besides }: Scan,
+): AsyncGenerator<CodedBatch, { scanned: number; text: Buffer } | null, undefined> {
+  let scanned = 0;
+  const start = skipSpace(text, 0);
+  let at = start + 1;
+  if (text[start] !== OPEN_BRACKET) return { scanned, text };
+  let isEnd = false;
+  while (!isEnd) {
+    const block = fileFrom + scanned;
+    const end = scanner.scan(skipSpace(text, at));
+    const after = end === -1 ? -1 : endOfElement(text, end);
+    if (after === -1) break;
+    if (block >= from && block <= to && scanner.hasRows) {
+      const time = await besides.timeOf(block, scanner.ownTime);
+      if (!scanner.add(time)) break;
+      if (scanner.rows >= batchRows) yield scanner.take();
+    }
+    scanned += 1;
+    at = after;
+    isEnd = after === text.length || block >= to;
+  }
+  if (scanner.rows > 0) yield scanner.take();
+  if (isEnd) return null;
+  // With a block that is skipped before the comma, which is a fault if nothing is behind it.
+  return scanned === 0
+    ? { scanned, text }
+    : { scanned: scanned - 1, text: Buffer.concat([SKIPPED, text.subarray(at - 1)]) };
+}
+
+const SKIPPED = Buffer.from('[null');
+
+/** Offset of what follows an element of the text's array, which is the text's length for the last; -1 if nothing does. */
+function endOfElement(text: Buffer, end: number): number {
+  const at = skipSpace(text, end);
+  if (text[at] === COMMA) return at + 1;
+  return text[at] === CLOSE_BRACKET && skipSpace(text, at + 1) === text.length ? text.length : -1;
+}
+
 /** What of the rows of a block is not in its records. */
 interface BlockBeside {
   /** Of the record that was seen last. */
@@ -92,15 +158,18 @@ function createBesides({ kind, chainId, fileFrom, ...source }: RowSource, schema
   const withReceipts = hasReceiptColumns(schema);
   const withFailures = kind === 'traces' && schema.peer !== undefined;
   let times: readonly number[] | null | undefined;
+  /** `own`: as a record has it. One that a node sent was checked against the header before it was published. */
+  const timeOf = async (block: number, own: unknown): Promise<number | null> => {
+    if (!withTime) return null;
+    if (own != null) return Number(own);
+    if (times === undefined) times = (await source.times?.()) ?? null;
+    return times?.[block - fileFrom] ?? null;
+  };
   return {
+    timeOf,
     async of(block: number, first: JsonRecord): Promise<BlockBeside> {
       const beside: Beside = { chainId, time: null, receipt: null, failed: false };
-      if (withTime) {
-        // One that a node sent was checked against the header before it was published.
-        const own = first.blockTimestamp;
-        if (own == null) times = times === undefined ? ((await source.times?.()) ?? null) : times;
-        beside.time = own == null ? (times?.[block - fileFrom] ?? null) : Number(own);
-      }
+      beside.time = await timeOf(block, first.blockTimestamp);
       const receipts = withReceipts ? ((await source.receipts?.(block)) ?? null) : null;
       const failures = withFailures ? createFailures() : null;
       let index = -1;
@@ -121,12 +190,12 @@ function createBesides({ kind, chainId, fileFrom, ...source }: RowSource, schema
 
 type Block = JsonRecord | JsonRecord[];
 
-/** Parses a bundle, whole or block by block; null is a block that holds nothing that is wanted. */
+/** Parses a text, or a bundle block by block; null is a block that holds nothing that is wanted. */
 async function* getBlocks(
   source: { path: string } | { bytes: Uint8Array },
+  whole: Buffer | null,
   mayHold: (text: Buffer) => boolean = () => true,
 ): AsyncGenerator<(Block | null)[]> {
-  const whole = await wholeText(source);
   if (whole !== null) {
     if (mayHold(whole)) yield parsed(whole) as Block[];
     return;

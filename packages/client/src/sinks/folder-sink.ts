@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import type { RowBatch } from '../rows/schema.js';
+import type { CodedBatch } from '../rows/coded-column.js';
 import { makeFolder, orNotWritable, readIfThere, writeWhole } from '../whole-file.js';
 import { fileNames } from './file-names.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, type SinkState } from './sink.js';
@@ -12,7 +12,7 @@ const STATE_FILE = '_packhouse-rows.json';
 
 /** A file of rows that is being written. */
 interface RowFile {
-  write(batch: RowBatch): Promise<void>;
+  write(batch: CodedBatch): Promise<void>;
   /** Ends the file; it is on the disk when this returns. */
   finish(): Promise<void>;
   /** Closes it unfinished. */

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { toPlainBatch } from '../rows/coded-column.js';
 import type { Schema } from '../rows/schema.js';
 import { orNotWritable } from '../whole-file.js';
 import { openDuckDbSink } from './duckdb-sink.js';
@@ -43,7 +44,7 @@ async function openStream(
     commitRows: 1,
     async write(batch) {
       state.rows += batch.rows;
-      await write(format.rows(schema, batch));
+      await write(format.rows(schema, toPlainBatch(batch)));
     },
     commit: async () => undefined,
     close: async () => undefined,
@@ -60,7 +61,7 @@ function textFiles(format: TextFormat, schema: Schema): RowFileFormat {
       const file = await open(name, 'w').catch(wrong);
       await file.writeFile(format.head(schema)).catch(wrong);
       return {
-        write: (batch) => file.writeFile(format.rows(schema, batch)).catch(wrong),
+        write: (batch) => file.writeFile(format.rows(schema, toPlainBatch(batch))).catch(wrong),
         async finish() {
           try {
             await file.sync().catch(wrong);

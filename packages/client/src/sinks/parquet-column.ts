@@ -1,5 +1,6 @@
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import type { CodedColumn } from '../rows/coded-column.js';
 import { type Column, type ColumnType, toBytes } from '../rows/schema.js';
 import { PlainValues } from './plain-values.js';
 import { encodeRuns } from './run-lengths.js';
@@ -51,6 +52,9 @@ export class ParquetColumn {
   #look = FIRST_LOOK;
   #last: Value | null = null;
   #lastPlace = 0;
+  /** Values of the bundle whose batches come, and for each its place in the dictionary; -1: not yet known. */
+  #codedValues: Column | null = null;
+  #coded = new Int32Array(0);
   #min: Value | undefined;
   #max: Value | undefined;
   #chunk: Omit<ColumnChunk, 'min' | 'max'>;
@@ -77,8 +81,12 @@ export class ParquetColumn {
     return this.#plain.bytes + this.#chunk.compressed;
   }
 
-  add(values: Column): void {
-    for (const value of values) {
+  add(column: Column | CodedColumn): void {
+    if (!Array.isArray(column)) {
+      this.#addCoded(column);
+      return;
+    }
+    for (const value of column) {
       if (this.#rows === this.#defined.length) this.#grow();
       this.#defined[this.#rows++] = value === null ? 0 : 1;
       if (value === null) continue;
@@ -86,10 +94,39 @@ export class ParquetColumn {
       else {
         if (value !== this.#last) this.#lastPlace = this.#place(this.#dictionary, value);
         this.#last = value;
-        this.#places[this.#present++] = this.#lastPlace;
-        if (this.#present === this.#look) this.#lookAt(this.#dictionary);
+        this.#addPlace(this.#dictionary, this.#lastPlace);
       }
     }
+  }
+
+  /** Looks up each value of a bundle once. */
+  #addCoded({ places, values }: CodedColumn): void {
+    if (this.#codedValues !== values) this.#coded = new Int32Array(values.length).fill(-1);
+    else if (this.#coded.length < values.length) {
+      const longer = new Int32Array(values.length * 2).fill(-1);
+      longer.set(this.#coded);
+      this.#coded = longer;
+    }
+    this.#codedValues = values;
+    const coded = this.#coded;
+    for (let row = 0; row < places.length; row += 1) {
+      const at = places[row] as number;
+      const value = values[at] as Column[number];
+      if (this.#rows === this.#defined.length) this.#grow();
+      this.#defined[this.#rows++] = value === null ? 0 : 1;
+      if (value === null) continue;
+      if (this.#dictionary === null) this.#addPlain(value);
+      else {
+        let place = coded[at] as number;
+        if (place === -1) coded[at] = place = this.#place(this.#dictionary, value);
+        this.#addPlace(this.#dictionary, place);
+      }
+    }
+  }
+
+  #addPlace(dictionary: Map<Value, number>, place: number): void {
+    this.#places[this.#present++] = place;
+    if (this.#present === this.#look) this.#lookAt(dictionary);
   }
 
   /** Ends the row group. */

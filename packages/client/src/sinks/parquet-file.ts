@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import zlib from 'node:zlib';
 import { fileWriter, type ParquetWriter } from 'hyparquet-writer';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import type { CodedColumn } from '../rows/coded-column.js';
 import type { Column, ColumnType, Schema } from '../rows/schema.js';
 import { notWritable } from '../whole-file.js';
 import type { RowFileFormat } from './folder-sink.js';
@@ -89,7 +90,7 @@ export function parquetFiles(schema: Schema, network: string): RowFileFormat {
           rows += batch.rows;
           let bytes = 0;
           for (const [at, column] of columns.entries()) {
-            column.add(batch.columns[schema.columns[at]?.name as string] as Column);
+            column.add(batch.columns[schema.columns[at]?.name as string] as Column | CodedColumn);
             bytes += column.bytes;
           }
           if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();

@@ -5,8 +5,9 @@ import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
 import { toRowSources } from '../filters/row-sources.js';
 import { getTarget, type Mirror, type MirrorPlan } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
+import { toPlainBatch } from '../rows/coded-column.js';
 import type { Match } from '../rows/match.js';
-import { readRows } from '../rows/read-rows.js';
+import { readCodedRows } from '../rows/read-rows.js';
 import type { RowBatch, Schema } from '../rows/schema.js';
 import type { ReceiptSource } from './read-receipts.js';
 import type { Sink } from './sink.js';
@@ -143,7 +144,7 @@ async function writeRows(
   const { kind, signal } = mirror.options;
   let rows = 0;
   for (const source of toRowSources(file, times)) {
-    for await (const batch of readRows({
+    for await (const batch of readCodedRows({
       ...source,
       kind,
       ...(schema === undefined ? {} : { schema }),
@@ -154,7 +155,7 @@ async function writeRows(
     })) {
       signal.throwIfAborted();
       rows += batch.rows;
-      await sink.write(extend?.(batch) ?? batch);
+      await sink.write(extend === undefined ? batch : extend(toPlainBatch(batch)));
     }
   }
   return rows;

@@ -1,7 +1,8 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
+import type { CodedBatch } from '../rows/coded-column.js';
 import type { Match } from '../rows/match.js';
-import type { RowBatch, Schema } from '../rows/schema.js';
+import type { Schema } from '../rows/schema.js';
 
 /** What the rows of a target are, so that no others get between them. */
 export interface RowOrigin {
@@ -40,7 +41,7 @@ export interface Sink {
   readonly state: Readonly<Omit<SinkState, 'entries' | 'replaced'>> & Pick<SinkState, 'entries' | 'replaced'>;
   /** Rows that are worth a commit. */
   readonly commitRows: number;
-  write(batch: RowBatch): Promise<void>;
+  write(batch: CodedBatch): Promise<void>;
   /** What was written since the last commit are all rows of these blocks: keeps both, or neither. */
   commit(blocks: BlockRange): Promise<void>;
   /** Forgets what is not committed. */

@@ -1,4 +1,5 @@
 import { unionRanges } from '@packhouse/chain';
+import { toPlainBatch } from '../rows/coded-column.js';
 import { type ColumnType, createTable, type RowBatch } from '../rows/schema.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, type SinkState } from './sink.js';
 
@@ -47,7 +48,7 @@ export async function openSqlSink(table: SqlTable, options: SinkOptions): Promis
     async write(batch) {
       await begin();
       rows += batch.rows;
-      await table.append(batch);
+      await table.append(toPlainBatch(batch));
     },
     async commit(blocks) {
       const next = { ...state, done: unionRanges([...state.done, blocks]), rows: state.rows + rows };

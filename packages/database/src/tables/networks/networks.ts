@@ -1,6 +1,5 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { type Connections, statement } from '../../connection/connections.js';
-import { createMemory } from '../../connection/memory.js';
 
 /**
  * $1 name, $2 chain id.
@@ -62,12 +61,10 @@ export interface NetworkRef {
 
 /** Refers to a network by name. Its id never changes, so it is read once. */
 export function networkRef(connections: Connections, name: string): NetworkRef {
-  const memory = createMemory(connections, () => ({ id: 0 }));
+  let known = 0;
   const find = async (): Promise<number> => {
-    const known = memory();
-    if (known.id === 0)
-      known.id = (await connections.queryOne<{ id: number }>(selectNetwork, [name]))?.id ?? 0;
-    return known.id;
+    if (known === 0) known = (await connections.queryOne<{ id: number }>(selectNetwork, [name]))?.id ?? 0;
+    return known;
   };
   return {
     name,

@@ -2,7 +2,6 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { getOrAdd } from '@packhouse/runtime';
 import { getKind, getKinds } from '../../connection/codes.js';
 import { type Connections, statement } from '../../connection/connections.js';
-import { createMemory } from '../../connection/memory.js';
 import type { NetworkRef } from '../networks/networks.js';
 
 /** Who a range is fetched for, and on what terms. */
@@ -109,22 +108,19 @@ const updateDone = statement(
  */
 export function createBackfillCache(connections: Connections, network: NetworkRef) {
   const kept = <T>(read: (networkId: number) => Promise<T>) => {
-    const memory = createMemory(connections, () => ({
-      last: undefined as { version: number; value: Promise<T> } | undefined,
-    }));
+    let last: { version: number; value: Promise<T> } | undefined;
     return async (): Promise<T> => {
       const id = await network.find();
-      const known = memory();
       const row = await connections.queryOne<{ version: number }>(selectVersion, [id]);
       const version = row?.version ?? 0;
-      if (known.last?.version !== version) {
+      if (last === undefined || last.version !== version) {
         const reading = { version, value: read(id) };
-        known.last = reading;
+        last = reading;
         reading.value.catch(() => {
-          if (known.last === reading) known.last = undefined;
+          if (last === reading) last = undefined;
         });
       }
-      return known.last.value;
+      return last.value;
     };
   };
   /** Folded here: no other process plans this network, so its version need not change. */
