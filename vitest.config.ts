@@ -46,12 +46,15 @@ const SHARED_WITH_POSTGRES = [
 ];
 const POSTGRES = ['infra/local/src/test-services.ts'];
 
-// Packages are tested from their sources (the `source` export condition); only spawned processes need the build.
-// Nothing but `source` may be added here: vitest hands these conditions to Node, and `import` would break `require`.
+// Packages are tested from their sources (the export condition `@packhouse/source`); only spawned processes need the build.
+// Nothing but that may be added here: vitest hands these conditions to Node, and `import` would break `require`.
 export default defineConfig({
-  resolve: { conditions: ['source'] },
+  resolve: { conditions: ['@packhouse/source'] },
   ssr: {
-    resolve: { conditions: ['source', 'node', 'development|production'], externalConditions: ['source'] },
+    resolve: {
+      conditions: ['@packhouse/source', 'node', 'development|production'],
+      externalConditions: ['@packhouse/source'],
+    },
   },
   test: {
     // How long something takes is the machine's affair: only what never comes fails.

@@ -1,53 +1,125 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { missingPackages, type OptionalPackage, requirePackages, version } from './installation/packages.js';
 import { visibleOptions } from './terminal/command.js';
 import type { CliIo } from './terminal/io.js';
 
 /** The exit code of a command line that does not parse. */
 const USAGE_EXIT = 64;
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
+type AddCommand = (program: Command, io: CliIo) => unknown;
+
+interface Loaded {
+  /** Packages that its module imports, beside those that are always there. */
+  needs: readonly OptionalPackage[];
+  load(): Promise<AddCommand>;
+}
+
+/** What most commands of operators need; it brings the others. */
+const OPERATIONS: readonly OptionalPackage[] = ['operations'];
+const LOCAL: readonly OptionalPackage[] = ['gateway', 'ingester', 'packer', 'console', 'operations'];
+
+const PROCESSES: Loaded = {
+  // Each needs its own, which is asked for when it runs.
+  needs: [],
+  load: async () => (await import('./commands/process.js')).addProcessCommands,
 };
 
-type AddCommand = (program: Command, io: CliIo) => void;
-
-const processes = async (): Promise<AddCommand> => (await import('./commands/process.js')).addProcessCommands;
-
 /** The commands, in the order of the help. Loaded when needed: to load all of them takes as long as a small command. */
-const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
-  local: async () => (await import('./commands/local.js')).addLocalCommand,
-  status: async () => (await import('./commands/status/status.js')).addStatusCommand,
-  doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
-  backfill: async () => (await import('./commands/backfill/backfill.js')).addBackfillCommand,
-  alarms: async () => (await import('./commands/status/alarms.js')).addAlarmsCommand,
-  nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
-  workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
-  quarantine: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
-  budget: async () => (await import('./commands/budget.js')).addBudgetCommand,
-  usage: async () => (await import('./commands/usage.js')).addUsageCommand,
-  schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
-  audit: async () => (await import('./commands/audit/audit.js')).addAuditCommand,
-  adopt: async () => (await import('./commands/adopt.js')).addAdoptCommand,
-  keys: async () => (await import('./commands/keys/keys.js')).addKeysCommand,
-  operators: async () => (await import('./commands/operators.js')).addOperatorsCommand,
-  plans: async () => (await import('./commands/keys/plans.js')).addPlansCommand,
-  manifest: async () => (await import('./commands/manifest.js')).addManifestCommand,
-  pull: async () => (await import('./commands/pull/pull.js')).addPullCommand,
-  verify: async () => (await import('./commands/verify/verify.js')).addVerifyCommand,
-  migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
-  install: async () => (await import('./commands/install/install.js')).addInstallCommand,
-  gateway: processes,
-  ingester: processes,
-  packer: processes,
-  console: processes,
+const COMMANDS: Readonly<Record<string, Loaded>> = {
+  local: {
+    needs: LOCAL,
+    load: async () => (await import('./commands/local.js')).addLocalCommand,
+  },
+  status: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/status/status.js')).addStatusCommand,
+  },
+  doctor: {
+    needs: ['networks', 'node-rpc', 'pipeline'],
+    load: async () => (await import('./commands/doctor.js')).addDoctorCommand,
+  },
+  backfill: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/backfill/backfill.js')).addBackfillCommand,
+  },
+  alarms: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/status/alarms.js')).addAlarmsCommand,
+  },
+  nodes: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/nodes.js')).addNodesCommand,
+  },
+  workers: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/workers.js')).addWorkersCommand,
+  },
+  quarantine: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
+  },
+  budget: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/budget.js')).addBudgetCommand,
+  },
+  usage: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/usage.js')).addUsageCommand,
+  },
+  schedule: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/schedule.js')).addScheduleCommand,
+  },
+  audit: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/audit/audit.js')).addAuditCommand,
+  },
+  adopt: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/adopt.js')).addAdoptCommand,
+  },
+  keys: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/keys/keys.js')).addKeysCommand,
+  },
+  operators: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/operators.js')).addOperatorsCommand,
+  },
+  plans: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/keys/plans.js')).addPlansCommand,
+  },
+  manifest: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/manifest.js')).addManifestCommand,
+  },
+  pull: {
+    needs: [],
+    load: async () => (await import('./commands/pull/pull.js')).addPullCommand,
+  },
+  verify: {
+    needs: [],
+    load: async () => (await import('./commands/verify/verify.js')).addVerifyCommand,
+  },
+  migrate: {
+    needs: ['database'],
+    load: async () => (await import('./commands/migrate.js')).addMigrateCommand,
+  },
+  install: {
+    needs: [],
+    load: async () => (await import('./commands/install/install.js')).addInstallCommand,
+  },
+  gateway: PROCESSES,
+  ingester: PROCESSES,
+  packer: PROCESSES,
+  console: PROCESSES,
 };
 
 /** Creates the program with the command of this name; without one, or with an unknown one, with all of them. */
 export async function createProgram(io: CliIo, name?: string): Promise<Command> {
   const own = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  const all = name === '--version' ? [] : [...new Set(Object.values(COMMANDS))];
-  const adding = own === undefined ? all : [own];
+  if (own !== undefined) requirePackages(`\`packhouse ${name}\``, own.needs);
   // Commands inherit these settings when they are added.
   const program = new Command('packhouse')
     .description('Blockchain history in bulk: proved, packed and served')
@@ -63,8 +135,20 @@ export async function createProgram(io: CliIo, name?: string): Promise<Command> 
       outputError: (text, write) => write(`${usageLine(text)}\n`),
     })
     .addHelpText('after', '\nExample:\n  $ packhouse local');
-  for (const add of await Promise.all(adding.map((load) => load()))) add(program, io);
+  const adding = own === undefined ? (name === '--version' ? [] : await loadAll()) : [await own.load()];
+  for (const add of adding) add(program, io);
   return program;
+}
+
+/** All commands for the help; of one whose packages are not installed, its name and what it needs. */
+function loadAll(): Promise<AddCommand[]> {
+  const adding = Object.entries(COMMANDS).map(async ([name, { needs, load }]): Promise<AddCommand> => {
+    const missing = missingPackages(needs);
+    if (missing.length === 0) return load();
+    const packages = missing.map((each) => `@packhouse/${each}`);
+    return (program) => program.command(name).description(`(needs ${packages.join(', ')})`);
+  });
+  return Promise.all(adding).then((all) => [...new Set(all)]);
 }
 
 /** Runs `packhouse` with these arguments. Throws what the command throws; usage errors only set the exit code. */

@@ -303,3 +303,12 @@ describe('requests', () => {
     ]);
   });
 });
+
+test('without its pages it is not ready, and says what to do', async () => {
+  const parts = { context: on.context, database: on.database, openJobs: () => Promise.reject(new Error()) };
+  const app = await createConsole({ ...parts, host: '127.0.0.1', pages: '/nonexistent' });
+  const answer = await app.inject({ url: '/readyz' });
+  expect(answer.statusCode).toBe(503);
+  expect(answer.body).toBe('The pages are not built: run npm run build\n');
+  await app.close();
+});

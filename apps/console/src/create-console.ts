@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cookie from '@fastify/cookie';
 import files from '@fastify/static';
@@ -32,15 +32,17 @@ interface ConsoleParts extends Omit<OperationParts, 'actor'> {
   host: string;
   /** The trusted proxies, as their number or their addresses; absent: none. */
   trustProxy?: number | string[] | undefined;
+  /** The folder of the pages; default: where the build puts them. */
+  pages?: string;
 }
 
 /** Bytes of a request body. */
 const MAX_BODY = 65_536;
-const WEB = fileURLToPath(new URL('../dist/web/', import.meta.url));
+const PAGES = fileURLToPath(new URL('../dist/web/', import.meta.url));
 
 /** Creates the console's server; it does not listen yet. */
 export async function createConsole(parts: ConsoleParts): Promise<FastifyInstance> {
-  const { context, database, host, trustProxy, url } = parts;
+  const { context, database, host, pages = PAGES, trustProxy, url } = parts;
   const app = fastify({
     bodyLimit: MAX_BODY,
     logger: false,
@@ -66,12 +68,15 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   addEventRoute(app, { ...parts, overview }, access);
   // Before the pages: both serve files, and only the last may say how for all.
   await addJobsBoard(app, parts, access);
+  const hasPages = existsSync(join(pages, 'index.html'));
+  if (!hasPages) context.logger.error('the pages of the console are not built: run npm run build');
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_, reply) => {
+    if (!hasPages) return reply.code(503).send('The pages are not built: run npm run build\n');
     if (await database.ping()) return 'ok\n';
     return reply.code(503).send('Postgres does not respond\n');
   });
-  if (existsSync(WEB)) await app.register(files, { root: WEB, cacheControl: false, setHeaders: cacheAssets });
+  if (hasPages) await app.register(files, { root: pages, cacheControl: false, setHeaders: cacheAssets });
   app.setNotFoundHandler((request) => {
     throw toUnknownPage(request);
   });

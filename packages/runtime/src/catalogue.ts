@@ -21,6 +21,7 @@ export const ERROR_CATALOGUE = {
   // settings, commands and files
   SETTINGS_INVALID: final(78, 'Environment variables are missing or malformed.'),
   NODE_JS_UNUSABLE: final(78, 'This Node.js lacks WebAssembly, which hashes and HTTP need.'),
+  PACKAGE_MISSING: final(78, 'A package that this command needs is not installed.'),
   USAGE: final(64, 'Options of a command are wrong.'),
   NETWORKS_FILE_INVALID: final(78, 'The networks file is missing or malformed.'),
   NETWORK_UNKNOWN: final(64, 'The networks file does not have this network.'),

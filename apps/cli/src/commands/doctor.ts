@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Chart } from '../doctor/chart.js';
 import { chartJson, chartTable, findingLines, getVerdict, summaryLines } from '../doctor/describe-charts.js';
 import { examine } from '../doctor/examine.js';
-import { commandContext } from '../installation/connect.js';
+import { commandContext } from '../installation/context.js';
 import { signingKeyFile } from '../installation/data-directory.js';
 import { findNetworksFile } from '../installation/find-networks.js';
 import { addCommand } from '../terminal/command.js';

@@ -1,6 +1,6 @@
 import { migrate } from '@packhouse/database';
 import type { Command } from 'commander';
-import { commandContext, databaseUrl } from '../installation/connect.js';
+import { commandContext, databaseUrl } from '../installation/context.js';
 import { describeCommand } from '../terminal/command.js';
 import { type CliIo, print } from '../terminal/io.js';
 

@@ -6,7 +6,8 @@ import type { z } from 'zod';
 import type { Place } from '../terminal/command.js';
 import type { CliIo } from '../terminal/io.js';
 import { usageError } from '../terminal/parse.js';
-import { commandContext, openLeases, openQueueReader, withDatabase } from './connect.js';
+import { openLeases, openQueueReader, withDatabase } from './connect.js';
+import { commandContext } from './context.js';
 import { operatorName } from './operator.js';
 
 /** Timeout of a request to a console, in milliseconds. */

@@ -5,7 +5,7 @@ import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { createRates, describeTrial, openSigners } from '@packhouse/pipeline';
 import { describeError } from '@packhouse/runtime';
-import { commandContext, namesDatabase } from '../installation/connect.js';
+import { commandContext, namesDatabase } from '../installation/context.js';
 import { DATA_DIRECTORY, openDataDirectory } from '../installation/data-directory.js';
 import { operatorName } from '../installation/operator.js';
 import type { CliIo } from '../terminal/io.js';

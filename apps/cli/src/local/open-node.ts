@@ -1,6 +1,6 @@
-import { startDemoChain } from '@packhouse/local';
 import { loadNetworks, type Network } from '@packhouse/networks';
 import { PackhouseError } from '@packhouse/runtime';
+import { requirePackages } from '../installation/packages.js';
 import type { LocalRun } from './local-run.js';
 import { checkNetwork, preflight, type ReadyNetwork } from './preflight.js';
 
@@ -31,6 +31,8 @@ export async function openNode({
     return checkNetwork(context, network, options);
   }
   reporter.step('Starting the demo chain (Anvil) …');
+  requirePackages('The demo chain', ['local']);
+  const { startDemoChain } = await import('@packhouse/local');
   const demo = await startDemoChain({
     directory: directory.in('demo'),
     logger: context.logger,

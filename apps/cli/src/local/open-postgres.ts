@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import { type LocalPostgres, startPostgres } from '@packhouse/local';
+import type { LocalPostgres } from '@packhouse/local';
 import { describeError, type ErrorCode, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
-import { databaseUrl, namesDatabase } from '../installation/connect.js';
+import { databaseUrl, namesDatabase } from '../installation/context.js';
+import { requirePackages } from '../installation/packages.js';
 import { formatBytes } from '../terminal/format.js';
 import type { LocalRun } from './local-run.js';
 
@@ -40,6 +41,8 @@ export async function openPostgres(run: LocalRun): Promise<OpenPostgres> {
   if (namesDatabase(io)) {
     return { url: databaseUrl(io), failed: never, steadily: (step) => step() };
   }
+  requirePackages('An embedded Postgres, in place of DATABASE_URL,', ['local']);
+  const { startPostgres } = await import('@packhouse/local');
   reporter.step('Starting Postgres …');
   let closing = false;
   const over = (): boolean => closing || io.signal.aborted;

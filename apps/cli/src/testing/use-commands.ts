@@ -5,7 +5,7 @@ import { createDatabase, type Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Context } from '@packhouse/runtime';
 import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
-import { commandContext } from '../installation/connect.js';
+import { commandContext } from '../installation/context.js';
 import { memoryIo, type Outcome, run } from './run.js';
 
 /** `packhouse` with a database and a folder for one test file; both exist from its first hook on. */

@@ -89,7 +89,7 @@ describe('the demo chain', () => {
     `;
     const owner = spawn(
       process.execPath,
-      ['--conditions', 'source', '--import', 'tsx', '--input-type', 'module', '-e', script],
+      ['--conditions', '@packhouse/source', '--import', 'tsx', '--input-type', 'module', '-e', script],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const [line] = await once(owner.stdout.setEncoding('utf8'), 'data');

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProcessMessage } from '@packhouse/runtime';
 import type { Scope } from './scope.js';
@@ -29,6 +30,7 @@ export interface Program {
 
 /** Time limit of a program to end before it is killed, in milliseconds. */
 const STOP_MS = 40_000;
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** Starts a program, given by its file from the root of the project. Its stdout is kept, unless the caller reads it. */
 export function startProgram(
@@ -47,7 +49,7 @@ export function startProgram(
   },
 ): Program {
   const { env, cwd, readStdout = true, scope } = options;
-  const main = fileURLToPath(new URL(`../../../../${file}`, import.meta.url));
+  const main = path.resolve(ROOT, file);
   const [command = '', ...rest] = [...(options.within ?? []), process.execPath, main, ...args];
   const child = spawn(command, rest, {
     env,

@@ -8,8 +8,8 @@ import type pg from 'pg';
 /** Most migration names that an error lists. */
 const SHOWN = 3;
 
-/** The folder of numbered SQL files; the same distance from `src` and from `dist`. */
-export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../../migrations', import.meta.url));
+/** The folder of numbered SQL files: of this package, where it is a link to the repository's. */
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 const NUMBERED = /^\d{4}_[a-z0-9_]+\.sql$/;
 

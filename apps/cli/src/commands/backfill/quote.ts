@@ -1,6 +1,7 @@
 import { findQuotedNetwork, makeQuote } from '@packhouse/operations';
 import type { QuoteRequest } from '@packhouse/pipeline';
-import { commandContext, withDatabase } from '../../installation/connect.js';
+import { withDatabase } from '../../installation/connect.js';
+import { commandContext } from '../../installation/context.js';
 import { findNetworks } from '../../installation/find-networks.js';
 import { type CliIo, print } from '../../terminal/io.js';
 import { quoteLines } from './quote-lines.js';
