@@ -31,10 +31,8 @@ await prepare();
 const folder = path.resolve(positionals[0] ?? 'packed');
 mkdirSync(folder, { recursive: true });
 const staged = mkdtempSync(path.join(tmpdir(), 'packhouse-pack-'));
-process.exitCode = await npm([
-  ...['pack', '--pack-destination', folder, '--loglevel=error', '--ignore-scripts'],
-  ...names.map(stage),
-]);
+const options = ['--pack-destination', folder, '--loglevel=error', '--ignore-scripts'];
+process.exitCode = await npm(['pack', ...options, ...names.map(stage)]);
 rmSync(staged, { recursive: true });
 if (process.exitCode === 0)
   process.stdout.write(`${folder} has ${names.length} packages: npm install ${folder}/*.tgz\n`);
