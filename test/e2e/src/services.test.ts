@@ -83,9 +83,10 @@ test('objects on S3, which asks to slow down and drops a connection: published o
       .filter((each) => !each.includes('/blocks/'))
       .map((each) => each.replace('.json.gz', '.filter'));
     const stored = [...s3.objects.keys()].filter((name) => !name.startsWith(key('main/manifest/')));
-    expect(stored.sort()).toEqual([...keys, ...filters].map(key).sort());
+    expect(stored.sort()).toEqual([...keys, ...filters, 'put-once-probe'].map(key).sort());
     const puts = s3.requests.slice(before).filter((request) => request.startsWith('PUT '));
-    expect(puts.length).toBe(new Set(puts).size + 2);
+    // A bundle whose answer was lost is found at its next try, and written again.
+    expect([2, 3]).toContain(puts.length - new Set(puts).size);
 
     for (const kind of KINDS) {
       const read: unknown[] = [];
