@@ -38,6 +38,7 @@ export function createParts(options: GatewayOptions): {
   const ranges = createRangeCache({
     load: (network, kind, range) => loadRanges(database, network, kind, range),
     clock,
+    incarnation: database.incarnation,
     maxBytes: options.rangeCacheBytes,
   });
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });

@@ -10,7 +10,7 @@ export function watchRequests(
   { backfills }: Pick<Database, 'backfills'>,
   wake: (network: string) => void,
 ): Promise<void> {
-  let known: ReadonlyMap<string, number> | null = null;
+  let known: ReadonlyMap<string, string> | null = null;
   const failed = 'reading what is requested failed';
   return repeat(context, { everyMs: READ_EVERY_MS, failed }, async () => {
     const versions = await backfills.versions();

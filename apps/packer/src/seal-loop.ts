@@ -9,7 +9,8 @@ const SEAL_EVERY_MS = 5_000;
 /**
  * Appends the manifest entries of bundles that were published without one (by a repair without the key, or an older
  * program), and stores the logs where that was left undone, whether or not there is something to pack, until the context
- * is aborted. One packer at a time does. At the start, tells if the store has more of a log than the database.
+ * is aborted. One packer at a time does. At the start and whenever another database answers, tells if the store has more
+ * of a log than it.
  */
 export function sealLoop(parts: {
   context: Context;
@@ -19,7 +20,7 @@ export function sealLoop(parts: {
   logs: LogStore;
 }): Promise<void> {
   const { context, database, logs } = parts;
-  let started = false;
+  let compared: number | undefined;
   const sealAndStore = (): Promise<unknown> =>
     withLock(database, 'seal', context.signal, async (signal) => {
       for (const { network, kind } of await database.manifest.pending()) {
@@ -35,7 +36,8 @@ export function sealLoop(parts: {
       database.manifest.unstored(),
     ]);
     if (pending.length + unstored.length > 0) await sealAndStore();
-    if (!started) await raiseRewound(parts);
-    started = true;
+    const incarnation = database.incarnation();
+    if (compared !== incarnation) await raiseRewound(parts);
+    compared = incarnation;
   });
 }

@@ -92,6 +92,8 @@ function openAll(connections: Connections, context: Context) {
       clearTimeout(timer);
       return alive;
     },
+    /** See Connections. */
+    incarnation: connections.incarnation,
     networks: createNetworks(connections),
     /**
      * The data of one network, by the name it is registered under. With a fence, changes of its head and drops of

@@ -8,8 +8,10 @@ const PAGE_BLOCKS = 16_384;
 function setup(all: BlockRange[], maxBytes?: number) {
   const asked: string[] = [];
   let fail = false;
+  let incarnation = 0;
   const cache = createRangeCache({
     clock: systemClock,
+    incarnation: () => incarnation,
     ...(maxBytes === undefined ? {} : { maxBytes }),
     load: async (network, kind, range) => {
       asked.push(`${network}/${kind}/${range.firstBlock}-${range.lastBlock}`);
@@ -23,10 +25,35 @@ function setup(all: BlockRange[], maxBytes?: number) {
     failing: (now: boolean) => {
       fail = now;
     },
+    setBack: () => {
+      incarnation += 1;
+    },
   };
 }
 
 describe('the cache of the range index', () => {
+  it('asks again for what another database may lack, also where the answer was under way', async () => {
+    const all = [{ firstBlock: 5, lastBlock: 9 }];
+    const { cache, asked, setBack } = setup(all);
+    cache.find('n', 'logs', 5);
+    await cache.settled();
+    expect(cache.find('n', 'logs', 5)).toEqual(all[0]);
+    all.pop();
+    setBack();
+    expect(cache.find('n', 'logs', 5)).toBeUndefined();
+    await cache.settled();
+    expect(cache.find('n', 'logs', 5)).toBeUndefined();
+    expect(asked).toHaveLength(2);
+    expect(cache.bytes).toBeLessThan(1_000);
+
+    cache.find('n', 'blocks', 5);
+    setBack();
+    await cache.settled();
+    cache.find('n', 'blocks', 5);
+    await cache.settled();
+    expect(asked.filter((page) => page.startsWith('n/blocks'))).toHaveLength(2);
+  });
+
   it('lets nobody wait for a page, loads it once, and then answers from memory', async () => {
     const { cache, asked } = setup([{ firstBlock: 5, lastBlock: 9 }]);
     for (const block of [5, 7, 9, 10]) expect(cache.find('n', 'logs', block)).toBeUndefined();

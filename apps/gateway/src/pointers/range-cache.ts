@@ -12,8 +12,8 @@ const PAGE_OVERHEAD_BYTES = 320;
 const MAX_WAITING = 10_000;
 
 /**
- * The range index in memory. Published ranges never change, so a range found here stays true. A block without one may
- * still be published; only the database knows.
+ * The range index in memory. Published ranges never change, so a range found here stays true, until another database
+ * answers, which may lack it. A block without one may still be published; only the database knows.
  */
 export type RangeCache = ReturnType<typeof createRangeCache>;
 
@@ -33,6 +33,8 @@ export function createRangeCache(options: {
   /** Ranges of published bundles that touch `range`, ascending. */
   load(network: string, kind: Kind, range: BlockRange): Promise<PublishedRange[]>;
   clock: Clock;
+  /** Rises when another database answers: it is read again. */
+  incarnation(): number;
   /** Default 128 MiB, which holds about 16 million bundles. */
   maxBytes?: number | undefined;
 }) {
@@ -42,6 +44,14 @@ export function createRangeCache(options: {
   let bytes = 0;
   let uses = 0;
   let fills = 0;
+
+  let incarnation = options.incarnation();
+  const forget = (): void => {
+    if (options.incarnation() === incarnation) return;
+    incarnation = options.incarnation();
+    networks.clear();
+    bytes = 0;
+  };
 
   const getPages = (network: string, kind: Kind): Map<number, RangePage> => {
     const kinds = getOrAdd(networks, network, () => new Map<Kind, Map<number, RangePage>>());
@@ -83,13 +93,17 @@ export function createRangeCache(options: {
     return packRanges(firstBlock, await options.load(network, kind, { firstBlock, lastBlock }));
   };
   const loader = createLoader(options.clock, async ({ network, kind, index }) => {
+    const asked = options.incarnation();
     const page = await load(network, kind, index);
+    if (asked !== options.incarnation()) return;
+    forget();
     store(getPages(network, kind), index, page);
   });
 
   return {
     /** The published range that holds the block, if known here. A page not in memory is loaded soon after. */
     find(network: string, kind: Kind, number: number): PublishedRange | undefined {
+      forget();
       const index = Math.floor(number / PAGE_BLOCKS);
       const page = networks.get(network)?.get(kind)?.get(index);
       if (page === undefined) {
@@ -112,9 +126,12 @@ export function createRangeCache(options: {
      * beside the others, and is not kept. Throws what `load` throws.
      */
     async fill(network: string, kind: Kind, index: number): Promise<boolean> {
+      forget();
       const pages = getPages(network, kind);
       if (pages.has(index)) return true;
+      const asked = options.incarnation();
       const page = await load(network, kind, index);
+      if (asked !== options.incarnation()) return true;
       if (bytes + getSize(page) > maxBytes) return false;
       // Requested meanwhile, and loaded.
       if (pages.has(index)) return true;

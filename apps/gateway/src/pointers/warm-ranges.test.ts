@@ -37,6 +37,7 @@ function stage(maxBytes?: number, broken = false) {
   };
   const ranges = createRangeCache({
     clock: systemClock,
+    incarnation: () => 0,
     ...(maxBytes === undefined ? {} : { maxBytes }),
     load: async (network, kind, { firstBlock }) => {
       asked.push(`${network}/${kind}/${firstBlock / PAGE_BLOCKS}`);

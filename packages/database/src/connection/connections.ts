@@ -87,6 +87,11 @@ export function createConnections(options: {
     connectionString,
     /** Makes a connection beside the pool, with the same settings; the caller ends it. */
     connect: connector.client,
+    /**
+     * Rises when a connection reaches another database than the one before: a server that was restarted, a promoted standby, a
+     * restored backup. It may lack what was committed, see createMemory.
+     */
+    incarnation: connector.incarnation,
     query,
     queryOne: toQueryOne(query),
     /** Runs `work` on one connection without a transaction. */

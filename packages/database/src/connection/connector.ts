@@ -11,6 +11,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 const IDLE_MS = 60_000;
 
+/** SQL of a text that another server does not have, nor the same one once it was restarted, nor a restored database. */
+const IDENTITY = `(SELECT extract(epoch FROM pg_postmaster_start_time())::text || '/' || oid::text
+  FROM pg_database WHERE datname = current_database())`;
+
 const types: pg.CustomTypesConfig = {
   // Block numbers, sizes and counts stay below 2^53; the driver's default for int8 is text.
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
@@ -45,14 +49,21 @@ export function createConnector(options: {
     types,
   };
   const limit = limits === undefined ? '' : `SET statement_timeout = ${limits.statementMs}; `;
-  const text = `${POSTGRES_SESSION}; ${limit}SELECT pg_backend_pid() AS pid`;
+  const text = `${POSTGRES_SESSION}; ${limit}SELECT pg_backend_pid() AS pid, ${IDENTITY} AS identity`;
+  const seen = { identity: '', incarnation: 0 };
   /**
    * Returns its process in Postgres; PgBouncer tells another. The settings are no parameters of the connection's start:
    * PgBouncer refuses those that it does not track.
    */
   const prepare = async (client: pg.ClientBase): Promise<number> => {
     const results: unknown = await client.query(limited({ text }, connectMs));
-    return (results as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid ?? 0;
+    const [row] = (results as pg.QueryResult<{ pid: number; identity: string }>[]).at(-1)?.rows ?? [];
+    const { pid = 0, identity = '' } = row ?? {};
+    if (identity !== seen.identity) {
+      if (seen.identity !== '') seen.incarnation += 1;
+      seen.identity = identity;
+    }
+    return pid;
   };
   /** Makes one connection; the caller ends it. */
   const connect = async (): Promise<pg.Client> => {
@@ -79,6 +90,8 @@ export function createConnector(options: {
       return pool;
     },
     client: connect,
+    /** How often a connection reached another database than the one before it. */
+    incarnation: () => seen.incarnation,
   };
 }
 

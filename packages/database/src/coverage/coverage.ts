@@ -1,6 +1,7 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode, kindsMask } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
+import { createMemory } from '../connection/memory.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
 import { type ChangedChunk, NOTHING_PUBLISHED, type Published, publishedAfter } from './published-cache.js';
 
@@ -89,19 +90,25 @@ interface Row {
  * staging, quarantine and the change, however much is published.
  */
 export function createCoverage(connections: Connections, network: NetworkRef) {
-  const known = new Map<number, Published>();
-  const getPublished = (code: number): Published => known.get(code) ?? NOTHING_PUBLISHED;
+  const memory = createMemory(connections, () => new Map<number, Published>());
   /** What is published by now, given what was known when the rows were read. */
-  const remember = (code: number, before: Published, rows: readonly Row[]): readonly BlockRange[] => {
+  const remember = (
+    known: Map<number, Published>,
+    code: number,
+    before: Published,
+    rows: readonly Row[],
+  ): readonly BlockRange[] => {
     const published = publishedAfter(before, toChunks(rows));
     // Another call may have read more meanwhile.
-    if (published.version > getPublished(code).version) known.set(code, published);
+    if (published.version > (known.get(code)?.version ?? 0)) known.set(code, published);
     return published.ranges;
   };
 
   const coverages = async (kinds: readonly Kind[], within?: BlockRange): Promise<Map<Kind, Coverage>> => {
     const id = await network.find();
     const codes = kinds.map(kindCode);
+    const known = memory();
+    const getPublished = (code: number): Published => known.get(code) ?? NOTHING_PUBLISHED;
     const before = codes.map(getPublished);
     const read = async (): Promise<Row[]> => {
       if (id === 0 || kinds.length === 0 || (within !== undefined && within.lastBlock < within.firstBlock))
@@ -122,7 +129,7 @@ export function createCoverage(connections: Connections, network: NetworkRef) {
         const published =
           id === 0 || within !== undefined
             ? toRanges(own, 'published')
-            : remember(code, before[i] as Published, own);
+            : remember(known, code, before[i] as Published, own);
         const [staged, quarantined] = [toRanges(own, 'staged'), toRanges(own, 'quarantined')];
         return [kinds[i] as Kind, { staged, published, quarantined }];
       }),

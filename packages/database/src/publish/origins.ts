@@ -1,4 +1,5 @@
 import { type Connections, statement } from '../connection/connections.js';
+import { createMemory } from '../connection/memory.js';
 
 /** $1 producer, $2 clients (text[]). */
 const selectOrigin = statement(
@@ -32,13 +33,14 @@ export type OriginIds = ReturnType<typeof createOriginIds>;
 
 /** Creates the cache of ids. */
 export function createOriginIds(connections: Connections) {
-  const known = new Map<string, Origin>();
+  const memory = createMemory(connections, () => new Map<string, Origin>());
   return {
     /** Stores the origin if it is new. */
     async get(producer: string, given: readonly string[]): Promise<Origin> {
       const clients = [...new Set(given)].sort().slice(0, MAX_CLIENTS);
       const values = [producer, clients];
       const text = JSON.stringify(values);
+      const known = memory();
       const before = known.get(text);
       if (before !== undefined) return before;
       for (;;) {

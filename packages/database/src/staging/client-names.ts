@@ -1,4 +1,5 @@
 import { type Connections, statement } from '../connection/connections.js';
+import { createMemory } from '../connection/memory.js';
 
 /** $1 name. */
 const selectClient = statement(
@@ -32,17 +33,20 @@ export type ClientNames = ReturnType<typeof createClientNames>;
 
 /** Creates the cache of names; it grows to 10,000 at most (see insert-client). */
 export function createClientNames(connections: Connections) {
-  const idsByName = new Map<string, number>();
-  const namesById = new Map<number, string>();
-  const note = (id: number, name: string): void => {
-    idsByName.set(name, id);
-    namesById.set(id, name);
+  const memory = createMemory(connections, () => ({
+    ids: new Map<string, number>(),
+    names: new Map<number, string>(),
+  }));
+  type Known = ReturnType<typeof memory>;
+  const note = (known: Known, id: number, name: string): void => {
+    known.ids.set(name, id);
+    known.names.set(id, name);
   };
 
-  const find = async (name: string): Promise<number | null> => {
+  const find = async (known: Known, name: string): Promise<number | null> => {
     const row = await connections.queryOne<{ id: number }>(selectClient, [name]);
     if (row === null) return null;
-    note(row.id, name);
+    note(known, row.id, name);
     return row.id;
   };
 
@@ -50,12 +54,13 @@ export function createClientNames(connections: Connections) {
     /** Stores new names and returns the ids; null if no more names can be stored. */
     async ids(names: Iterable<string>): Promise<ReadonlyMap<string, number | null>> {
       const found = new Map<string, number | null>();
+      const known = memory();
       for (const name of new Set(names)) {
         const text = plain(name);
-        let id = idsByName.get(text) ?? (await find(text));
+        let id = known.ids.get(text) ?? (await find(known, text));
         if (id === null) {
           await connections.query(insertClient, [text]);
-          id = await find(text);
+          id = await find(known, text);
         }
         found.set(name, id);
       }
@@ -63,12 +68,13 @@ export function createClientNames(connections: Connections) {
     },
     /** The names of ids. */
     async names(ids: Iterable<number>): Promise<ReadonlyMap<number, string>> {
-      const unknown = [...new Set(ids)].filter((id) => !namesById.has(id));
+      const known = memory();
+      const unknown = [...new Set(ids)].filter((id) => !known.names.has(id));
       if (unknown.length > 0) {
         const rows = await connections.query<{ id: number; name: string }>(selectClientNames, [unknown]);
-        for (const { id, name } of rows) note(id, name);
+        for (const { id, name } of rows) note(known, id, name);
       }
-      return namesById;
+      return known.names;
     },
   };
 }

@@ -29,8 +29,8 @@ export interface LogStore {
 /** Creates the writer of all logs of a packer. */
 export function createLogStore(parts: LogStoreParts): LogStore {
   const { logger, signal } = parts.context;
-  /** Up to where each log was stored when this process last wrote it. */
-  const stored = new Map<string, number>();
+  /** The database in which each log was last compared with the store, see `incarnation`. */
+  const compared = new Map<string, number>();
   const running = new Map<string, { again: boolean; done: Promise<void> }>();
   return {
     store(network, kind) {
@@ -46,7 +46,10 @@ export function createLogStore(parts: LogStoreParts): LogStore {
         try {
           while (round.again) {
             round.again = false;
-            stored.set(log, await storeLog(parts, { network, kind }, stored.get(log)));
+            const incarnation = parts.database.incarnation();
+            if (compared.get(log) !== incarnation) await raiseRewound(parts, network);
+            compared.set(log, incarnation);
+            await storeLog(parts, { network, kind });
           }
         } catch (error) {
           if (!signal.aborted) {
@@ -65,23 +68,18 @@ export function createLogStore(parts: LogStoreParts): LogStore {
   };
 }
 
-/**
- * Writes the entries behind the last stored one, a part at a time. Returns up to where; `before` is what it returned last:
- * if the database says less now, it was set back. Undefined: nobody looked yet.
- */
+/** Writes the entries behind the last stored one, a part at a time. */
 async function storeLog(
   parts: LogStoreParts,
   { network, kind }: { network: string; kind: Kind },
-  before: number | undefined,
-): Promise<number> {
+): Promise<void> {
   const { context, database, objectStore } = parts;
   const { manifest } = database.network(network);
   let stored = await manifest.storedUpTo(kind);
-  if (before === undefined || stored < before) await raiseRewound(parts, network);
   for (;;) {
     const entries = await manifest.entries(kind, stored, PART);
     const [first, last] = [entries[0], entries.at(-1)];
-    if (first === undefined || last === undefined) return stored;
+    if (first === undefined || last === undefined) return;
     const bytes = Buffer.from(entries.map((entry) => `${entryLine(entry)}\n`).join(''));
     await putVerified(
       objectStore,

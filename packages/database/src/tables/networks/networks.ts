@@ -1,5 +1,6 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { type Connections, statement } from '../../connection/connections.js';
+import { createMemory } from '../../connection/memory.js';
 
 /**
  * $1 name, $2 chain id.
@@ -61,10 +62,12 @@ export interface NetworkRef {
 
 /** Refers to a network by name. Its id never changes, so it is read once. */
 export function networkRef(connections: Connections, name: string): NetworkRef {
-  let known = 0;
+  const memory = createMemory(connections, () => ({ id: 0 }));
   const find = async (): Promise<number> => {
-    if (known === 0) known = (await connections.queryOne<{ id: number }>(selectNetwork, [name]))?.id ?? 0;
-    return known;
+    const known = memory();
+    if (known.id === 0)
+      known.id = (await connections.queryOne<{ id: number }>(selectNetwork, [name]))?.id ?? 0;
+    return known.id;
   };
   return {
     name,

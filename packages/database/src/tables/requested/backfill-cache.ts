@@ -2,6 +2,7 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { getOrAdd } from '@packhouse/runtime';
 import { getKind, getKinds } from '../../connection/codes.js';
 import { type Connections, statement } from '../../connection/connections.js';
+import { createMemory } from '../../connection/memory.js';
 import type { NetworkRef } from '../networks/networks.js';
 
 /** Who a range is fetched for, and on what terms. */
@@ -108,19 +109,22 @@ const updateDone = statement(
  */
 export function createBackfillCache(connections: Connections, network: NetworkRef) {
   const kept = <T>(read: (networkId: number) => Promise<T>) => {
-    let last: { version: number; value: Promise<T> } | undefined;
+    const memory = createMemory(connections, () => ({
+      last: undefined as { version: number; value: Promise<T> } | undefined,
+    }));
     return async (): Promise<T> => {
       const id = await network.find();
+      const known = memory();
       const row = await connections.queryOne<{ version: number }>(selectVersion, [id]);
       const version = row?.version ?? 0;
-      if (last === undefined || last.version !== version) {
+      if (known.last?.version !== version) {
         const reading = { version, value: read(id) };
-        last = reading;
+        known.last = reading;
         reading.value.catch(() => {
-          if (last === reading) last = undefined;
+          if (known.last === reading) known.last = undefined;
         });
       }
-      return last.value;
+      return known.last.value;
     };
   };
   /** Folded here: no other process plans this network, so its version need not change. */

@@ -131,10 +131,11 @@ export function createAllBackfills(connections: Connections) {
     /** In the order they are worked on. */
     list: async () => (await connections.query<Row>(selectBackfills, [null])).map(toBackfill),
     find: async (id: number) => (await connections.query<Row>(selectOne, [id])).map(toBackfill)[0] ?? null,
-    /** By network: a number that changes whenever what is requested of it does. */
-    async versions(): Promise<ReadonlyMap<string, number>> {
+    /** By network: a text that changes whenever what is requested of it does, or another database answers. */
+    async versions(): Promise<ReadonlyMap<string, string>> {
       const rows = await connections.query<{ name: string; version: number }>(selectVersions, []);
-      return new Map(rows.map(({ name, version }) => [name, version]));
+      const incarnation = connections.incarnation();
+      return new Map(rows.map(({ name, version }) => [name, `${incarnation}/${version}`]));
     },
     /**
      * Takes requests from what a backfill may still send, over all processes, before they are sent; returns how many of
