@@ -11,6 +11,8 @@ export { plainEnvironment } from './process/plain-environment.js';
 export { closeOpenScopes, createScope, type Scope } from './process/scope.js';
 export { type Program, type ProgramEvent, startProgram } from './process/start-program.js';
 export { type LocalRedis, redisInstalled, startRedis } from './redis.js';
+export { makeBucket } from './s3-buckets.js';
+export { type LocalS3, S3_SERVERS, type S3Server, s3ServerInstalled, startS3Server } from './s3-servers.js';
 export { silentContext } from './silent-context.js';
 export { type StallingProxy, startStallingProxy } from './stalling-proxy.js';
 export { temporaryDirectory } from './temporary-directory.js';

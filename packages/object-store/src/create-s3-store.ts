@@ -34,7 +34,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const { publicEndpoint } = options;
   const signing =
     publicEndpoint === undefined ? client : createS3Client({ ...options, endpoint: publicEndpoint });
-  const presign = createPresigner(signing, bucket);
+  const presign = createPresigner(signing, client, bucket);
   const host = options.endpoint === undefined ? '' : ` at ${new URL(options.endpoint).host}`;
   const description = `s3://${bucket}${base === '' ? '' : `/${base.slice(0, -1)}`}${host}`;
   const choose = () => createChecksumChoice(options.checksums);

@@ -13,7 +13,7 @@ interface BuiltRequest {
 
 /** The SDK's signer; it finds and renews the credentials. */
 interface Presigner {
-  presign(request: BuiltRequest, options: { expiresIn: number }): Promise<BuiltRequest>;
+  presign(request: BuiltRequest, options: { expiresIn: number; signingDate: Date }): Promise<BuiltRequest>;
 }
 
 /** What the addresses of a bucket have in common. */
@@ -34,9 +34,11 @@ const ANY_KEY = 'any-key';
  * that a client may add Range.
  *
  * The SDK builds one request, so that hosts and paths are as for every other; to build one takes as long as to sign five.
+ * `asked` is the client that sends requests: from their answers it knows how wrong the clock of this machine is.
  */
 export function createPresigner(
   client: S3Client,
+  asked: S3Client,
   bucket: string,
 ): (key: string, seconds: number) => Promise<string> {
   let template: Promise<Template> | undefined;
@@ -46,8 +48,12 @@ export function createPresigner(
       throw error;
     });
     const { signer, request, address, path } = await template;
-    const { query } = await signer.presign({ ...request, path: path + key }, { expiresIn: seconds });
-    return `${address}${key}?${new URLSearchParams(query)}`;
+    const signingDate = new Date(Date.now() + asked.config.systemClockOffset);
+    const signed = await signer.presign(
+      { ...request, path: path + key },
+      { expiresIn: seconds, signingDate },
+    );
+    return `${address}${key}?${new URLSearchParams(signed.query)}`;
   };
 }
 

@@ -45,8 +45,12 @@ export async function putObject(
     Metadata: { ...metadata, [SHA256_NAME]: sha256 },
   };
   const answer = await checksums.put.send((known) => {
+    // A bucket that locks its objects takes none without an MD5 or the name of the algorithm.
     const checksum = known
-      ? { ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64') }
+      ? {
+          ChecksumAlgorithm: 'SHA256' as const,
+          ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+        }
       : { ContentMD5: hash('md5', body, 'base64') };
     return client.send(new PutObjectCommand({ ...object, ...checksum, ...condition }), {
       abortSignal: signal,

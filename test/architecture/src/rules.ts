@@ -88,6 +88,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/operations/src/operation/fields.ts': 'deadlines and ends of keys are dates',
   'packages/queue/src/bull.ts': 'BullMQ takes the date of a delayed job',
   'packages/object-store/src/create-disk-store.ts': 'compares with the dates of files',
+  'packages/object-store/src/presign-s3.ts': 'presigned addresses end at a date',
   'packages/node-rpc/src/calls/client.ts': 'Retry-After may be a date',
   'packages/node-rpc/src/calls/batch-upstream.ts': 'Retry-After may be a date',
   'packages/node-rpc/src/forward/send/forward-upstream.ts': 'Retry-After may be a date',
