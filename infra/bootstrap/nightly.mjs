@@ -4,9 +4,10 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { findFaketime } from './other-days/clock-file.mjs';
 import { prepare, root, runChild } from './prepare.mjs';
+import { installTestPrograms, programs } from './test-programs.mjs';
 
-const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the partitions, the image, and the tests on
-other days.
+const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the partitions, the image, the tests
+beside programs of others, and the tests on other days.
 
   npm run nightly [-- --seed N]
 
@@ -60,6 +61,14 @@ const SUITES = [
         : 'it needs root on Linux, buildah and mmdebstrap, on Debian: apt-get install buildah mmdebstrap',
   },
   {
+    name: 'programs of others',
+    args: [
+      ...['node_modules/vitest/vitest.mjs', 'run', 'packages/object-store/src/s3-servers.test.ts'],
+      'packages/node-rpc/src/blocks/trace-methods.test.ts',
+    ],
+    env: { PATH: `${programs}${path.delimiter}${process.env.PATH}` },
+  },
+  {
     name: 'other days',
     args: ['infra/bootstrap/other-days.mjs', '--short'],
     skip:
@@ -70,6 +79,8 @@ const SUITES = [
 ];
 
 await prepare();
+for (const name of installTestPrograms(say))
+  say(`── ${name} could not be installed: the tests beside it are skipped`);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 for (const { name, args, env, skip } of SUITES) {
   if (skip !== undefined) {
