@@ -72,7 +72,9 @@ async function addNode(system: string): Promise<void> {
 beforeAll(async () => {
   if (!wanted) return;
   folder = await mkdtemp(path.join(os.tmpdir(), 'packhouse-image-'));
-  await debian('base', 'extract', ['libc6', 'libgcc-s1', 'libstdc++6', 'netbase']);
+  await debian('base', 'extract', ['libc6', 'libgcc-s1', 'libstdc++6', 'netbase'], async (system) => {
+    for (const name of ['proc', 'dev']) await mkdir(path.join(system, name), { recursive: true });
+  });
   await debian('build', 'minbase', ['ca-certificates'], addNode);
   // What git has, and nothing that was built here.
   const context = path.join(folder, 'context');
