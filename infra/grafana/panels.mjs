@@ -1,0 +1,224 @@
+// The dashboards: rows of panels, each with a title, a unit of Grafana and expressions by legend.
+// `$network` and `$__rate_interval` are variables of Grafana.
+const N = 'network=~"$network"';
+const rate = (metric, by, labels = N) => `sum by (${by}) (rate(${metric}{${labels}}[$__rate_interval]))`;
+const increase = (metric, by, labels = N) =>
+  `sum by (${by}) (increase(${metric}{${labels}}[$__rate_interval]))`;
+const max = (metric, by, labels = N) => `max by (${by}) (${metric}{${labels}})`;
+const sum = (metric, by, labels = N) => `sum by (${by}) (${metric}{${labels}})`;
+const quantile = (q, metric, by, labels = N) =>
+  `histogram_quantile(${q}, sum by (le, ${by}) (rate(${metric}_bucket{${labels}}[$__rate_interval])))`;
+
+/** `[title, unit, {legend: expression}]` */
+export const DASHBOARDS = {
+  overview: {
+    title: 'Overview',
+    panels: [
+      ['Blocks behind the head', 'short', { '{{network}}': max('packhouse_head_lag_blocks', 'network') }],
+      [
+        'Finalized blocks that are not complete',
+        'short',
+        {
+          '{{network}}': `${max('packhouse_finalized_block', 'network')} - ${max('packhouse_complete_block', 'network')}`,
+        },
+      ],
+      ['Open alarms', 'short', { '{{network}} {{name}}': max('packhouse_open_alarms', 'network, name') }],
+      [
+        'Holes by reason',
+        'short',
+        { '{{network}} {{reason}}': sum('packhouse_hole_blocks', 'network, reason') },
+      ],
+      [
+        'Quarantined blocks by cause',
+        'short',
+        { '{{network}} {{cause}}': sum('packhouse_quarantined_blocks', 'network, cause') },
+      ],
+      [
+        'Age of the head',
+        's',
+        { '{{network}}': `time() - ${max('packhouse_head_moved_timestamp_seconds', 'network')}` },
+      ],
+      ['Processes that answer', 'short', { '{{job}}': 'sum by (job) (up{job=~"packhouse.*"})' }],
+      [
+        'Memory of processes',
+        'bytes',
+        { '{{job}} {{instance}}': 'process_resident_memory_bytes{job=~"packhouse.*"}' },
+      ],
+      [
+        'CPU of processes',
+        'percentunit',
+        { '{{job}} {{instance}}': 'rate(process_cpu_seconds_total{job=~"packhouse.*"}[$__rate_interval])' },
+      ],
+      [
+        'Event loop delay (p99)',
+        's',
+        { '{{job}} {{instance}}': 'nodejs_eventloop_lag_p99_seconds{job=~"packhouse.*"}' },
+      ],
+    ],
+  },
+  upstreams: {
+    title: 'Upstreams',
+    panels: [
+      [
+        'Healthy',
+        'bool',
+        { '{{network}} {{upstream}}': max('packhouse_upstream_healthy', 'network, upstream') },
+      ],
+      [
+        'Blocks behind the best upstream',
+        'short',
+        {
+          '{{network}} {{upstream}}': `${max('packhouse_upstream_head_block', 'network')} - on (network) group_right () ${max('packhouse_upstream_head_block', 'network, upstream')}`,
+        },
+      ],
+      [
+        'Requests by outcome',
+        'reqps',
+        { '{{upstream}} {{outcome}}': rate('packhouse_upstream_requests_total', 'upstream, outcome') },
+      ],
+      [
+        'Requests by method',
+        'reqps',
+        { '{{upstream}} {{method}}': rate('packhouse_upstream_requests_total', 'upstream, method') },
+      ],
+      [
+        'Latency (p50, p99)',
+        's',
+        {
+          '{{upstream}} p50': quantile(0.5, 'packhouse_upstream_request_seconds', 'upstream'),
+          '{{upstream}} p99': quantile(0.99, 'packhouse_upstream_request_seconds', 'upstream'),
+        },
+      ],
+      [
+        'Received',
+        'Bps',
+        { '{{network}} {{upstream}}': rate('packhouse_upstream_received_bytes_total', 'network, upstream') },
+      ],
+      [
+        'Limit of requests in flight',
+        'short',
+        { '{{network}} {{upstream}}': max('packhouse_upstream_in_flight_limit', 'network, upstream') },
+      ],
+      [
+        'Invalid responses',
+        'short',
+        {
+          '{{upstream}} {{method}}': increase(
+            'packhouse_upstream_invalid_responses_total',
+            'upstream, method',
+          ),
+        },
+      ],
+    ],
+  },
+  gateway: {
+    title: 'Gateway',
+    panels: [
+      ['Requests by route', 'reqps', { '{{route}}': rate('packhouse_gateway_requests_total', 'route') }],
+      ['Requests by status', 'reqps', { '{{status}}': rate('packhouse_gateway_requests_total', 'status') }],
+      [
+        'Latency by route (p99)',
+        's',
+        { '{{route}}': quantile(0.99, 'packhouse_gateway_request_seconds', 'route') },
+      ],
+      ['Sent', 'Bps', { '{{route}}': rate('packhouse_gateway_sent_bytes_total', 'route') }],
+      [
+        'JSON-RPC calls by code',
+        'reqps',
+        { '{{network}} {{code}}': rate('packhouse_rpc_calls_total', 'network, code') },
+      ],
+      [
+        'JSON-RPC latency (p50, p99)',
+        's',
+        {
+          '{{network}} p50': quantile(0.5, 'packhouse_rpc_call_seconds', 'network'),
+          '{{network}} p99': quantile(0.99, 'packhouse_rpc_call_seconds', 'network'),
+        },
+      ],
+      ['Answers by source', 'reqps', { '{{source}}': rate('packhouse_rpc_answers_total', 'source') }],
+      ['JSON-RPC calls in progress', 'short', { '{{network}}': sum('packhouse_rpc_in_flight', 'network') }],
+      [
+        'Memory of caches and budgets',
+        'bytes',
+        { '{{instance}} {{cache}}': 'max by (instance, cache) (packhouse_gateway_cache_bytes)' },
+      ],
+      [
+        'Damaged files',
+        'short',
+        { '{{network}} {{kind}}': increase('packhouse_gateway_damaged_files_total', 'network, kind') },
+      ],
+    ],
+  },
+  packing: {
+    title: 'Packing',
+    panels: [
+      ['Blocks staged', 'ops', { '{{network}}': rate('packhouse_staged_blocks_total', 'network') }],
+      [
+        'Bundles published',
+        'ops',
+        { '{{network}} {{kind}}': rate('packhouse_published_bundles_total', 'network, kind') },
+      ],
+      [
+        'Bytes published',
+        'Bps',
+        { '{{network}} {{kind}}': rate('packhouse_published_bytes_total', 'network, kind') },
+      ],
+      [
+        'Staging, and its limit',
+        'bytes',
+        {
+          staging: 'max(packhouse_staging_bytes)',
+          limit: 'max(packhouse_staging_limit_bytes)',
+        },
+      ],
+      ['Fetching waits for staging', 'bool', { '{{network}}': max('packhouse_backpressure', 'network') }],
+      ['Jobs by state', 'short', { '{{queue}} {{state}}': 'max by (queue, state) (packhouse_queue_jobs)' }],
+      [
+        'Tries of jobs by outcome',
+        'ops',
+        { '{{queue}} {{outcome}}': rate('packhouse_queue_jobs_total', 'queue, outcome', 'job=~".+"') },
+      ],
+      [
+        'Failed proofs',
+        'short',
+        { '{{network}} {{proof}}': increase('packhouse_failed_proofs_total', 'network, proof') },
+      ],
+      ['Reorganisations', 'short', { '{{network}}': increase('packhouse_reorganisations_total', 'network') }],
+    ],
+  },
+  store: {
+    title: 'Store',
+    panels: [
+      ['Published bytes', 'bytes', { '{{network}} {{kind}}': max('packhouse_index_bytes', 'network, kind') }],
+      [
+        'Published blocks',
+        'short',
+        { '{{network}} {{kind}}': max('packhouse_index_blocks', 'network, kind') },
+      ],
+      ['Bundles', 'short', { '{{network}} {{kind}}': max('packhouse_index_bundles', 'network, kind') }],
+      [
+        'Age of the newest bundle',
+        's',
+        {
+          '{{network}} {{kind}}': `time() - ${max('packhouse_newest_bundle_timestamp_seconds', 'network, kind')}`,
+        },
+      ],
+      [
+        'Bundles without a signed entry',
+        'short',
+        { '{{network}} {{kind}}': max('packhouse_manifest_pending', 'network, kind') },
+      ],
+      [
+        'Bundles audited',
+        'short',
+        { '{{network}} {{result}}': increase('packhouse_audit_bundles_total', 'network, result') },
+      ],
+      ['Disk of bundles', 'bytes', { '{{what}}': 'max by (what) (packhouse_store_disk_bytes)' }],
+      [
+        'Connections to Postgres',
+        'short',
+        { '{{job}} {{state}}': 'sum by (job, state) (packhouse_database_connections)' },
+      ],
+    ],
+  },
+};
