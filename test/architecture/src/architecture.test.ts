@@ -154,6 +154,12 @@ describe('this repository', () => {
     expect(checkLinks(documents, (path) => existsSync(join(ROOT, path)))).toEqual([]);
   });
 
+  it('has every page of docs in its index', () => {
+    const index = read('docs/README.md');
+    const pages = filesUnder('docs').filter((path) => path.endsWith('.md') && path !== 'docs/README.md');
+    expect(pages.filter((path) => !index.includes(`](${path.replace('docs/', '')})`))).toEqual([]);
+  });
+
   it('explains every variable that it reads', () => {
     const apps = sources.filter((file) => file.path.startsWith('apps/') && !file.isTest);
     expect(
