@@ -85,6 +85,8 @@ describe('every command', () => {
       'verify',
       'migrate',
       'install',
+      'completion',
+      'man',
       'gateway',
       'ingester',
       'packer',

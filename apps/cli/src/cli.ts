@@ -24,6 +24,11 @@ const PROCESSES: Loaded = {
   load: async () => (await import('./commands/process.js')).addProcessCommands,
 };
 
+const DESCRIBING: Loaded = {
+  needs: [],
+  load: async () => (await import('./commands/describe/describe-commands.js')).addDescribingCommands,
+};
+
 /** The commands, in the order of the help. Loaded when needed: to load all of them takes as long as a small command. */
 const COMMANDS: Readonly<Record<string, Loaded>> = {
   local: {
@@ -110,6 +115,8 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
     needs: [],
     load: async () => (await import('./commands/install/install.js')).addInstallCommand,
   },
+  completion: DESCRIBING,
+  man: DESCRIBING,
   gateway: PROCESSES,
   ingester: PROCESSES,
   packer: PROCESSES,
@@ -118,7 +125,9 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
 
 /** Creates the program with the command of this name; without one, or with an unknown one, with all of them. */
 export async function createProgram(io: CliIo, name?: string): Promise<Command> {
-  const own = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const known = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  // What describes all commands needs all.
+  const own = known === DESCRIBING ? undefined : known;
   if (own !== undefined) requirePackages(`\`packhouse ${name}\``, own.needs);
   // Commands inherit these settings when they are added.
   const program = new Command('packhouse')
