@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -40,4 +40,36 @@ test('without a build it says in one sentence how to make one', async () => {
     stdout: '',
     stderr: 'packhouse: Packhouse is not built yet: run `npm run build` in its folder first.\n',
   });
+});
+
+test('a Node that is too old is told so in one sentence', async () => {
+  const bin = path.join(FOLDER, manifest.bin.packhouse);
+  const code = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.19.1' } });
+    await import(${JSON.stringify(pathToFileURL(bin).href)});`;
+  const args = ['--input-type=module', '-e', code];
+  await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
+    code: 1,
+    stderr:
+      'packhouse: Packhouse needs Node 20.15 or later, this is 18.19.1. Install it from https://nodejs.org.\n',
+  });
+});
+
+test('a file .env in the folder is read; what the environment sets stays', async () => {
+  const bin = path.join(FOLDER, manifest.bin.packhouse);
+  const cwd = await mkdtemp(path.join(tmpdir(), 'packhouse env '));
+  try {
+    await writeFile(path.join(cwd, '.env'), 'LOG_LEVEL=loud\nDATABASE_URL=postgres://localhost:1/x\n');
+    for (const command of ['migrate', 'packer']) {
+      const start = (env: Record<string, string>): Promise<unknown> =>
+        promisify(execFile)(process.execPath, [bin, command], { cwd, env });
+      await expect(start({})).rejects.toMatchObject({
+        code: 78,
+        stderr: expect.stringMatching(/LOG_LEVEL: .*loud/),
+      });
+      const stderr = expect.not.stringContaining('LOG_LEVEL');
+      await expect(start({ LOG_LEVEL: 'info' })).rejects.toMatchObject({ stderr });
+    }
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
 });

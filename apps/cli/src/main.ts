@@ -1,5 +1,12 @@
 #!/usr/bin/env node
-import { captureWarnings, guardConnections, onSignals, requireWebAssembly } from '@packhouse/runtime';
+import {
+  captureWarnings,
+  completeEnvironment,
+  guardConnections,
+  onSignals,
+  requireWebAssembly,
+} from '@packhouse/runtime';
+import { EnvHttpProxyAgent, setGlobalDispatcher } from 'undici';
 import { runCli } from './cli.js';
 import { finish, STOPPED_BY, Stopped } from './terminal/finish.js';
 import { type CliIo, OutputEnded } from './terminal/io.js';
@@ -42,6 +49,9 @@ await run()
 async function run(): Promise<void> {
   requireWebAssembly();
   guardConnections();
+  completeEnvironment(process);
+  // Of requests that have no dispatcher of their own, Node's `fetch` among them.
+  setGlobalDispatcher(new EnvHttpProxyAgent());
   return runCli(io, process.argv.slice(2));
 }
 

@@ -34,7 +34,14 @@ export {
   trustProxySetting,
   workerSettings,
 } from './service-settings.js';
-export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
+export {
+  bytesSetting,
+  completeEnvironment,
+  durationSetting,
+  integerSetting,
+  loadSettings,
+  logLevelSetting,
+} from './settings.js';
 export { onSignals } from './signals.js';
 export { createThreadPool, type ThreadOptions } from './thread-pool.js';
 export { type Clock, DAY_MS, systemClock, toDay } from './time/clock.js';

@@ -8,7 +8,7 @@ import { createLogger, type Logger, type LogLevel } from './observe/logger.js';
 import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
 import { redact } from './observe/redact.js';
 import { openTracing } from './observe/tracing.js';
-import { loadSettings, type SettingsSchema } from './settings.js';
+import { completeEnvironment, loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
 import { onSignals } from './signals.js';
 import { systemClock } from './time/clock.js';
@@ -77,6 +77,8 @@ export async function runProcess<S extends SettingsSchema>(
   try {
     requireWebAssembly();
     guardConnections();
+    // A supervisor passes its own on.
+    if (!supervised) completeEnvironment(host);
     const settings = loadSettings(options.settings, host.env);
     const { LOG_LEVEL: level, DRAIN_LIMIT_MS: limitMs } = settings as {
       LOG_LEVEL?: LogLevel;

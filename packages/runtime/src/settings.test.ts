@@ -4,7 +4,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PackhouseError } from './errors.js';
-import { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
+import {
+  bytesSetting,
+  completeEnvironment,
+  durationSetting,
+  integerSetting,
+  loadSettings,
+  logLevelSetting,
+} from './settings.js';
 
 const schema = z.object({
   PORT: integerSetting('a port from 1 to 65535 (default 8080)', 1, 65_535).default(8_080),
@@ -122,4 +129,37 @@ it('refuses numbers without a unit, other units, what is too short and what no t
   for (const text of ['', '5', '-1s', '1w', 'soon', '999ms', '25d']) {
     expect(setting.safeParse(text).success, text).toBe(false);
   }
+});
+
+describe('completing the environment', () => {
+  const completed = (env: Record<string, string>, loadEnvFile: () => void = () => undefined) => {
+    completeEnvironment({ env, loadEnvFile });
+    return env;
+  };
+  const missing = (): never => {
+    throw Object.assign(new Error('no file'), { code: 'ENOENT' });
+  };
+
+  it('needs no .env, and names one that it cannot read', () => {
+    expect(completed({ A: '1' }, missing)).toEqual({ A: '1' });
+    const locked = (): never => {
+      throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+    };
+    expect(() => completed({}, locked)).toThrow(/\.env in this folder cannot be read: EACCES/);
+  });
+
+  it.each([
+    [{}, undefined, undefined],
+    [{ HTTPS_PROXY: 'http://p:1' }, 'localhost,127.0.0.1,[::1]', undefined],
+    [{ http_proxy: 'http://p:1', NO_PROXY: 'a.b' }, 'a.b,localhost,127.0.0.1,[::1]', undefined],
+    [{ HTTP_PROXY: 'http://p:1', no_proxy: 'a.b' }, undefined, 'a.b,localhost,127.0.0.1,[::1]'],
+    [{ HTTP_PROXY: 'http://p:1', NO_PROXY: '*' }, '*', undefined],
+  ])('with %o this machine has no proxy', (env, upper, lower) => {
+    const { NO_PROXY, no_proxy } = completed({ ...env });
+    expect([NO_PROXY, no_proxy]).toEqual([upper, lower]);
+  });
+
+  it('refuses a proxy that is no address', () => {
+    expect(() => completed({ HTTPS_PROXY: 'proxy' })).toThrow('HTTPS_PROXY is not the address of a proxy.');
+  });
 });

@@ -152,3 +152,39 @@ export function logLevelSetting(): z.ZodType<LogLevel, string | undefined> {
     .default('info')
     .describe(`one of ${LOG_LEVELS.join(', ')} (default info)`);
 }
+
+/** This machine, which no proxy reaches. */
+const LOOPBACK = 'localhost,127.0.0.1,[::1]';
+
+/**
+ * Completes the environment of a process before anything reads it: variables of the file `.env` in its folder, of which
+ * those that are set already stay, and this machine as an exception from proxies. Throws SETTINGS_INVALID.
+ */
+export function completeEnvironment(host: Pick<NodeJS.Process, 'env' | 'loadEnvFile'>): void {
+  try {
+    host.loadEnvFile();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new PackhouseError({
+        code: 'SETTINGS_INVALID',
+        message: `The file .env in this folder cannot be read: ${(cause as Error).message}.`,
+        hint: 'Make it readable, or run the command in another folder.',
+        cause,
+      });
+    }
+  }
+  const { env } = host;
+  // In this order undici reads them.
+  const proxies = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'].filter((name) => env[name]);
+  for (const name of proxies) {
+    if (URL.canParse(env[name] as string)) continue;
+    throw new PackhouseError({
+      code: 'SETTINGS_INVALID',
+      message: `${name} is not the address of a proxy.`,
+      hint: 'For example http://proxy.example.com:3128.',
+    });
+  }
+  const direct = env.no_proxy ?? env.NO_PROXY;
+  if (proxies.length === 0 || direct === '*') return;
+  env[env.no_proxy === undefined ? 'NO_PROXY' : 'no_proxy'] = direct ? `${direct},${LOOPBACK}` : LOOPBACK;
+}

@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
 import type { Context } from '@packhouse/runtime';
-import { Agent, WebSocket } from 'undici';
+import { EnvHttpProxyAgent, WebSocket } from 'undici';
 import type { BatchUpstream } from '../calls/batch-upstream.js';
 import { withCredentials } from '../upstream/http.js';
 
@@ -98,7 +98,7 @@ function subscribeHeads(
   onHead: (number: number) => void,
 ) {
   const { logger } = context;
-  const agent = new Agent({
+  const agent = new EnvHttpProxyAgent({
     connect: { timeout: CONNECT_MS },
     webSocket: { maxPayloadSize: MAX_MESSAGE_BYTES },
   });

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Upstream } from '@packhouse/networks';
-import { Pool } from 'undici';
+import { EnvHttpProxyAgent } from 'undici';
 import { createEncodingChoice } from './encoding-choice.js';
 
 /** An answer whose body was read whole, or one beyond the limit whose rest the caller may read. */
@@ -46,12 +46,16 @@ export interface HttpOptions {
   connectTimeoutMs?: number;
 }
 
-/** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/send/post-call.ts. */
+/**
+ * Opens the connections, through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY; nothing is sent yet. Small calls do not use `post`: see
+ * forward/send/post-call.ts.
+ */
 export function createHttp(options: HttpOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
-  const pool = new Pool(url.origin, {
-    connections,
+  const { origin } = url;
+  const pool = new EnvHttpProxyAgent({
+    ...(connections !== undefined && { connections }),
     pipelining: 1,
     connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
     headersTimeout: timeoutMs,
@@ -63,6 +67,7 @@ export function createHttp(options: HttpOptions) {
 
   return {
     pool,
+    origin,
     hostname: url.hostname,
     path,
     /** Headers of every request, credentials included; names in lower case. */
@@ -72,6 +77,7 @@ export function createHttp(options: HttpOptions) {
       const startedAt = performance.now();
       const asked = encoding.next();
       const response = await pool.request({
+        origin,
         path,
         method: 'POST',
         headers: { ...headers, 'accept-encoding': asked },

@@ -164,10 +164,11 @@ export class ForwardUpstream extends Upstream {
     leave: () => void,
     startedAt: number,
   ): Promise<PostedAnswer> {
-    const { path, pool } = this.http;
+    const { origin, path, pool } = this.http;
     return postCall(
       pool,
       {
+        origin,
         path,
         headers,
         body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,

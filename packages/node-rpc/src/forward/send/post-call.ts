@@ -24,6 +24,7 @@ interface StreamFault {
 }
 
 interface PostOptions {
+  origin: string;
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -50,12 +51,12 @@ const STALLED_MS = 10_000;
  */
 export function postCall(pool: Dispatcher, options: PostOptions, signal: CallSignal): Promise<PostedAnswer> {
   return new Promise((resolve, reject) => {
-    const { path, headers, body } = options;
+    const { origin, path, headers, body } = options;
     const handler = new AnswerHandler(options, signal, resolve, reject);
     if (signal.aborted) handler.stop();
     else {
       signal.addEventListener('abort', handler.stop, { once: true });
-      pool.dispatch({ path, method: 'POST', headers, body }, handler);
+      pool.dispatch({ origin, path, method: 'POST', headers, body }, handler);
     }
   });
 }
