@@ -58,7 +58,6 @@ function packagesOf(file) {
 
 async function install() {
   say('Installing dependencies (on the first start, and when they change) …');
-  // Errors are shown whatever .npmrc says.
   const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
   const code = await withTime('Installing dependencies', () => npm(args));
   if (code !== 0)

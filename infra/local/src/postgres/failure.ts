@@ -29,6 +29,12 @@ const FAILURES: readonly Failure[] = [
     hint: 'Stop that process first, or use another data folder.',
   },
   {
+    pattern: /could not look up effective user ID|local user with ID \d+ does not exist/,
+    code: 'CHILD_FAILED',
+    message: (_, last) => `Postgres runs only under an account that /etc/passwd has: ${last}.`,
+    hint: 'Run Packhouse under such an account, or set DATABASE_URL to a Postgres of your own.',
+  },
+  {
     pattern: /EACCES|EEXIST|EPERM|EROFS|ENOTDIR|Permission denied/,
     code: 'DATA_DIR_UNUSABLE',
     message: (directory, last) => `Postgres cannot read or write its data folder ${directory}: ${last}.`,
