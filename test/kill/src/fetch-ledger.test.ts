@@ -16,7 +16,7 @@ it('a block that is fetched again is blamed on the first kill behind the earlier
     { role: 'postmaster', at: 250 },
     { role: 'supervisor', at: 400 },
   ] as const;
-  expect(ledger.blame(kills, 10)).toEqual({
+  expect(ledger.blame(kills, 10, [])).toEqual({
     perKill: [NONE, { blocks: 1, jobs: 1, mostOfAJob: 1 }, NONE, { blocks: 1, jobs: 1, mostOfAJob: 1 }],
     unexplained: [],
   });
@@ -30,7 +30,7 @@ it('a gateway and a packer hold no blocks: nothing is fetched again because of t
     { role: 'gateway', at: 150 },
     { role: 'packer', at: 200 },
   ] as const;
-  expect(ledger.blame(kills, 10)).toEqual({
+  expect(ledger.blame(kills, 10, [])).toEqual({
     perKill: [NONE, NONE],
     unexplained: [{ block: 7, first: 100, again: 300 }],
   });
@@ -39,7 +39,7 @@ it('a gateway and a packer hold no blocks: nothing is fetched again because of t
 it('what is redone is told by job', () => {
   const ledger = createFetchLedger();
   for (const at of [100, 300]) for (const block of [8, 9, 10, 11, 12, 35]) ledger.note(block, at);
-  expect(ledger.blame([{ role: 'supervisor', at: 200 }], 10).perKill).toEqual([
+  expect(ledger.blame([{ role: 'supervisor', at: 200 }], 10, []).perKill).toEqual([
     { blocks: 6, jobs: 3, mostOfAJob: 3 },
   ]);
 });
@@ -50,7 +50,22 @@ it('what was fetched while Postgres recovered is blamed on the kill that it reco
   ledger.note(4, 9_000);
   ledger.note(5, 40_000);
   ledger.note(5, 50_000);
-  const { perKill, unexplained } = ledger.blame([{ role: 'backend', at: 1_500 }], 10);
+  const { perKill, unexplained } = ledger.blame([{ role: 'backend', at: 1_500 }], 10, []);
   expect(perKill).toEqual([{ blocks: 1, jobs: 1, mostOfAJob: 1 }]);
   expect(unexplained).toEqual([{ block: 5, first: 40_000, again: 50_000 }]);
+});
+
+it('what a leader fetches to try its rules is neither unexplained nor a job that is redone', () => {
+  const ledger = createFetchLedger();
+  for (const at of [100, 200, 900]) ledger.note(1, at);
+  ledger.note(25, 210);
+  ledger.note(25, 400);
+  const trials = [{ blocks: [1, 25], at: 250 }];
+  expect(ledger.blame([], 10, trials)).toEqual({
+    perKill: [],
+    unexplained: [{ block: 1, first: 100, again: 900 }],
+  });
+  expect(ledger.blame([{ role: 'ingester', at: 300 }], 10, trials).perKill).toEqual([
+    { blocks: 1, jobs: 1, mostOfAJob: 1 },
+  ]);
 });

@@ -24,6 +24,12 @@ interface Redone {
   mostOfAJob: number;
 }
 
+/** A new leader fetched these blocks to try its rules, and kept nothing; `at`: when it had, in milliseconds since the epoch. */
+export interface RuleTrial {
+  blocks: readonly number[];
+  at: number;
+}
+
 /** Every time a block was asked of the node, in order. */
 export interface FetchLedger {
   note(block: number, at: number): void;
@@ -32,9 +38,13 @@ export interface FetchLedger {
   fetches(): number;
   /**
    * For each kill, how many blocks were asked for once more because of it, by the job that they belong to (the windows
-   * of `jobBlocks` on their grid); and those that no kill explains.
+   * of `jobBlocks` on their grid); and those that no kill explains. The fetches of `trials` do not count.
    */
-  blame(kills: readonly KillAt[], jobBlocks: number): { perKill: Redone[]; unexplained: Unexplained[] };
+  blame(
+    kills: readonly KillAt[],
+    jobBlocks: number,
+    trials: readonly RuleTrial[],
+  ): { perKill: Redone[]; unexplained: Unexplained[] };
 }
 
 /** Only these hold blocks that are fetched and not yet staged, or what they are staged in. */
@@ -55,10 +65,11 @@ export function createFetchLedger(): FetchLedger {
     },
     blocks: () => times.size,
     fetches: () => [...times.values()].reduce((sum, each) => sum + each.length, 0),
-    blame(kills, jobBlocks) {
+    blame(kills, jobBlocks, trials) {
       const jobs = kills.map(() => new Map<number, number>());
       const unexplained: Unexplained[] = [];
-      for (const [block, asked] of times) {
+      for (const [block, all] of times) {
+        const asked = withoutTrials(block, all, trials);
         for (let next = 1; next < asked.length; next++) {
           const [first, again] = asked.slice(next - 1) as [number, number];
           // The first kill behind the earlier request took what it had brought; where there is none, Postgres was
@@ -85,4 +96,19 @@ export function createFetchLedger(): FetchLedger {
       return { perKill, unexplained };
     },
   };
+}
+
+/** The times without those of the trials: each is the last one before its end. */
+function withoutTrials(
+  block: number,
+  times: readonly number[],
+  trials: readonly RuleTrial[],
+): readonly number[] {
+  const left = [...times];
+  for (const { blocks, at } of trials) {
+    if (!blocks.includes(block)) continue;
+    const tried = left.findLastIndex((time) => time <= at);
+    if (tried !== -1) left.splice(tried, 1);
+  }
+  return left;
 }

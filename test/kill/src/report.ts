@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import type { PublishedFigures } from './check-published.js';
-import type { FetchLedger } from './fetch-ledger.js';
+import type { FetchLedger, RuleTrial } from './fetch-ledger.js';
 import type { GatewayClient } from './gateway-client.js';
 import type { MadeKill } from './kill-session.js';
 import { ROLES, type Role } from './plan-kills.js';
@@ -50,6 +50,7 @@ export function toReport(parts: {
   options: { kills: number; seed: number; blocks: number };
   made: readonly MadeKill[];
   ledger: FetchLedger;
+  trials: readonly RuleTrial[];
   client: GatewayClient;
   links: number;
   published: PublishedFigures;
@@ -60,7 +61,7 @@ export function toReport(parts: {
 }): KillReport {
   const { made, ledger, client, options } = parts;
   const { job } = parts;
-  const { perKill: redone, unexplained } = ledger.blame(made, job.blocks);
+  const { perKill: redone, unexplained } = ledger.blame(made, job.blocks, parts.trials);
   const perKill = redone.map(({ blocks }) => blocks);
   const outages = client.outages();
   const seconds = ({ from, to }: { from: number; to: number }): number => (to - from) / 1_000;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort, removePostgres, startPostgres } from '@packhouse/local';
 import { createReplayNode, type ServedChain } from '@packhouse/replay-node';
 import { checkPublished } from './check-published.js';
-import { createFetchLedger } from './fetch-ledger.js';
+import { createFetchLedger, type RuleTrial } from './fetch-ledger.js';
 import { createGatewayClient } from './gateway-client.js';
 import { createKillSession, type MadeKill } from './kill-session.js';
 import { expectedRecord, makeChain } from './make-chain.js';
@@ -156,6 +156,7 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
         options: { kills, seed, blocks: length },
         made,
         ledger,
+        trials: await readTrials(path.join(data, 'logs')),
         client,
         links,
         published,
@@ -212,4 +213,18 @@ async function keysInLogs(data: string, keys: readonly string[], said: string): 
   for (const name of await readdir(logs)) look(name, await readFile(path.join(logs, name), 'utf8'));
   look('postgres.log', await readFile(path.join(data, 'postgres', 'postgres.log'), 'utf8').catch(() => ''));
   return found;
+}
+
+/** The blocks that leaders tried their rules on, as they logged them. */
+async function readTrials(logs: string): Promise<RuleTrial[]> {
+  const trials: RuleTrial[] = [];
+  for (const name of await readdir(logs)) {
+    for (const line of (await readFile(path.join(logs, name), 'utf8')).split('\n')) {
+      const [, blocks] = /Verified sample blocks? ([\d and]+) of /.exec(line) ?? [];
+      const [, time] = /"time":"([^"]+)"/.exec(line) ?? [];
+      if (blocks !== undefined && time !== undefined)
+        trials.push({ blocks: blocks.split(' and ').map(Number), at: Date.parse(time) });
+    }
+  }
+  return trials;
 }
