@@ -11,14 +11,15 @@ import {
   tryProofs,
 } from '@packhouse/pipeline';
 import type { Queues } from '@packhouse/queue';
-import { type Context, openScope, type ProcessMessage } from '@packhouse/runtime';
+import { type Context, openScope, type ProcessMessage, untilAborted } from '@packhouse/runtime';
 import { createHeadFollower } from './follow-head.js';
 import type { Wake } from './wake.js';
+import { watchQueue } from './watch-queue.js';
 
 interface LeadParts {
   context: Context;
   database: Database;
-  queues: Queues;
+  queues: Pick<Queues, 'add' | 'pendingIds' | 'remove'>;
   network: Network;
   ingest: Parameters<typeof tryProofs>[0] & Parameters<typeof createHeadFollower>[0]['ingest'];
   /** Bytes of staging, all networks together, from which on nothing new is fetched. */
@@ -48,16 +49,34 @@ const FOLD_AT_ONCE = 1_000;
 /** Pause after an error of node, database or queue, in milliseconds. */
 const RETRY_MS = 1_000;
 const RETRY_LEAD_MS = 2_000;
+/** A leader that cannot reach the queue leaves the network to others for so long, at most this often, in milliseconds. */
+const YIELD_MS = 6_000;
+const YIELD_EVERY_MS = 60_000;
 
 /** Leads a network whenever no other ingester does; returns when one of the signals is aborted. */
 export async function leadNetwork(parts: LeadParts, until: AbortSignal): Promise<void> {
   const { context, database, network } = parts;
+  const { clock } = context;
   const term = openScope(context.signal, until);
+  let yieldedAt = Number.NEGATIVE_INFINITY;
   await repeat(parts, 'leading', term.signal, async () => {
-    await withLock(database, leaderLock(network.id), term.signal, (signal, fence) =>
-      leadOnce(parts, signal, fence),
-    );
-    await context.clock.sleep(RETRY_LEAD_MS, term.signal);
+    const began = clock.elapsed();
+    await withLock(database, leaderLock(network.id), term.signal, async (signal, fence) => {
+      const reign = openScope(signal);
+      // Another ingester may reach a queue that this one cannot.
+      const leave = (): void => {
+        if (reign.signal.aborted || clock.elapsed() - yieldedAt < YIELD_EVERY_MS) return;
+        yieldedAt = clock.elapsed();
+        context.logger.warn(
+          { network: network.id },
+          'the queue has not answered this leader for 15 s; another ingester may lead',
+        );
+        reign.abort(new Error('the queue does not answer'));
+      };
+      const queues = watchQueue(parts.queues, clock, leave);
+      await leadOnce({ ...parts, queues }, reign.signal, fence).finally(reign.close);
+    });
+    await clock.sleep(yieldedAt >= began ? YIELD_MS : RETRY_LEAD_MS, term.signal);
   });
   term.close();
 }
@@ -106,7 +125,8 @@ async function leadOnce(parts: LeadParts, signal: AbortSignal, fence: Fence): Pr
       }),
       // Planning continues without the upstreams, so that staged blocks are packed.
       repeat(parts, 'planning', signal, async () => {
-        const planned = await plan(planning);
+        // One that hangs keeps no other process from leading; what it still enqueues is a hint.
+        const planned = await untilAborted(plan(planning), signal);
         severe = planned.severe;
         work = planned.idle ? 'idle' : 'busy';
         await wake.wait(PLAN_EVERY_MS[work], signal);

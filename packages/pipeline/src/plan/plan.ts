@@ -18,7 +18,7 @@ import { type IngestView, ingestWindows } from './windows.js';
 interface PlanParts {
   context: Context;
   database: Database;
-  queues: Queues;
+  queues: Pick<Queues, 'add' | 'pendingIds' | 'remove'>;
   network: Network;
   /** Ingest jobs waiting or running at most; default: by what live ingesters run at a time. */
   maxPending?: number;
