@@ -47,7 +47,7 @@ const SUITES = [
   },
   {
     name: 'partitions',
-    args: ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/src/partitions.test.ts'],
+    args: ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/src/partitions'],
     env: { PARTITIONS: 'all' },
     skip: linux && process.getuid() === 0 ? undefined : 'it needs root on Linux, for network namespaces',
   },

@@ -29,11 +29,11 @@ export function redisInstalled(): boolean {
   }
 }
 
-/** Starts the redis-server on PATH on a free port of 127.0.0.1 and resolves when it answers. */
-export async function startRedis(options: { password?: string } = {}): Promise<LocalRedis> {
-  const { password } = options;
+/** Starts the redis-server on PATH on a free port (`bind`: of these addresses, default 127.0.0.1); resolves when it answers. */
+export async function startRedis(options: { password?: string; bind?: string } = {}): Promise<LocalRedis> {
+  const { password, bind = '127.0.0.1' } = options;
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const args = ['--port', String(port), '--bind', bind, '--save', '', '--appendonly', 'no'];
   if (password !== undefined) args.push('--requirepass', password);
   const command = (text: string): Promise<string> => ask(port, password, text);
   const start = async (): Promise<ChildProcess> => {

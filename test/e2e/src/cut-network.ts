@@ -7,9 +7,14 @@ export type Cut = 'both' | 'sent' | 'received';
 export interface CutNetwork {
   /** The address of this machine, as the other one sees it. */
   host: string;
+  /** The address of the other one. */
+  far: string;
   /** The command before a program that runs on the other machine. */
   within: readonly string[];
-  cut(what: Cut): void;
+  /** `port`: only what goes to, or comes from, this port of this machine. */
+  cut(what: Cut, port?: number): void;
+  /** Loses this share of the packets, either way. Returns false if the kernel cannot. */
+  lose(share: number): boolean;
   heal(): void;
   remove(): void;
 }
@@ -26,7 +31,6 @@ export function makeCutNetwork(): CutNetwork | string {
   const host = `${NET}.${third}.1`;
   const far = `${NET}.${third}.6`;
   const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  const routing = (...args: string[]) => ip('-n', router, 'route', ...args);
   const remove = (): void => {
     // The link first: that of a deleted namespace goes only later, and the next one has its name.
     for (const what of [
@@ -68,14 +72,32 @@ export function makeCutNetwork(): CutNetwork | string {
     return `network namespaces cannot be made: ${(error as Error).message.split('\n').at(-2) ?? error}`;
   }
   let undo: (() => void)[] = [];
+  const drop = (direction: 'to' | 'from', port: 'dport' | 'sport', number?: number): void => {
+    const ports = number === undefined ? [] : ['ipproto', 'tcp', port, String(number)];
+    const rule = [direction, host, ...ports, 'blackhole'];
+    ip('-n', router, 'rule', 'add', ...rule);
+    undo.push(() => ip('-n', router, 'rule', 'del', ...rule));
+  };
   return {
     host,
+    far,
     within: ['ip', 'netns', 'exec', machine],
-    cut: (what) => {
-      for (const address of [...(what === 'received' ? [] : [host]), ...(what === 'sent' ? [] : [far])]) {
-        routing('add', 'blackhole', `${address}/32`);
-        undo.push(() => routing('del', 'blackhole', `${address}/32`));
+    cut: (what, port) => {
+      if (what !== 'received') drop('to', 'dport', port);
+      if (what !== 'sent') drop('from', 'sport', port);
+    },
+    lose: (share) => {
+      const filter = (what: string): void => {
+        const rule = ['FORWARD', '-m', 'statistic', '--mode', 'random', '--probability', String(share)];
+        ip('netns', 'exec', router, 'iptables', what, ...rule, '-j', 'DROP');
+      };
+      try {
+        filter('-A');
+      } catch {
+        return false;
       }
+      undo.push(() => filter('-D'));
+      return true;
     },
     heal: () => {
       for (const step of undo) step();

@@ -1,180 +1,188 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
-import { type Database, migrate } from '@packhouse/database';
-import {
-  createScope,
-  type Program,
-  type Scope,
-  startPostgres,
-  startProgram,
-  temporaryDirectory,
-} from '@packhouse/local';
-import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { startProgram } from '@packhouse/local';
 import { systemClock } from '@packhouse/runtime';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Cut, type CutNetwork, makeCutNetwork } from './cut-network.js';
-import { writeNetworksFile } from './networks-file.js';
-import { openDatabase, sql } from './open-database.js';
-import { checkPublished } from './published.js';
-import { type ServiceProcess, startService } from './service-process.js';
+import { afterEach, expect, test } from 'vitest';
+import { startCli } from './cli-process.js';
+import {
+  BEFORE,
+  type CutInstallation,
+  DURING,
+  FIRST,
+  LAG,
+  MAX_BLOCKS,
+  reportRow,
+  startCutInstallation,
+  timeUntil,
+  wholeMatrix,
+  whyNot,
+  withRedis,
+} from './cut-installation.js';
+import type { Cut } from './cut-network.js';
+import { sql } from './open-database.js';
 
 // A machine vanishes without an end of its connections. The bounds are what SPEC.md promises, so they are asserted.
 const LEADS_WITHIN_MS = 30_000;
 const GOES_ON_WITHIN_MS = 60_000;
 const HEALS_WITHIN_MS = 60_000;
-const FIRST = 1_000;
-const LAST = FIRST + 87;
-const chain = generateChain({ length: 92, txsPerBlock: 2, logsPerTx: 1, tracesPerTx: 1, startNumber: FIRST });
-const probe = makeCutNetwork();
-const why = typeof probe === 'string' ? ` (skipped: ${probe})` : '';
-if (typeof probe !== 'string') probe.remove();
-/** The whole matrix takes minutes: `npm run nightly`. */
-const all = process.env.PARTITIONS === 'all';
+/** Blocks of all kinds if all that is final during a cut is published but less than a bundle. */
+const PACKED_DURING = (DURING - LAG - FIRST + 1 - (MAX_BLOCKS - 1)) * KINDS.length;
 
-let scope: Scope;
-let far: CutNetwork;
-let node: ReplayNode;
-let database: Database;
-let workspace: { directory: string; databaseUrl: string };
-let env: Record<string, string>;
-beforeEach(async () => {
-  scope = createScope();
-  const made = makeCutNetwork();
-  if (typeof made === 'string') throw new Error(made);
-  far = made;
-  scope.defer(async () => far.remove());
-  const directory = await temporaryDirectory(scope, 'partitions');
-  const access = path.join(directory, 'pg_hba.conf');
-  await writeFile(access, 'host all all 0.0.0.0/0 scram-sha-256\n', { mode: 0o644 });
-  const postgres = await startPostgres({
-    directory: path.join(directory, 'postgres'),
-    settings: { listen_addresses: '*', hba_file: access },
-  });
-  scope.defer(() => postgres.stop());
-  const url = new URL(postgres.url);
-  url.hostname = far.host;
-  workspace = { directory, databaseUrl: url.href };
-  node = await createReplayNode({
-    blocks: chain,
-    head: FIRST + 29,
-    finalized: { depth: 2 },
-    host: '0.0.0.0',
-  });
-  scope.defer(() => node.close());
-  const nodeUrl = new URL(node.url);
-  nodeUrl.hostname = far.host;
-  await migrate({ connectionString: url.href });
-  database = openDatabase(url.href);
-  scope.defer(() => database.close());
-  await database.networks.register({ id: 'main', chainId: 1 });
-  env = {
-    DATABASE_URL: url.href,
-    NETWORKS_FILE: await writeNetworksFile(
-      { ...workspace, env: {}, remove: async () => {} },
-      nodeUrl.href,
-      8,
-    ),
-    OBJECT_STORE: path.join(directory, 'objects'),
-    SIGNING_KEY_FILE: path.join(directory, 'signing-key.pem'),
-  };
-});
-afterEach(() => scope.close());
-
-async function start(name: 'ingester' | 'packer', within: readonly string[] = []): Promise<ServiceProcess> {
-  const service = startService(name, env, within);
-  scope.defer(async () => {
-    service.child.kill('SIGKILL');
-    await service.exit;
-  });
-  await service.ready;
-  return service;
-}
+let at: CutInstallation;
+afterEach(() => at.scope.close());
 
 /** A process on the other machine in the middle of a COPY, with the lock that every stage of the network needs. */
-async function startCopy(): Promise<Program> {
-  const copying = startProgram('test/e2e/dist/open-copy.js', [env.DATABASE_URL as string], {
+async function startCopy(): Promise<void> {
+  const copying = startProgram('test/e2e/dist/open-copy.js', [at.databaseUrl], {
     env: { PATH: process.env.PATH },
-    within: far.within,
+    within: at.far.within,
   });
-  scope.defer(async () => {
+  at.scope.defer(async () => {
     copying.child.kill('SIGKILL');
     await copying.exit;
   });
   await copying.firstLine();
-  return copying;
 }
 
-const published = async (): Promise<number> =>
-  (await Promise.all(KINDS.map((kind) => database.network('main').bundles.totals(kind)))).reduce(
-    (sum, { blocks }) => sum + blocks,
-    0,
-  );
-const newest = async (): Promise<number> => (await database.network('main').staging.newest())?.number ?? -1;
-const holder = async (): Promise<string | null> =>
+/** Both ingesters say that they live. */
+const bothSeen = async (): Promise<boolean> =>
   (
-    await sql<{ holder: string | null }>(
-      env.DATABASE_URL as string,
-      `SELECT holder FROM packhouse.lease WHERE name = 'lead:main'`,
+    await sql(
+      at.databaseUrl,
+      `SELECT 1 FROM packhouse.worker WHERE role = 'ingester' AND seen_at > clock_timestamp() - interval '10 seconds'`,
     )
-  )[0]?.holder ?? null;
+  ).length === 2;
 
-/** Resolves to how long it took, in milliseconds. */
-async function timeUntil(check: () => Promise<boolean>): Promise<number> {
-  const began = systemClock.elapsed();
-  await expect.poll(check, { timeout: 150_000, interval: 200 }).toBe(true);
-  return systemClock.elapsed() - began;
-}
+const staged = (): Promise<number> => timeUntil(async () => (await at.newest()) >= DURING);
+const packed = (): Promise<number> => timeUntil(async () => (await at.published()) >= PACKED_DURING);
 
-async function follow(): Promise<void> {
-  await database.network('main').backfills.add({ kinds: [...KINDS], from: FIRST, to: LAST, priority: 1 });
-  await expect.poll(newest).toBe(FIRST + 29);
-}
-
-function report(what: string, times: Record<string, number>): void {
-  const list = Object.entries(times).map(([name, ms]) => `${name} ${(ms / 1_000).toFixed(1)} s`);
-  process.stdout.write(`${what}: ${list.join(', ')}\n`);
-}
-
-async function cutLeader(what: Cut): Promise<void> {
-  const { databaseUrl } = workspace;
-  const leader = await start('ingester', far.within);
-  await follow();
+async function cutLeader(what: Cut, cutForMs = 0): Promise<void> {
+  at = await startCutInstallation();
+  const leader = await at.start('ingester', 'far');
+  await at.follow();
   await startCopy();
-  await start('ingester');
-  await start('packer');
-  const before = await holder();
+  await at.start('ingester');
+  await at.start('packer');
+  const before = await at.leader();
   expect(before).not.toBeNull();
-  far.cut(what);
-  node.setHead(FIRST + 59);
-  const [leads, goesOn] = await Promise.all([
-    timeUntil(async () => ![before, null].includes(await holder())),
-    timeUntil(async () => (await newest()) >= FIRST + 59),
+  at.far.cut(what);
+  const cutAt = systemClock.elapsed();
+  at.node.setHead(DURING);
+  const [leads, goesOn, publishes] = await Promise.all([
+    timeUntil(async () => ![before, null].includes(await at.leader())),
+    staged(),
+    packed(),
   ]);
-  const after = await holder();
-  far.heal();
-  node.setHead(LAST + 2);
-  const seen = `SELECT 1 FROM packhouse.worker WHERE role = 'ingester' AND seen_at > clock_timestamp() - interval '10 seconds'`;
-  const heals = await timeUntil(
-    async () =>
-      (await published()) === (LAST - FIRST + 1) * KINDS.length &&
-      (await sql(databaseUrl, seen)).length === 2,
-  );
-  report(`leader cut off (${what})`, { 'another leads': leads, 'staging goes on': goesOn, healed: heals });
+  await systemClock.sleep(cutForMs - (systemClock.elapsed() - cutAt));
+  const after = await at.leader();
+  at.far.heal();
+  const [published, seen] = await Promise.all([at.finish(), timeUntil(bothSeen)]);
+  const healed = Math.max(published, seen);
+  reportRow(`leader from all, ${what}${cutForMs > 0 ? `, ${cutForMs / 1_000} s` : ''}`, {
+    'another leads': leads,
+    stages: goesOn,
+    publishes,
+    'after heal': healed,
+  });
   expect(leads).toBeLessThan(LEADS_WITHIN_MS);
   expect(goesOn).toBeLessThan(GOES_ON_WITHIN_MS);
-  expect(heals).toBeLessThan(HEALS_WITHIN_MS);
-  expect(await holder()).toBe(after);
+  expect(publishes).toBeLessThan(GOES_ON_WITHIN_MS);
+  expect(healed).toBeLessThan(HEALS_WITHIN_MS);
+  expect(await at.leader()).toBe(after);
   expect(leader.child.exitCode).toBeNull();
-  await checkPublished(workspace, chain.slice(0, LAST - FIRST + 1), 'main');
+  await at.check();
 }
 
-test.skipIf(why !== '')(
-  `another leads, and staging goes on, when the leader's machine vanishes in the middle of a COPY${why}`,
+test.skipIf(whyNot !== '')(
+  `another leads, and staging goes on, when the leader's machine vanishes in the middle of a COPY${whyNot}`,
   () => cutLeader('both'),
 );
 
-test.skipIf(why !== '' || !all).each(['sent', 'received'] as const)(
-  `the same if only what the leader %s is lost${why}`,
-  cutLeader,
+const matrix = test.skipIf(whyNot !== '' || !wholeMatrix);
+const ways = ['both', 'sent', 'received'] as const;
+
+matrix.each(['sent', 'received'] as const)(`the same if only what the leader %s is lost${whyNot}`, (what) =>
+  cutLeader(what),
 );
+
+const minutes = Number(process.env.PARTITION_SECONDS ?? 0) * 1_000;
+test.skipIf(whyNot !== '' || minutes === 0)(
+  `the same if the leader is away for minutes (PARTITION_SECONDS)${whyNot}`,
+  { timeout: minutes + 300_000 },
+  () => cutLeader('both', minutes),
+);
+
+/** One of two processes of a kind loses a port of the other machine while both work. */
+async function cutOne(
+  role: 'ingester' | 'packer',
+  from: 'postgres' | 'store' | 'redis',
+  what: Cut,
+): Promise<void> {
+  at = await startCutInstallation(from === 'redis' ? 'redis' : 'postgres');
+  const ingester = await at.start('ingester', role === 'ingester' ? 'far' : 'here');
+  const packer = await at.start('packer', role === 'packer' ? 'far' : 'here');
+  await at.follow();
+  await timeUntil(async () => (await at.published()) > 0);
+  await at.start(role);
+  at.node.setHead(DURING);
+  // In the middle of its work.
+  await timeUntil(async () => (await at.newest()) > BEFORE);
+  at.far.cut(what, at.ports[from]);
+  const [goesOn, publishes] = await Promise.all([staged(), packed()]);
+  at.far.heal();
+  const healed = await at.finish();
+  reportRow(`${role} from ${from}, ${what}`, { stages: goesOn, publishes, 'after heal': healed });
+  expect(goesOn).toBeLessThan(GOES_ON_WITHIN_MS);
+  expect(publishes).toBeLessThan(GOES_ON_WITHIN_MS);
+  expect(healed).toBeLessThan(HEALS_WITHIN_MS);
+  expect([ingester.child.exitCode, packer.child.exitCode]).toEqual([null, null]);
+  await at.check();
+}
+
+matrix.each(ways)(`another packer goes on when one loses Postgres (%s)${whyNot}`, (what) =>
+  cutOne('packer', 'postgres', what),
+);
+matrix.each(ways)(`another packer goes on when one loses the store (%s)${whyNot}`, (what) =>
+  cutOne('packer', 'store', what),
+);
+test.skipIf(whyNot !== '' || !wholeMatrix || !withRedis).each(ways)(
+  `another ingester goes on when the leader loses the queue on Redis (%s)${whyNot}`,
+  (what) => cutOne('ingester', 'redis', what),
+);
+
+matrix(
+  `status says that nobody leads, and why nothing moves, if the only ingester is cut off${whyNot}`,
+  async () => {
+    at = await startCutInstallation();
+    await at.start('ingester', 'far');
+    await at.start('packer');
+    await at.follow();
+    at.far.cut('both');
+    at.node.setHead(DURING);
+    let text = '';
+    const said = await timeUntil(async () => {
+      const status = startCli(['status'], { env: { DATABASE_URL: at.databaseUrl } });
+      await status.exit;
+      text = status.stdout();
+      return /no ingester leads/i.test(text);
+    });
+    at.far.heal();
+    const healed = await at.finish();
+    reportRow('the only ingester from all, both', { 'status says so': said, 'after heal': healed });
+    expect(said).toBeLessThan(GOES_ON_WITHIN_MS);
+    expect(healed).toBeLessThan(HEALS_WITHIN_MS);
+    await at.check();
+  },
+);
+
+matrix(`everything is published at 5 % loss of packets${whyNot}`, async ({ skip }) => {
+  at = await startCutInstallation();
+  await at.start('ingester', 'far');
+  await at.start('packer', 'far');
+  await at.follow();
+  if (!at.far.lose(0.05)) skip('iptables cannot lose packets here');
+  const finished = await at.finish();
+  at.far.heal();
+  reportRow('ingester and packer, 5 % lost', { published: finished });
+  expect(finished).toBeLessThan(GOES_ON_WITHIN_MS);
+  await at.check();
+});

@@ -58,6 +58,8 @@ interface ScriptedS3Options {
   checksums?: 'kept' | 'unknown';
   /** What is done with `If-None-Match: *` of a put; default `kept`. `unknown`: refused as not implemented. */
   conditions?: 'kept' | 'ignored' | 'unknown';
+  /** The address that it listens at; default: 127.0.0.1. */
+  host?: string;
 }
 
 /** An S3-compatible server in this process that does what it is told, also wrong. */
@@ -248,7 +250,7 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, options.host ?? '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bucket,
