@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { ask } from './testing/ask.js';
 
@@ -28,6 +29,18 @@ describe('the gateway as a process', () => {
     await rm(directory, { recursive: true, force: true });
     await database.drop();
   });
+
+  const openDatabase = () =>
+    createDatabase({
+      connectionString: database.url,
+      applicationName: 'gateway test',
+      context: {
+        logger: createLogger({ name: 'test', level: 'silent' }),
+        metrics: createMetrics(),
+        clock: systemClock,
+        signal: new AbortController().signal,
+      },
+    });
 
   /** Starts the gateway and collects its output. */
   function start(env: Record<string, string> = {}) {
@@ -75,6 +88,31 @@ describe('the gateway as a process', () => {
     expect(said.stdout).toBe('');
   });
 
+  it('raises an alarm if the object store refuses it, and drains', async () => {
+    const s3 = await startScriptedS3({ onRequest: () => 'signatureDoesNotMatch' });
+    const store = openDatabase();
+    await store.networks.register({ id: 'ethereum', chainId: 1 });
+    const { child, ended, listening } = start({
+      OBJECT_STORE: `s3://${s3.bucket}`,
+      S3_ENDPOINT: s3.endpoint,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: s3.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: 'wrong',
+    });
+    await listening;
+    await vi.waitFor(
+      async () =>
+        expect(await store.alarms.list()).toMatchObject([
+          { name: 'OBJECT_STORE_INVALID', message: expect.stringMatching(/to a gateway: SignatureDoesNot/) },
+        ]),
+      60_000,
+    );
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    await store.close();
+    await s3.close();
+  });
+
   it('keeps its metrics on a port of their own where others can reach its requests', async () => {
     for (const [env, open] of [
       [{ HOST: '0.0.0.0' }, false],
@@ -104,16 +142,7 @@ describe('the gateway as a process', () => {
   });
 
   it('answers on one port from two workers, as one gateway, and replaces one that is killed', async () => {
-    const store = createDatabase({
-      connectionString: database.url,
-      applicationName: 'workers test',
-      context: {
-        logger: createLogger({ name: 'test', level: 'silent' }),
-        metrics: createMetrics(),
-        clock: systemClock,
-        signal: new AbortController().signal,
-      },
-    });
+    const store = openDatabase();
     await store.plans.set('slow', { requestsPerSecond: 1 }, { make: true });
     const { key } = await store.keys.create({ application: 'x', network: null, plan: 'slow' });
     await store.close();

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
+import { loadNetworks, type Network, type NetworksWatch, watchNetworks } from '@packhouse/networks';
+import { createStoreAlarm } from '@packhouse/pipeline';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { connectStores } from './connect-stores.js';
 import { createGateway } from './create-gateway.js';
@@ -49,6 +50,7 @@ await runProcess(process, {
     }
     const stores = await connectStores({ settings, context, shutdown, link });
     let watch: NetworksWatch | undefined;
+    let served: readonly Network[] = networks;
     const gateway = await createGateway({
       ...toGatewayOptions(settings, count),
       ...stores,
@@ -63,12 +65,24 @@ await runProcess(process, {
       env: process.env,
       context,
       networks,
-      apply: (changed) => gateway.replaceNetworks(toWorkerNetworks(changed, count)),
+      apply: async (changed) => {
+        await gateway.replaceNetworks(toWorkerNetworks(changed, count));
+        served = changed;
+      },
     });
     shutdown.add('networks file', () => watch?.close());
     const port = await gateway.listen(settings.PORT, settings.HOST);
     context.logger.info({ host: settings.HOST, port }, 'listening');
     notify({ type: 'listening', port });
+    const storeAlarm = createStoreAlarm({
+      context,
+      database: stores.database,
+      objectStore: stores.objectStore,
+      role: 'gateway',
+      networks: () => served.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
+    });
+    const watchingStore = storeAlarm.watch();
+    shutdown.add('object store probes', () => watchingStore);
     await gateway.warmed;
   },
 });

@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
-import { type LogStore, pack, publish, type SignerSource } from '@packhouse/pipeline';
+import { type LogStore, pack, publish, type SignerSource, type StoreAlarm } from '@packhouse/pipeline';
 import type { Job } from '@packhouse/queue';
 import {
   type Context,
@@ -11,7 +11,6 @@ import {
   PackhouseError,
   type ProcessMessage,
 } from '@packhouse/runtime';
-import type { StoreAlarm } from './store-alarm.js';
 
 interface HandlePackParts {
   context: Context;

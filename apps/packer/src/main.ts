@@ -5,6 +5,7 @@ import {
   connectDatabase,
   connectQueues,
   createLogStore,
+  createStoreAlarm,
   followNetworksFile,
   openSigners,
   takeJobs,
@@ -18,7 +19,6 @@ import { createSampledAudit, SAMPLED_AUDIT } from './sampled-audit.js';
 import { scheduleLoop } from './schedule-loop.js';
 import { sealLoop } from './seal-loop.js';
 import { packerSettings } from './settings.js';
-import { createStoreAlarm } from './store-alarm.js';
 
 /** The command line, at the same distance from `src` and from `dist`. */
 const CLI = fileURLToPath(new URL('../../cli/bin/packhouse.js', import.meta.url));
@@ -44,7 +44,13 @@ await runProcess(process, {
     createDiskGauge(context, settings.OBJECT_STORE);
     const queues = await connectQueues(starting);
     const packed = () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id);
-    const storeAlarm = createStoreAlarm({ context, database, objectStore, networks: packed });
+    const storeAlarm = createStoreAlarm({
+      context,
+      database,
+      objectStore,
+      role: 'packer',
+      networks: packed,
+    });
     const parts = {
       context,
       cut: shutdown.cut,

@@ -54,4 +54,5 @@ export { createOverview, type NetworkOverview, type Overview } from './report/ov
 export { createRates, type Rate, type Rates } from './report/rates.js';
 export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';
 export { connectDatabase, connectNodes, connectQueues, followNetworksFile } from './workers/connect.js';
+export { createStoreAlarm, type StoreAlarm } from './workers/store-alarm.js';
 export { takeJobs } from './workers/take-jobs.js';

@@ -8,7 +8,7 @@ import {
   repeat,
 } from '@packhouse/runtime';
 
-/** The alarm of a network whose object store refuses what a packer asks: the secret, the bucket or a right is wrong. */
+/** The alarm of a network whose object store refuses what a process asks: the secret, the bucket or a right is wrong. */
 const ALARM: ErrorCode = 'OBJECT_STORE_INVALID';
 
 /** Time between two probes of the store, in milliseconds. */
@@ -21,28 +21,30 @@ export type StoreAlarm = ReturnType<typeof createStoreAlarm>;
 
 /**
  * Keeps the alarm: raised by a refusal of the store, when something is published or at a probe, and cleared when the same
- * works again. A store that cannot be reached raises none: that is tried again by itself.
+ * works again. A store that cannot be reached raises none: that is tried again by itself. Packers and gateways have
+ * credentials of their own, so neither clears what the other raised.
  */
 export function createStoreAlarm(parts: {
   context: Context;
   database: Pick<Database, 'network'>;
   objectStore: ObjectStore;
-  /** Ids of the networks that are packed now. */
+  role: 'packer' | 'gateway';
+  /** Ids of the networks that are packed or served now. */
   networks(): readonly string[];
 }) {
-  const { context, database, objectStore } = parts;
+  const { context, database, objectStore, role } = parts;
   /** What was refused last; null: nothing. An absent network may have the alarm of an earlier process. */
   const refused = new Map<string, Deed | null>();
 
   const raise = async (network: string, deed: Deed, error: PackhouseError): Promise<void> => {
     refused.set(network, deed);
     const { name, status } = error.data as { name?: string; status?: number };
-    const refusal = deed === 'put' ? 'takes no bundles' : 'serves no bundles';
+    const refusal = deed === 'put' ? `takes no bundles from a ${role}` : `serves no bundles to a ${role}`;
     const got = name === undefined ? error.message : `${[name, status].filter(Boolean).join(', status ')}.`;
     const { isNew } = await database.network(network).alarms.raise({
       name: ALARM,
       message: `${objectStore.description} ${refusal}: ${got}${error.hint === undefined ? '' : ` ${error.hint}`}`,
-      data: { store: objectStore.description, reason: name ?? null, status: status ?? null },
+      data: { role, store: objectStore.description, reason: name ?? null, status: status ?? null },
     });
     if (isNew) context.logger.error({ network, alarm: ALARM, err: error }, 'ALARM: the object store refuses');
   };
@@ -51,7 +53,9 @@ export function createStoreAlarm(parts: {
     const last = refused.get(network);
     // A store that serves objects may still take none.
     if (last === null || (last === 'put' && deed === 'get')) return;
-    await database.network(network).alarms.clear(ALARM, 'itself');
+    const { alarms } = database.network(network);
+    const open = (await alarms.list()).find(({ name }) => name === ALARM);
+    if (open?.data.role === role) await alarms.clear(ALARM, 'itself');
     refused.set(network, null);
   };
 

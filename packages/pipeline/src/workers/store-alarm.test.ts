@@ -26,7 +26,7 @@ test('the alarm says what the store refuses, and is cleared when it works again'
     credentials,
     maxAttempts: 1,
   });
-  const parts = { context, database, objectStore, networks: () => ['main'] };
+  const parts = { context, database, objectStore, networks: () => ['main'], role: 'packer' as const };
   const open = async (): Promise<string[]> =>
     (await database.network('main').alarms.list()).map(({ name, message }) => `${name} ${message}`);
 
@@ -37,7 +37,7 @@ test('the alarm says what the store refuses, and is cleared when it works again'
     .poll(open, { timeout: 30_000 })
     .toEqual([
       expect.stringMatching(
-        /^OBJECT_STORE_INVALID s3:\/\/test-bucket at 127\.0\.0\.1:\d+ serves no bundles: SignatureDoesNotMatch, status 403\. .*AWS_SECRET_ACCESS_KEY\.$/,
+        /^OBJECT_STORE_INVALID s3:\/\/test-bucket at 127\.0\.0\.1:\d+ serves no bundles to a packer: SignatureDoesNotMatch, status 403\. .*AWS_SECRET_ACCESS_KEY\.$/,
       ),
     ]);
   expect(JSON.stringify(await database.alarms.list())).not.toContain('hunter2');
@@ -60,7 +60,9 @@ test('the alarm says what the store refuses, and is cleared when it works again'
   await alarm.published('main', denied);
   s3.requests.length = 0;
   await expect.poll(() => s3.requests.length, { timeout: 30_000 }).toBeGreaterThan(2);
-  expect(await open()).toEqual([expect.stringContaining('takes no bundles: AccessDenied, status 403.')]);
+  expect(await open()).toEqual([
+    expect.stringContaining('takes no bundles from a packer: AccessDenied, status 403.'),
+  ]);
   await alarm.published('main');
   expect(await open()).toEqual([]);
 
@@ -69,6 +71,13 @@ test('the alarm says what the store refuses, and is cleared when it works again'
   running.abort(new Error('told to end'));
   await watching;
   await createStoreAlarm(parts).published('main');
+  expect(await open()).toEqual([]);
+
+  // Nor does one that the store serves clear the alarm of another that it refuses.
+  await createStoreAlarm({ ...parts, role: 'gateway' }).published('main', denied);
+  await createStoreAlarm(parts).published('main');
+  expect(await open()).toEqual([expect.stringContaining('from a gateway')]);
+  await createStoreAlarm({ ...parts, role: 'gateway' }).published('main');
   expect(await open()).toEqual([]);
 
   await objectStore.close();
