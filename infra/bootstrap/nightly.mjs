@@ -69,6 +69,11 @@ const SUITES = [
     env: { PATH: `${programs}${path.delimiter}${process.env.PATH}` },
   },
   {
+    name: 'other versions of Node',
+    args: ['infra/bootstrap/other-nodes.mjs'],
+    skip: process.platform === 'win32' ? 'Windows is unsupported' : undefined,
+  },
+  {
     name: 'other days',
     args: ['infra/bootstrap/other-days.mjs', '--short'],
     skip:
