@@ -125,6 +125,23 @@ describe('signing in', () => {
     await app.close();
   });
 
+  test('refused sign-ins are counted by their code, requests that cannot be read are not', async () => {
+    const count = async (code: string): Promise<number> => {
+      const text = await on.context.metrics.render();
+      const line = new RegExp(`^packhouse_console_sign_ins_refused_total\\{code="${code}"\\} (\\d+)$`, 'm');
+      return Number(line.exec(text)?.[1] ?? 0);
+    };
+    const counts = () => Promise.all(['SIGN_IN_REFUSED', 'SIGN_IN_LOCKED', 'INPUT_INVALID'].map(count));
+    const [refused = 0, locked = 0] = await counts();
+    expect((await post('/api/sign-in', { link: 'x' })).statusCode).toBe(401);
+    expect((await post('/api/sign-in', { name: 'nobody' })).statusCode).toBe(400);
+    expect(await counts()).toEqual([refused + 1, locked, 0]);
+    const attempt = vi.spyOn(on.database.operators, 'attempt').mockResolvedValue(false);
+    expect((await post('/api/sign-in', { name: 'nobody', password: 'wrong' })).statusCode).toBe(429);
+    attempt.mockRestore();
+    expect(await counts()).toEqual([refused + 1, locked + 1, 0]);
+  });
+
   test('a forged session, token or link costs no query', async () => {
     const { operators } = on.database;
     const queries = [vi.spyOn(operators, 'holders'), vi.spyOn(operators, 'takeLink')];

@@ -57,7 +57,7 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   const access = createAccess({ clock: context.clock, database, seal });
   addSignInRoutes(app, {
     access,
-    clock: context.clock,
+    context,
     database,
     seal,
     secure: url?.startsWith('https:') === true,

@@ -1,6 +1,13 @@
 import type { Database } from '@packhouse/database';
 import { getCsrf, getHash, isAllowedClient, isSealed, makeSecret, readInput } from '@packhouse/operations';
-import { addressBlock, type Clock, networkBlock, PackhouseError } from '@packhouse/runtime';
+import {
+  addressBlock,
+  type Context,
+  type ErrorCode,
+  isPackhouseError,
+  networkBlock,
+  PackhouseError,
+} from '@packhouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Access, SESSION_COOKIE } from './access.js';
@@ -13,6 +20,9 @@ const SESSION_MS = 12 * 3_600_000;
 const KNOWN_COOKIE = 'packhouse_known';
 const KNOWN_S = 90 * 86_400;
 
+/** Refusals that may be attempts to guess, or of stolen keys; a body that cannot be read is none. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['SIGN_IN_REFUSED', 'SIGN_IN_LOCKED', 'API_KEY_REFUSED']);
+
 const byLink = z.object({ link: z.string().min(1).max(128) });
 const passwordInput = z.object({ name: z.string().min(1).max(200), password: z.string().min(1).max(1_024) });
 const byKey = z.object({ key: z.string().min(1).max(256) });
@@ -20,7 +30,7 @@ const signIn = z.union([byLink, passwordInput, byKey]);
 
 interface SignInParts {
   access: Access;
-  clock: Clock;
+  context: Pick<Context, 'clock' | 'metrics'>;
   database: Database;
   secure: boolean;
   /** The key that secrets are sealed with. */
@@ -29,9 +39,11 @@ interface SignInParts {
 
 /** `POST /api/sign-in` by a one-time link, by name and password, or by an API key; `/api/sign-out`, `/api/session`. */
 export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void {
-  const { access, clock, database, seal, secure } = parts;
+  const { access, context, database, seal, secure } = parts;
+  const { clock, metrics } = context;
   const { operators } = database;
   const limiter = createSignInLimiter(clock);
+  const refused = metrics.counter('packhouse_console_sign_ins_refused_total', 'Refused sign-ins.', ['code']);
 
   const byPassword = createPasswordSignIn({ operators, limiter, seal });
 
@@ -88,7 +100,14 @@ export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void 
     return { name, role, csrf: getCsrf(session), expiresInMs: SESSION_MS };
   };
 
-  app.post('/api/sign-in', async (request, reply) => start(reply, await identify(request)));
+  app.post('/api/sign-in', async (request, reply) => {
+    try {
+      return await start(reply, await identify(request));
+    } catch (error) {
+      if (isPackhouseError(error) && REFUSALS.has(error.code)) refused.inc({ code: error.code });
+      throw error;
+    }
+  });
 
   app.get('/api/session', async (request) => {
     const { name, role, expiresAt } = await access.require(request, 'owner');
