@@ -3,7 +3,8 @@ import { constants, open, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { notWritable, orNotWritable } from './whole-file.js';
 
-const MARKS_FILE = '_packhouse-pull.done';
+/** The marks of a folder. */
+export const MARKS_FILE = '_packhouse-pull.done';
 const BYTES = 8;
 
 /**

@@ -21,7 +21,7 @@ export { skipFiles } from './filters/skip-files.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
 export { createHttp, type Gateway, type Http, type Wait } from './http.js';
 export { readLines } from './manifest/read-lines.js';
-export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
+export { type Mirror, type MirrorPlan, noteFolder, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { isPartialCopy } from './pull-state.js';
 export { type Bound, looksLikeBound, parseBound, readBlockNumber } from './range.js';

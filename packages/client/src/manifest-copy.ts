@@ -12,6 +12,8 @@ import { readHead } from './manifest-head.js';
 import { type PullState, writeState } from './pull-state.js';
 import { writeWhole } from './whole-file.js';
 
+/** The newest signed head that a folder has seen. */
+export const HEAD_FILE = '_manifest-head.jsonl';
 /** Entries of one request. */
 const PAGE = 10_000;
 
@@ -107,7 +109,7 @@ async function refresh(copy: OpenCopy, signal?: AbortSignal): Promise<void> {
   if (own !== null && own.hash !== head.hash) throw forked(state.kind, head);
   if (head.sequence === before?.sequence) return;
   const { folder } = parts;
-  if (folder !== null) await writeWhole(path.join(folder, '_manifest-head.jsonl'), `${entryLine(head)}\n`);
+  if (folder !== null) await writeWhole(path.join(folder, HEAD_FILE), `${entryLine(head)}\n`);
   state.log = { network: head.network, chainId: head.chainId };
   state.head = { sequence: head.sequence, hash: head.hash, ...blocks };
   await save(copy);

@@ -1,18 +1,18 @@
-import { statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { rm, rmdir, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, type Kind, subtractRanges } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { blockDates } from './block-dates.js';
 import { type Hole, holesWithReasons } from './coverage.js';
-import { type DoneMarks, openDoneMarks } from './done-marks.js';
+import { type DoneMarks, MARKS_FILE, openDoneMarks } from './done-marks.js';
 import type { Gateway } from './http.js';
 import { holesIn } from './manifest/bundle-rows.js';
 import { ALL_BLOCKS } from './manifest/known-parts.js';
-import { type ManifestCopy, openManifestCopy } from './manifest-copy.js';
-import { newState, type PullState, readState, writeState } from './pull-state.js';
+import { HEAD_FILE, type ManifestCopy, openManifestCopy } from './manifest-copy.js';
+import { newState, type PullState, readState, STATE_FILE, writeState } from './pull-state.js';
 import { type Bound, resolveRange } from './range.js';
-import { type Trust, trustedKeys } from './trust.js';
+import { KEYS_FILE, type Trust, trustedKeys } from './trust.js';
 import { makeFolder } from './whole-file.js';
 
 /** Bytes of the disk that stay free. */
@@ -125,6 +125,29 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     await closeLog();
     throw error;
   }
+}
+
+/**
+ * Notes which files of its own a folder has before a pull. The returned function removes those that came since, if the
+ * folder was pulled into for the first time and has no file of blocks. Call it after the mirror is closed.
+ */
+export function noteFolder(folder: string, kind: Kind): () => Promise<void> {
+  const blocks = path.join(folder, kind);
+  const own = [STATE_FILE, MARKS_FILE, HEAD_FILE, KEYS_FILE, `_${kind}.jsonl`].map((name) =>
+    path.join(folder, name),
+  );
+  const isOld = existsSync(path.join(folder, STATE_FILE)) || existsSync(blocks);
+  const made = own.filter((file) => !existsSync(file));
+  return async () => {
+    if (isOld) return;
+    try {
+      await rmdir(blocks);
+    } catch (error) {
+      // It has files, which need the others.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return;
+    }
+    for (const file of made) await rm(file, { force: true });
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import { isWhole, type KnownPart } from './manifest/known-parts.js';
 import { readIfThere, writeWhole } from './whole-file.js';
 
-const STATE_FILE = '_packhouse-pull.json';
+export const STATE_FILE = '_packhouse-pull.json';
 const FORMAT = 'packhouse-pull-1';
 
 /** What a folder is filled with, and how far its copy of the manifest is checked. */

@@ -6,7 +6,7 @@ import type { Gateway } from './http.js';
 import { readIfThere, writeWhole } from './whole-file.js';
 
 /** The public keys of a folder; `packhouse verify` finds them by this name. */
-const KEYS_FILE = '_packhouse-manifest-keys.json';
+export const KEYS_FILE = '_packhouse-manifest-keys.json';
 const MAX_KEYS_BYTES = 1_048_576;
 
 export interface Trust {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
 import {
@@ -8,9 +8,10 @@ import {
   type Mirror,
   type MirrorFile,
   type MirrorPlan,
+  noteFolder,
   openMirror,
 } from '@packhouse/client';
-import { PackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { takeFolder } from '../../installation/directory-lock.js';
 import { formatDuration } from '../../terminal/format.js';
 import type { CliIo } from '../../terminal/io.js';
@@ -28,7 +29,7 @@ export interface PullRequest extends Gateway {
 
 /**
  * Locks a folder and others, makes them if they are absent, and opens the mirror in it; prints the signing key that it
- * trusts from now on. Throws DATA_DIR_BUSY, DATA_DIR_UNUSABLE and as `openMirror`.
+ * trusts from now on. A first pull that is refused leaves nothing behind. Throws DATA_DIR_BUSY, DATA_DIR_UNUSABLE and as `openMirror`.
  */
 export async function withMirror(
   io: CliIo,
@@ -39,9 +40,11 @@ export async function withMirror(
 ): Promise<void> {
   waits.wait = ({ reason, seconds }) =>
     io.stderr.write(`${reason} Retrying in ${formatDuration(seconds)}.\n`);
-  const locks: { release(): void }[] = [];
+  const locks: Lock[] = [];
+  let discard: (() => Promise<void>) | undefined;
   try {
     await lockFolders(io, [...new Set([...others, folder])], locks);
+    discard = noteFolder(folder, kind);
     const trustKeyFile = options.trustKey === undefined ? undefined : path.resolve(io.cwd, options.trustKey);
     const mirror = await openMirror({ folder, kind, address, http, trustKeyFile, signal: io.signal });
     const { isNew } = mirror.trust;
@@ -53,20 +56,48 @@ export async function withMirror(
     } finally {
       await mirror.close();
     }
+  } catch (error) {
+    // What broke off is continued by the next run.
+    const refused = isPackhouseError(error) && !(error.code === 'DOWNLOAD_FAILED' && error.retryable);
+    if (refused && !io.signal.aborted) await discard?.();
+    throw error;
   } finally {
-    for (const lock of locks) lock.release();
+    for (const { release, folder: locked, made } of locks.reverse()) {
+      release();
+      await removeEmpty(locked, made);
+    }
   }
 }
 
-async function lockFolders(
-  io: CliIo,
-  folders: readonly string[],
-  locks: { release(): void }[],
-): Promise<void> {
+/** A locked folder, and the outermost folder that was made for it; undefined: it was there. */
+interface Lock {
+  release(): void;
+  folder: string;
+  made: string | undefined;
+}
+
+/** Removes folders that were made for this run and are still empty. */
+async function removeEmpty(folder: string, made: string | undefined): Promise<void> {
+  if (made === undefined) return;
+  for (let at = folder; at.length >= made.length; at = path.dirname(at)) {
+    const removed = await rmdir(at).then(
+      () => true,
+      () => false,
+    );
+    if (!removed) return;
+  }
+}
+
+async function lockFolders(io: CliIo, folders: readonly string[], locks: Lock[]): Promise<void> {
   try {
     for (const folder of folders) {
-      await mkdir(folder, { recursive: true });
-      locks.push(takeFolder(folder, io.pid, 'Wait until that one is done, or give another with --out.'));
+      const made = await mkdir(folder, { recursive: true });
+      const { release } = takeFolder(
+        folder,
+        io.pid,
+        'Wait until that one is done, or give another with --out.',
+      );
+      locks.push({ release, folder, made });
     }
   } catch (cause) {
     if (cause instanceof PackhouseError) throw cause;

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -120,6 +120,13 @@ describe('the API key', () => {
     expect(err).not.toContain('kkkkkkkk');
     expect(asked[0]).toContain(KEY);
     expect(await run(['pull', ...args(), '--api-key-file', 'none'], { cwd })).toMatchObject({ code: 64 });
+  });
+
+  it('is refused: a first pull leaves no file and no folder', async () => {
+    const { code, err } = await pull(url, '--kind', 'logs', '--out', 'new/logs');
+    expect([code, err]).toEqual([69, expect.stringContaining('refused the API key')]);
+    expect((await pull(url, '--kind', 'logs', '--out', '.')).code).toBe(69);
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   it('is asked for on a terminal, and not echoed', async () => {
