@@ -9,8 +9,9 @@ export type Bound =
   /** The first block at or after this moment, or the last one before it. Milliseconds since 1970, UTC. */
   | { type: 'date'; atMs: number };
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1_000, m: 1_000_000 };
-const NUMBER = /^([+-]?)(\d{1,3}(?:[_,]\d{3})+|\d+)(\.\d+)?([km]?)$/i;
+/** Decimal places of units. */
+const UNITS: Readonly<Record<string, number>> = { '': 0, k: 3, m: 6 };
+const NUMBER = /^([+-]?)(\d{1,3}(?:[_,]\d{3})+|\d+)(\.\d+)?(?:([km])|e\+?(\d{1,2}))?$/i;
 
 /** Whether this text is meant as a block or a date, and not as a word. */
 export function looksLikeBound(text: string): boolean {
@@ -18,7 +19,7 @@ export function looksLikeBound(text: string): boolean {
 }
 
 /**
- * Reads `17000000`, `17_000_000`, `17M`, `17.5M`, `+1000`, `-1000`, `2024-05-01` or `2024-05-01T12:00Z`. A date
+ * Reads `17000000`, `17_000_000`, `17M`, `17.5M`, `17e6`, `+1000`, `-1000`, `2024-05-01` or `2024-05-01T12:00Z`. A date
  * without a time is midnight UTC. `option` names the source in messages. Throws RANGE_INVALID.
  */
 export function parseBound(text: string, option: string): Bound {
@@ -34,21 +35,20 @@ export function parseBound(text: string, option: string): Bound {
   return { type: 'date', atMs: date.getTime() };
 }
 
-/** The block of a text such as `17000000`, `17_000_000` or `17.5M`; null if it is none. */
+/** The block of a text such as `17000000`, `17_000_000`, `17.5M` or `17e6`; null if it is none. */
 export function readBlockNumber(text: string): number | null {
   return /^\d/.test(text) ? readNumber(text) : null;
 }
 
 function readNumber(text: string): number | null {
-  const [, , digits, fraction = '', unit = ''] = NUMBER.exec(text) ?? [];
-  const factor = UNITS[unit.toLowerCase()] as number;
-  return digits === undefined ? null : scaled(`${digits.replace(/[_,]/g, '')}${fraction}`, factor);
+  const [, , digits, fraction = '', unit = '', exponent] = NUMBER.exec(text) ?? [];
+  const zeros = exponent === undefined ? (UNITS[unit.toLowerCase()] as number) : Number(exponent);
+  return digits === undefined ? null : scaled(`${digits.replace(/[_,]/g, '')}${fraction}`, zeros);
 }
 
 /** A decimal number times a power of ten as a whole number; null if it is none, or not exact. */
-function scaled(decimal: string, factor: number): number | null {
+function scaled(decimal: string, zeros: number): number | null {
   const [whole = '', fraction = ''] = decimal.split('.');
-  const zeros = String(factor).length - 1;
   if (fraction.length > zeros) return null;
   const number = Number(`${whole}${fraction.padEnd(zeros, '0')}`);
   return Number.isSafeInteger(number) ? number : null;

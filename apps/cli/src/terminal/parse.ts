@@ -7,7 +7,7 @@ export function usageError(message: string, hint?: string, cause?: unknown): Pac
   return new PackhouseError({ code: 'USAGE', message, hint, cause });
 }
 
-/** A block number: `17000000`, `17_000_000`, `17M`, `17.5M`, `900k`. */
+/** A block number: `17000000`, `17_000_000`, `17M`, `17.5M`, `17e6`, `900k`. */
 export function parseBlockNumber(text: string, option: string): number {
   const number = readBlockNumber(text);
   if (number !== null) return number;

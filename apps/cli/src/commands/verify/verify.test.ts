@@ -20,9 +20,11 @@ afterEach(() => here.close());
 const verify = (...args: string[]): Promise<Outcome> =>
   run(['verify', '.', ...args], { cwd: here.directory });
 
+const REPLACE = 'To replace damaged files of a pull, run the same packhouse pull with --check.\n';
+
 /** The reported damage; checks that the exit code is 2. */
 function damage(outcome: Outcome): string[] {
-  const lines = outcome.out.trimEnd().split('\n').slice(0, -1);
+  const lines = outcome.out.replace(REPLACE, '').trimEnd().split('\n').slice(0, -1);
   expect(outcome.code).toBe(2);
   expect(outcome.err).toBe('');
   for (const line of lines) expect(line).toMatch(/\.$/);
@@ -97,7 +99,9 @@ describe('packhouse verify', () => {
     const bytes = (await readFile(here.at('logs', '10-19.json.gz'))).length;
     await truncate(here.at('logs', '10-19.json.gz'), bytes - 3);
     await appendFile(here.at('blocks', '20-20.json.gz'), 'x');
-    expect(damage(await verify())).toEqual([
+    const outcome = await verify();
+    expect(outcome.out.endsWith(REPLACE)).toBe(true);
+    expect(damage(outcome)).toEqual([
       expect.stringMatching(
         /^logs\/0-9\.json\.gz is damaged: its sha256 is [0-9a-f]{64}, and the manifest has [0-9a-f]{64} for logs of ethereum\.$/,
       ),

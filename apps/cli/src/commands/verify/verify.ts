@@ -108,6 +108,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   }
   const partly = known.faults.length + ends.faults.length > 0;
   const tasks: FileTask[] = [];
+  let differs = false;
   for (const file of inputs.bundles) {
     const candidates = entriesOfFile(file, known.byRange.get(rangeName(file)) ?? []);
     if (candidates.length === 0) await fault(unknownFault(file, partly), file.path);
@@ -121,8 +122,10 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
     const { file, candidates } = task;
     const own = 'entry' in verdict ? [verdict.entry] : candidates;
     for (const entry of own) present.add(getFile(entry));
-    if ('fault' in verdict) await fault(verdict.fault, file.path);
-    else {
+    if ('fault' in verdict) {
+      differs = true;
+      await fault(verdict.fault, file.path);
+    } else {
       tally.files += 1;
       tally.bytes += verdict.entry.bytes;
       const { network, kind, sequence, version, notProved: gaps } = verdict.entry;
@@ -141,7 +144,11 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   if (!options.json) {
     for (const [what, files] of notProved) await print(io, `In ${counted(files, 'file')} of ${what}`);
   }
-  return summarise(io, options, { ...known, ends }, tally);
+  const failed = await summarise(io, options, { ...known, ends }, tally);
+  if (differs && !options.json) {
+    await print(io, 'To replace damaged files of a pull, run the same packhouse pull with --check.');
+  }
+  return failed;
 }
 
 function getFile({ network, kind, from: start, to: end }: SealedEntry): string {
