@@ -17,6 +17,8 @@ interface HttpOptions {
   apiKey: string;
   /** Told of every wait before it begins. */
   onWait?: ((wait: Wait) => void) | undefined;
+  /** Told when a request is answered that broke before, or had 5xx or 408. */
+  onBack?: (() => void) | undefined;
   /** Waits `ms`; a test replaces it. */
   sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
@@ -93,7 +95,7 @@ function throughProxies(): Dispatcher {
 }
 
 /** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY; USAGE if one is no address. */
-export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOptions): Http {
+export function createHttp({ apiKey, onWait, onBack, sleep = systemClock.sleep }: HttpOptions): Http {
   guardConnections();
   const dispatcher = throughProxies();
   let sent = 0;
@@ -144,7 +146,9 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
     let failures = 0;
     for (;;) {
       try {
-        return await once(url, read, asked);
+        const answer = await once(url, read, asked);
+        if (failures > 0) onBack?.();
+        return answer;
       } catch (error) {
         asked.signal?.throwIfAborted();
         const failure = isPackhouseError(error) ? error : broken(url, error);

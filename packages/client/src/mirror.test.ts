@@ -268,8 +268,8 @@ describe('a refusal', () => {
         { detail: 'The plan includes 5 units a second; try again in 7 s.' },
         { 'retry-after': '7' },
       );
-    const { waits, downloaded } = await folder.pull(gateway);
-    expect(downloaded).toBe(30);
+    const { waits, downloaded, backs } = await folder.pull(gateway);
+    expect([downloaded, backs]).toEqual([30, 0]);
     expect(waits).toHaveLength(40);
     expect(waits[0]).toMatchObject({
       rateLimited: true,
@@ -291,8 +291,8 @@ it('connections that break and 5xx are tried again, within bounds', async () => 
     } else return asked('/files/logs/50-59') < 5 && refuse(response, 503, {}, { 'retry-after': '1' });
     return true;
   };
-  const { downloaded, waits } = await folder.pull(gateway);
-  expect(downloaded).toBe(30);
+  const { downloaded, waits, backs } = await folder.pull(gateway);
+  expect([downloaded, backs]).toEqual([30, 1]);
   expect(waits.map(({ rateLimited }) => rateLimited)).toEqual([false, false, false, false]);
   gateway.publish(300, 309);
   gateway.fault = (path, response) => path.includes('/300-309') && refuse(response, 500);

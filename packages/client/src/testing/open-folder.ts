@@ -15,6 +15,8 @@ interface Pulled {
   downloaded: number;
   bytes: number;
   waits: Wait[];
+  /** Times that a request was answered that broke before. */
+  backs: number;
 }
 
 interface PullOptions {
@@ -50,7 +52,15 @@ export async function makePullFolder(): Promise<PullFolder> {
     ) {
       const waits: Wait[] = [];
       const { url, apiKey, kind } = gateway;
-      const http = createHttp({ apiKey, onWait: (wait) => waits.push(wait), sleep: async () => undefined });
+      let backs = 0;
+      const http = createHttp({
+        apiKey,
+        onWait: (wait) => waits.push(wait),
+        onBack: () => {
+          backs += 1;
+        },
+        sleep: async () => undefined,
+      });
       const options = { folder, kind, address: gatewayAddress(url, apiKey), http, trustKeyFile };
       try {
         const mirror = await openMirror({ ...options, signal: signal ?? new AbortController().signal });
@@ -62,7 +72,7 @@ export async function makePullFolder(): Promise<PullFolder> {
             check,
             wholeManifest,
           });
-          const pulled: Pulled = { plan, files: [], downloaded: 0, bytes: 0, waits };
+          const pulled: Pulled = { plan, files: [], downloaded: 0, bytes: 0, waits, backs };
           for await (const file of mirrorFiles(mirror, plan, (bytes) => {
             pulled.bytes += bytes;
           })) {
@@ -70,7 +80,7 @@ export async function makePullFolder(): Promise<PullFolder> {
             pulled.files.push(file);
             if (file.state === 'downloaded') pulled.downloaded += 1;
           }
-          return pulled;
+          return { ...pulled, backs };
         } finally {
           await mirror.close();
         }

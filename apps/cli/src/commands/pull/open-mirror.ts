@@ -3,7 +3,6 @@ import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
 import {
   type Bound,
-  type createHttp,
   type Gateway,
   type Mirror,
   type MirrorFile,
@@ -13,9 +12,9 @@ import {
 } from '@packhouse/client';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { takeFolder } from '../../installation/directory-lock.js';
-import { formatDuration } from '../../terminal/format.js';
 import type { CliIo } from '../../terminal/io.js';
 import { createPullProgress } from './progress.js';
+import { createWaitLines, type Waits } from './wait-lines.js';
 
 /** What both kinds of pull are asked for. */
 export interface PullRequest extends Gateway {
@@ -24,7 +23,7 @@ export interface PullRequest extends Gateway {
   to: Bound | undefined;
   options: { trustKey?: string; partial?: boolean; wholeManifest?: boolean; json?: boolean };
   /** Who hears of waits at the moment. */
-  waits: { wait?: Parameters<typeof createHttp>[0]['onWait'] };
+  waits: { heard?: Waits };
 }
 
 /**
@@ -38,8 +37,7 @@ export async function withMirror(
   others: readonly string[],
   use: (mirror: Mirror) => Promise<void>,
 ): Promise<void> {
-  waits.wait = ({ reason, seconds }) =>
-    io.stderr.write(`${reason} Retrying in ${formatDuration(seconds)}.\n`);
+  waits.heard = createWaitLines((text) => io.stderr.write(`${text}\n`));
   const locks: Lock[] = [];
   let discard: (() => Promise<void>) | undefined;
   try {
@@ -118,7 +116,7 @@ export async function showFiles(
   getFiles: (onBytes: (bytes: number) => void) => AsyncIterable<MirrorFile>,
 ): Promise<{ downloaded: number; faults: number }> {
   const progress = createPullProgress(io, plan, options.json === true);
-  waits.wait = progress.wait;
+  waits.heard = progress;
   let ended = { downloaded: 0, faults: 0 };
   try {
     for await (const file of getFiles(progress.bytes)) await progress.file(file);

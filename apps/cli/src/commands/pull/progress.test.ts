@@ -27,13 +27,16 @@ it('says waits and faults in lines of their own', async () => {
   });
 });
 
-it('says what the gateway asks for once in ten seconds, and each other wait', () => {
+it('says what the gateway asks for once in ten seconds, and once that it is away and back', () => {
   const { io, said } = memoryIo();
-  const { wait } = createPullProgress(io, plan, false);
+  const { wait, back } = createPullProgress(io, plan, false);
   for (let i = 0; i < 8; i += 1) wait(WAIT);
-  for (let i = 0; i < 2; i += 1) wait({ reason: 'It was reset.', seconds: 1, rateLimited: false });
-  expect(said.err.match(/The plan/g)).toHaveLength(1);
-  expect(said.err.match(/reset/g)).toHaveLength(2);
+  for (let run = 0; run < 2; run += 1) {
+    for (let i = 0; i < 3; i += 1) wait({ reason: 'It was reset.', seconds: 1, rateLimited: false });
+    for (let i = 0; i < 3; i += 1) back();
+  }
+  const away = 'It was reset; retrying.\nThe gateway answers again.\n';
+  expect(said.err).toBe(`The plan includes 5 units a second; retrying in 7 s.\n${away}${away}`);
 });
 
 it('removes its line from a terminal at the end', () => {

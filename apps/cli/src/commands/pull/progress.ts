@@ -1,19 +1,18 @@
-import type { MirrorFile, MirrorPlan, Wait } from '@packhouse/client';
+import type { MirrorFile, MirrorPlan } from '@packhouse/client';
 import { systemClock } from '@packhouse/runtime';
 import { counted, formatBytes, formatCount, formatDuration } from '../../terminal/format.js';
 import { type CliIo, print, write } from '../../terminal/io.js';
+import { createWaitLines, type Waits } from './wait-lines.js';
 
 /** Between two lines of progress, in milliseconds: on a terminal, and elsewhere. */
 const OFTEN_MS = 250;
 const SELDOM_MS = 10_000;
 
 /** The progress of a pull: a line that is rewritten on a terminal, lines elsewhere, objects with --json. */
-interface PullProgress {
+interface PullProgress extends Waits {
   /** Bytes received; negative if they are discarded. */
   bytes(count: number): void;
   file(file: MirrorFile): Promise<void>;
-  /** With eight files at a time and a small plan there are several per second: only some get a line. */
-  wait(wait: Wait): void;
   /** Removes the line from a terminal. */
   end(): { downloaded: number; faults: number };
 }
@@ -25,7 +24,6 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
   const left = { files: plan.files - plan.presentFiles, bytes: plan.bytes - plan.presentBytes };
   const came = { files: 0, bytes: 0, faults: 0 };
   let printedAt = begun;
-  let waitPrintedAt = -Infinity;
   const facts = (): { bytesPerSecond: number; etaSeconds: number | null } => {
     const seconds = (systemClock.elapsed() - begun) / 1_000;
     const bytesPerSecond = seconds > 0 ? came.bytes / seconds : 0;
@@ -40,6 +38,7 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
   const say = (text: string): void => {
     if (!json) io.stderr.write(onTty ? `\r\x1b[K${text}\n` : `${text}\n`);
   };
+  const lines = createWaitLines(say);
   const tick = (): void => {
     const now = systemClock.elapsed();
     if (now - printedAt < (onTty ? OFTEN_MS : SELDOM_MS)) return;
@@ -75,13 +74,12 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
       }
       tick();
     },
-    wait({ reason, seconds, rateLimited }) {
+    wait(wait) {
+      const { reason, seconds, rateLimited } = wait;
       if (json) write(io, { event: 'wait', seconds, rateLimited, reason });
-      else if (!rateLimited || systemClock.elapsed() - waitPrintedAt >= SELDOM_MS) {
-        if (rateLimited) waitPrintedAt = systemClock.elapsed();
-        say(`${reason.replace(/\.$/, '')}; retrying in ${formatDuration(seconds)}.`);
-      }
+      else lines.wait(wait);
     },
+    back: lines.back,
     end() {
       if (onTty) io.stderr.write('\r\x1b[K');
       return { downloaded: came.files, faults: came.faults };

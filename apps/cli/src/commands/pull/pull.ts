@@ -111,7 +111,11 @@ export function addPullCommand(program: Command, io: CliIo): void {
       const apiKey = await readApiKey(io, options.apiKeyFile);
       const address = gatewayAddress(url, apiKey);
       const waits: PullRequest['waits'] = {};
-      const http = createHttp({ apiKey, onWait: (wait) => waits.wait?.(wait) });
+      const http = createHttp({
+        apiKey,
+        onWait: (wait) => waits.heard?.wait(wait),
+        onBack: () => waits.heard?.back(),
+      });
       try {
         for (const [at, asked] of all.entries()) {
           const filter = filters[at] as RowFilter;
