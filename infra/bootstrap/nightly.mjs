@@ -63,7 +63,9 @@ const SUITES = [
   {
     name: 'programs of others',
     args: [
-      ...['node_modules/vitest/vitest.mjs', 'run', 'packages/object-store/src/s3-servers.test.ts'],
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      'packages/object-store/src/s3-servers.test.ts',
       'packages/node-rpc/src/blocks/trace-methods.test.ts',
     ],
     env: { PATH: `${programs}${path.delimiter}${process.env.PATH}` },

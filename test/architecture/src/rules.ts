@@ -72,6 +72,8 @@ export const PROCESS_FILES: readonly RegExp[] = [
   // Test code whole: it starts processes and hands them their environment.
   /^test\/(attack|browser|e2e|bench|clients|fuzz|kill|simulation)\/src\//,
   /^infra\/local\/src\/test-services\.ts$/,
+  // Reads the proxies that undici reads, so that requests without one do not ask for it.
+  /^packages\/node-rpc\/src\/upstream\/http\.ts$/,
   // Ends Anvil with the process that started it, whatever ends that one.
   /^infra\/local\/src\/anvil\/anvil\.ts$/,
 ];

@@ -26,7 +26,7 @@ export const BEFORE = FIRST + 29;
 /** … during it, … */
 export const DURING = FIRST + 59;
 /** … and the newest requested block; it is final after `finish`. */
-export const LAST = FIRST + 87;
+const LAST = FIRST + 87;
 /** How far the newest final block is behind the head. */
 export const LAG = 2;
 /** Blocks of a bundle. */

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Upstream } from '@packhouse/networks';
-import { EnvHttpProxyAgent } from 'undici';
+import { EnvHttpProxyAgent, Pool } from 'undici';
 import { createEncodingChoice } from './encoding-choice.js';
 
 /** An answer whose body was read whole, or one beyond the limit whose rest the caller may read. */
@@ -46,15 +46,21 @@ export interface HttpOptions {
   connectTimeoutMs?: number;
 }
 
-/**
- * Opens the connections, through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY; nothing is sent yet. Small calls do not use `post`: see
- * forward/send/post-call.ts.
- */
+/** What undici reads. */
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/** Through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY if there are any; without them no request asks for one. */
+function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAgent {
+  const proxied = PROXIES.some((name) => process.env[name]);
+  return proxied ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
+}
+
+/** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/send/post-call.ts. */
 export function createHttp(options: HttpOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
   const { origin } = url;
-  const pool = new EnvHttpProxyAgent({
+  const pool = openPool(origin, {
     ...(connections !== undefined && { connections }),
     pipelining: 1,
     connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
