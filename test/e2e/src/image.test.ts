@@ -79,7 +79,9 @@ beforeAll(async () => {
   // What git has, and nothing that was built here.
   const context = path.join(folder, 'context');
   await mkdir(context);
-  await run('sh', ['-c', `git ls-files -z | xargs -0 cp --parents --no-dereference -t "$0"`, context], { cwd: root });
+  await run('sh', ['-c', `git ls-files -z | xargs -0 cp --parents --no-dereference -t "$0"`, context], {
+    cwd: root,
+  });
   await buildah(
     'bud',
     '--isolation',
