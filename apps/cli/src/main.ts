@@ -3,10 +3,10 @@ import {
   captureWarnings,
   completeEnvironment,
   guardConnections,
+  namesProxy,
   onSignals,
   requireWebAssembly,
 } from '@packhouse/runtime';
-import { EnvHttpProxyAgent, setGlobalDispatcher } from 'undici';
 import { runCli } from './cli.js';
 import { finish, STOPPED_BY, Stopped } from './terminal/finish.js';
 import { type CliIo, OutputEnded } from './terminal/io.js';
@@ -50,8 +50,11 @@ async function run(): Promise<void> {
   requireWebAssembly();
   guardConnections();
   completeEnvironment(process);
-  // Of requests that have no dispatcher of their own, Node's `fetch` among them.
-  setGlobalDispatcher(new EnvHttpProxyAgent());
+  if (namesProxy(process.env)) {
+    // For requests that have no dispatcher of their own, Node's `fetch` among them.
+    const { EnvHttpProxyAgent, setGlobalDispatcher } = await import('undici');
+    setGlobalDispatcher(new EnvHttpProxyAgent());
+  }
   return runCli(io, process.argv.slice(2));
 }
 

@@ -41,6 +41,7 @@ export {
   integerSetting,
   loadSettings,
   logLevelSetting,
+  namesProxy,
 } from './settings.js';
 export { onSignals } from './signals.js';
 export { createThreadPool, type ThreadOptions } from './thread-pool.js';

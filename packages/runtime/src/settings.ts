@@ -153,6 +153,8 @@ export function logLevelSetting(): z.ZodType<LogLevel, string | undefined> {
     .describe(`one of ${LOG_LEVELS.join(', ')} (default info)`);
 }
 
+/** In this order undici reads them. */
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 /** This machine, which no proxy reaches. */
 const LOOPBACK = 'localhost,127.0.0.1,[::1]';
 
@@ -174,8 +176,7 @@ export function completeEnvironment(host: Pick<NodeJS.Process, 'env' | 'loadEnvF
     }
   }
   const { env } = host;
-  // In this order undici reads them.
-  const proxies = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'].filter((name) => env[name]);
+  const proxies = PROXIES.filter((name) => env[name]);
   for (const name of proxies) {
     if (URL.canParse(env[name] as string)) continue;
     throw new PackhouseError({
@@ -187,4 +188,9 @@ export function completeEnvironment(host: Pick<NodeJS.Process, 'env' | 'loadEnvF
   const direct = env.no_proxy ?? env.NO_PROXY;
   if (proxies.length === 0 || direct === '*') return;
   env[env.no_proxy === undefined ? 'NO_PROXY' : 'no_proxy'] = direct ? `${direct},${LOOPBACK}` : LOOPBACK;
+}
+
+/** Whether the environment names a proxy that undici uses; without one nothing has to ask. */
+export function namesProxy(env: NodeJS.ProcessEnv): boolean {
+  return PROXIES.some((name) => env[name]);
 }

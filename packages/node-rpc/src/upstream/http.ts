@@ -1,6 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Upstream } from '@packhouse/networks';
+import { namesProxy } from '@packhouse/runtime';
 import { EnvHttpProxyAgent, Pool } from 'undici';
 import { createEncodingChoice } from './encoding-choice.js';
 
@@ -46,13 +47,9 @@ export interface HttpOptions {
   connectTimeoutMs?: number;
 }
 
-/** What undici reads. */
-const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
-
 /** Through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY if there are any; without them no request asks for one. */
 function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAgent {
-  const proxied = PROXIES.some((name) => process.env[name]);
-  return proxied ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
+  return namesProxy(process.env) ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
 }
 
 /** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/send/post-call.ts. */
