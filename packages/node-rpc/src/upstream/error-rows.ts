@@ -124,16 +124,26 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'Erigon db/state/inverted_index.go: seekInFiles, countEvents',
   },
   {
-    says: /missing trie node|trie does not|no state available|world state unavailable|state .{0,60}(not available|unavailable)|(historical|old) .{0,40}(not available|unavailable)|no historical rpc/i,
+    says: /missing trie node|trie does not|no state available|world state unavailable|state .{0,80}(not available|unavailable)|(historical|old) .{0,40}(not available|unavailable)|no historical rpc/i,
     meaning: 'pruned',
     source:
       'geth trie/errors.go, eth/state_accessor.go; Nethermind GetStateFailureResult; Besu RpcErrorType; eRPC evm/util.go',
   },
   {
-    says: /state already discarded|state (histories )?(not found for block|haven't been fully indexed)|no state found for block|not maintain archive data|lowest height is|failed to load state (at height|tree)|does not exist on height|historical backend error|empty reader set/i,
+    says: /state already discarded|state not found for block|histor(y|ies) .{0,10}(not fully|(haven|hasn)'t been( fully)?) indexed|no state found for block|not maintain archive data|lowest height is|failed to load state (at height|tree)|does not exist on height|historical backend error|empty reader set/i,
     meaning: 'pruned',
     source:
       'Frontier; geth triedb/pathdb; Rootstock; Optimism; Fantom; Cosmos EVM; Lotus; BSC; dshackle EthereumLowerBoundStateDetector.kt',
+  },
+  {
+    says: /^missing block 0x|^parent 0x\w+ not found|^genesis state is missing|^receipts length mismatch: \d+ vs 0$/i,
+    meaning: 'pruned',
+    source: 'geth eth/state_accessor.go: blocks to run again are gone; internal/ethapi GetBlockReceipts',
+  },
+  {
+    says: /^layer stale$/i,
+    meaning: 'not-here',
+    source: 'geth triedb/pathdb/errors.go: the state went out of memory while it was read',
   },
   {
     says: /neither stored nor reproducible|archive requests require/i,
@@ -156,7 +166,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'execution-apis; Besu RpcErrorType UNKNOWN_BLOCK; Nethermind ErrorCodes',
   },
   {
-    says: /header (for (hash|number) )?not found|header range not found|unknown block|could not find block|block .{0,80}not found|(block|body|receipt|transaction)s? not found|transaction .{0,80}not found|(cannot|unable to) find (block|header|receipts?|transaction)|could not be found|blocks specified.{0,80}cannot be found|(doesn't|does not) exist yet/i,
+    says: /header (for (hash|number) )?not found|header range not found|unknown block|could not find block|block .{0,100}not found|block body is missing|(block|body|receipt|transaction)s? not found|transaction .{0,80}not found|(cannot|unable to) find (block|header|receipts?|transaction)|could not be found|blocks specified.{0,80}cannot be found|(doesn't|does not) exist yet/i,
     meaning: 'not-here',
     source:
       'geth eth/api_backend.go; reth EthApiError; Erigon, Besu BLOCK_NOT_FOUND; Nethermind ReceiptFinderExtensions, BlockFinderExtensions; zkSync; eRPC evm/util.go',
@@ -213,6 +223,11 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     meaning: 'slow-down',
     source:
       'EIP-1474 limit exceeded (-32005); QuickNode, Cloudflare 1015; jsonrpsee SERVER_IS_BUSY_CODE (-32009)',
+  },
+  {
+    says: /exceed max addresses or topics/i,
+    meaning: 'too-large',
+    source: 'geth eth/filters/api.go errExceedLogQueryLimit: --rpc.logquerylimit, of each node its own',
   },
   { codes: [-32002], meaning: 'timed-out', source: 'geth rpc/errors.go errcodeTimeout' },
   { codes: [-32602], meaning: 'params-refused', source: 'JSON-RPC 2.0' },
