@@ -91,7 +91,7 @@ it('a network that is unchanged keeps what is known of its nodes', async () => {
   }, 120_000);
   await at.gateway.replaceNetworks(parse(cell() + evm('one')));
   expect(await upstreamsTold()).toContain('packhouse_upstream_healthy{network="one",upstream="n"} 0');
-  await at.gateway.replaceNetworks(parse(evm('one', ', rpc: {timeoutMs: 500}')));
+  await at.gateway.replaceNetworks(parse(evm('one', ', rpc: {timeoutMs: 60000}')));
   expect(await upstreamsTold()).toContain('packhouse_upstream_healthy{network="one",upstream="n"} 1');
 });
 
@@ -104,7 +104,7 @@ it('keys and filters go on', async () => {
   }));
   const made = (await post('one', 'eth_newBlockFilter')).json() as { result: string };
   expect(made.result).toMatch(/^0x/);
-  await at.gateway.replaceNetworks(parse(cell() + evm('one', ', rpc: {timeoutMs: 500}')));
+  await at.gateway.replaceNetworks(parse(cell() + evm('one', ', rpc: {timeoutMs: 60000}')));
   expect((await post('one', 'eth_getFilterChanges', [made.result])).json()).toMatchObject({ result: [] });
 });
 
