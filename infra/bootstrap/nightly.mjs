@@ -6,8 +6,8 @@ import { findFaketime } from './other-days/clock-file.mjs';
 import { prepare, root, runChild } from './prepare.mjs';
 import { installTestPrograms, programs } from './test-programs.mjs';
 
-const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the partitions, the image, the tests
-beside programs of others, and the tests on other days.
+const HELP = `Runs the longer suites: the fuzz, the simulation with new seeds, the kill test, the longer tests, the partitions, the
+image, the tests beside programs of others, and the tests on other days.
 
   npm run nightly [-- --seed N]
 
@@ -44,6 +44,18 @@ const SUITES = [
     name: 'kill test',
     args: ['test/kill/dist/main.js', '--kills', '20', '--seed', String(seed)],
     skip: linux ? undefined : 'it needs Linux',
+  },
+  {
+    name: 'longer tests',
+    args: [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      'test/e2e',
+      'test/attack',
+      'test/fuzz',
+      'test/simulation/src/simulation.test.ts',
+    ],
+    env: { TESTS: 'all' },
   },
   {
     name: 'partitions',

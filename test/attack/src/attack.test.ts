@@ -9,23 +9,29 @@ const SECONDS = 2;
 let scope: Scope;
 afterEach(() => scope.close());
 
-const counted = async (name: string): Promise<Finding[]> => {
+const counted = async (name = ''): Promise<Finding[]> => {
   scope = createScope();
   const options = { scope, postgresUrl: inject('postgresUrl'), seconds: SECONDS, short: true };
   const findings = await CASES[name]?.({ ...options, say: () => undefined });
   return (findings ?? []).filter((finding) => !finding.timed);
 };
 
-it.runIf(process.platform === 'linux').each([
+const SHORT = [
   ['batches', 'batches of a key that is too fast are charged whole'],
-  ['pipes', 'output through a slow pipe is whole'],
-  ['objects', 'no damaged file is downloaded whole'],
   ['nodes', 'no answer of a node that cuts or forges is passed on whole'],
   ['guessing', 'keys cannot be guessed without end from one address'],
   ['bombs', 'compressed bodies and answers that are bombs are refused'],
+];
+/** Of `npm run nightly`. */
+const LONG = [
+  ['pipes', 'output through a slow pipe is whole'],
+  ['objects', 'no damaged file is downloaded whole'],
   ['clock', 'an ingester whose wall clock is set back an hour goes on'],
   ['repair', 'what was repaired is signed and verifies without a new block'],
-])('%s: %s', async (name) => {
+];
+const cases = process.env.TESTS === 'all' ? [...SHORT, ...LONG] : SHORT;
+
+it.runIf(process.platform === 'linux').each(cases)('%s: %s', async (name) => {
   const findings = await counted(name);
   expect(findings.length).toBeGreaterThan(0);
   expect(findings.filter(({ held }) => !held)).toEqual([]);

@@ -5,6 +5,7 @@ import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startCli } from './cli-process.js';
+import { nightly } from './nightly.js';
 import { openDatabase } from './open-database.js';
 import { getBlocks, isOnPath, paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
@@ -99,29 +100,32 @@ for (const name of ['bash', 'zsh']) {
   );
 }
 
-test('the nodes of the gateway page start as it says, and the doctor finds nothing wrong with them', async () => {
-  const blocks = await getBlocks('docs/gateway.md');
-  const at = blocks.findIndex(({ text }) => text.includes('--port 9101'));
-  const [starting, examining] = blocks.slice(at, at + 2).map(({ text }) => text);
-  let script = `${starting}echo the nodes answer\n${examining}`;
-  let file = await readFile(path.join(root, 'docs/gateway-demo.yaml'), 'utf8');
-  for (const port of nodes.keys()) {
-    const free = String(await freePort());
-    script = script.replaceAll(String(port), free);
-    file = file.replaceAll(String(port), free);
-  }
-  const demo = path.join(workspace.directory, 'pasted.yaml');
-  await writeFile(demo, file);
-  const shell = paste('bash', script.replace('docs/gateway-demo.yaml', demo), {});
-  try {
-    const said = await shell.output;
-    expect(said).toContain('the nodes answer');
-    expect(said).toMatch(/^main +second +ok \d+ ms +ok 1 +ok 28\/28 +ok 0 +ok 12 +ok 12 /m);
-    expect(said).not.toMatch(/\b(warn|fail)\b/);
-  } finally {
-    shell.end();
-  }
-});
+nightly(
+  'the nodes of the gateway page start as it says, and the doctor finds nothing wrong with them',
+  async () => {
+    const blocks = await getBlocks('docs/gateway.md');
+    const at = blocks.findIndex(({ text }) => text.includes('--port 9101'));
+    const [starting, examining] = blocks.slice(at, at + 2).map(({ text }) => text);
+    let script = `${starting}echo the nodes answer\n${examining}`;
+    let file = await readFile(path.join(root, 'docs/gateway-demo.yaml'), 'utf8');
+    for (const port of nodes.keys()) {
+      const free = String(await freePort());
+      script = script.replaceAll(String(port), free);
+      file = file.replaceAll(String(port), free);
+    }
+    const demo = path.join(workspace.directory, 'pasted.yaml');
+    await writeFile(demo, file);
+    const shell = paste('bash', script.replace('docs/gateway-demo.yaml', demo), {});
+    try {
+      const said = await shell.output;
+      expect(said).toContain('the nodes answer');
+      expect(said).toMatch(/^main +second +ok \d+ ms +ok 1 +ok 28\/28 +ok 0 +ok 12 +ok 12 /m);
+      expect(said).not.toMatch(/\b(warn|fail)\b/);
+    } finally {
+      shell.end();
+    }
+  },
+);
 
 test('a network that comes into the file is served without a restart, and one that leaves it is gone', async () => {
   const call = (network: string): Promise<Response> =>
@@ -141,27 +145,30 @@ test('a network that comes into the file is served without a restart, and one th
   expect((await call('main')).status).toBe(200);
 });
 
-test('ingesters and packers take a network up without a restart, and a kill in the middle loses nothing', async () => {
-  const database = openDatabase(workspace.databaseUrl);
-  const known = async (): Promise<string[]> =>
-    (await database.workers.list()).flatMap((worker) => worker.networks);
-  const WAIT = { timeout: 120_000 };
-  try {
-    await expect.poll(async () => (await database.workers.list()).length, WAIT).toBe(2);
-    expect(await known()).toEqual([]);
-    const fresh = (name: string): string =>
-      `  - {id: fresh, family: evm, chainId: 1, upstreams: [{name: ${name}, url: '${nodes.get(9101)?.url}'}], bundles: {maxBlocks: 2}}\n`;
-    await writeFile(networksFile, networks + fresh('before'));
-    await expect.poll(known, WAIT).toEqual(['fresh', 'fresh']);
-    await database.networks.register({ id: 'fresh', chainId: 1 });
-    await database.network('fresh').backfills.add({ kinds: [...KINDS], from: 1, to: 12, priority: 1 });
-    await writeFile(networksFile, networks + fresh('after'));
-    for (const { pid } of await database.workers.list()) process.kill(pid, 'SIGKILL');
-    await expect
-      .poll(async () => (await database.network('fresh').holes.standing()).completeThrough, WAIT)
-      .toBe(12);
-  } finally {
-    await database.close();
-  }
-  await checkPublished(workspace, generateChain({ length: 12 }), 'fresh');
-});
+nightly(
+  'ingesters and packers take a network up without a restart, and a kill in the middle loses nothing',
+  async () => {
+    const database = openDatabase(workspace.databaseUrl);
+    const known = async (): Promise<string[]> =>
+      (await database.workers.list()).flatMap((worker) => worker.networks);
+    const WAIT = { timeout: 120_000 };
+    try {
+      await expect.poll(async () => (await database.workers.list()).length, WAIT).toBe(2);
+      expect(await known()).toEqual([]);
+      const fresh = (name: string): string =>
+        `  - {id: fresh, family: evm, chainId: 1, upstreams: [{name: ${name}, url: '${nodes.get(9101)?.url}'}], bundles: {maxBlocks: 2}}\n`;
+      await writeFile(networksFile, networks + fresh('before'));
+      await expect.poll(known, WAIT).toEqual(['fresh', 'fresh']);
+      await database.networks.register({ id: 'fresh', chainId: 1 });
+      await database.network('fresh').backfills.add({ kinds: [...KINDS], from: 1, to: 12, priority: 1 });
+      await writeFile(networksFile, networks + fresh('after'));
+      for (const { pid } of await database.workers.list()) process.kill(pid, 'SIGKILL');
+      await expect
+        .poll(async () => (await database.network('fresh').holes.standing()).completeThrough, WAIT)
+        .toBe(12);
+    } finally {
+      await database.close();
+    }
+    await checkPublished(workspace, generateChain({ length: 12 }), 'fresh');
+  },
+);

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startCli } from './cli-process.js';
+import { nightly } from './nightly.js';
 import { paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -55,7 +56,7 @@ async function run(text: string): Promise<string> {
   return shell.output;
 }
 
-test('the day of an operator goes as docs/operating.md says', async () => {
+nightly('the day of an operator goes as docs/operating.md says', async () => {
   const [, first, ...others] = await blocksOfSection('A day of an operator');
   const [file = '', start] = (first?.text ?? '').split(/(?<=^END\n)/m);
   expect(start).toBe('NETWORKS_FILE=networks.yaml packhouse local\n');

@@ -14,7 +14,7 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 const FIRST = 1_000;
 const LENGTH = 300;
 /** PULL_KILLS=50 for a long run. */
-const KILLS = Number(process.env.PULL_KILLS ?? 12);
+const KILLS = Number(process.env.PULL_KILLS ?? (process.env.TESTS === 'all' ? 12 : 3));
 let workspace: Workspace;
 let node: ReplayNode;
 let cli: Program | undefined;

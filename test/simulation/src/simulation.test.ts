@@ -6,16 +6,20 @@ import { simulate } from './run/simulate.js';
 const RUN_MS = 400_000;
 
 describe('invariants 1, 2, 3, 4, 5, 6, 7, 8 and 9 hold after faults at every port', () => {
-  test.each([
-    {
-      seed: 1344,
-      steps: 14,
-      shows: "the queue's tables dropped, a connection cut after a statement, a kill",
-    },
-    { seed: 2061, steps: 14, shows: 'backends terminated, the queue wiped, locks lost, reorganisations' },
-  ])('seed $seed: $shows', { timeout: RUN_MS }, async ({ seed, steps }) => {
-    await expectWell(seed, steps, 'postgres');
+  // npm run nightly, which sets TESTS=all, has schedules that are longer.
+  test('seed 2061: backends terminated, the queue wiped, locks lost, reorganisations', {
+    timeout: RUN_MS,
+  }, async () => {
+    await expectWell(2061, 14, 'postgres');
   });
+
+  test.runIf(process.env.TESTS === 'all')(
+    "seed 1344: the queue's tables dropped, a connection cut after a statement, a kill",
+    { timeout: RUN_MS },
+    async () => {
+      await expectWell(1344, 14, 'postgres');
+    },
+  );
 
   test.skipIf(!redisInstalled())(
     'seed 1114: queues on Redis (needs redis-server)',
