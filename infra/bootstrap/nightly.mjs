@@ -79,6 +79,7 @@ const SUITES = [
       'run',
       'packages/object-store/src/s3-servers.test.ts',
       'packages/node-rpc/src/blocks/trace-methods.test.ts',
+      'packages/node-rpc/src/blocks/geth.test.ts',
     ],
     env: { PATH: `${programs}${path.delimiter}${process.env.PATH}` },
   },

@@ -2,6 +2,7 @@ export { type Anvil, startAnvil } from './anvil/anvil.js';
 export { startDemoChain } from './demo/demo-chain.js';
 export { seededRandom } from './demo/random.js';
 export { type FreshDatabase, freshDatabase, runSql } from './fresh-database.js';
+export { type Geth, gethInstalled, startGeth } from './geth.js';
 export { type LocalPgBouncer, pgBouncerInstalled, startPgBouncer } from './pgbouncer.js';
 export { removePostgres } from './postgres/home.js';
 export { type LocalPostgres, startPostgres } from './postgres/postgres.js';

@@ -1,8 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '@packhouse/local';
-
 /** Calls a method of a node. */
 export type Rpc = <T>(method: string, params: unknown[]) => Promise<T>;
 
@@ -52,43 +47,4 @@ export async function readTracedChain(rpc: Rpc): Promise<TracedChain> {
     });
   }
   return { client: await rpc('web3_clientVersion', []), chainId: await rpc('eth_chainId', []), blocks };
-}
-
-/** Whether there is a geth on PATH. */
-export function gethInstalled(): boolean {
-  try {
-    execFileSync('geth', ['version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Starts the geth on PATH with a chain of its own in memory, which makes a block for each transaction. */
-export async function startGeth(): Promise<{ rpc: Rpc; stop(): Promise<void> }> {
-  const port = await freePort();
-  const args = [
-    '--dev',
-    '--http',
-    '--http.port',
-    String(port),
-    '--http.api',
-    'eth,debug,web3',
-    '--ipcdisable',
-  ];
-  const child = spawn('geth', [...args, '--verbosity', '1'], { stdio: 'ignore' });
-  await once(child, 'spawn');
-  const rpc = rpcOf(`http://127.0.0.1:${port}`);
-  while ((await rpc('eth_chainId', []).catch(() => null)) === null) {
-    if (child.exitCode !== null) throw new Error(`geth ended with ${child.exitCode}`);
-    await delay(50);
-  }
-  return {
-    rpc,
-    async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
 }

@@ -2,19 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { canonicalRecord } from '@packhouse/chain';
-import { startAnvil } from '@packhouse/local';
+import { gethInstalled, startAnvil, startGeth } from '@packhouse/local';
 import { describe, expect, it } from 'vitest';
 import { makeFailingChain } from '../../test/failing-chain.js';
 import { RpcError } from '../../test/scripted-node.js';
 import { collect, isFetched, testUpstream, useNodes } from '../../test/test-source.js';
-import {
-  gethInstalled,
-  readTracedChain,
-  rpcOf,
-  startGeth,
-  type TracedBlock,
-  type TracedChain,
-} from '../../test/traced-chain.js';
+import { readTracedChain, rpcOf, type TracedBlock, type TracedChain } from '../../test/traced-chain.js';
 
 type Method = 'callTracer' | 'flatCallTracer' | 'trace_block';
 type Trace = {
