@@ -80,6 +80,7 @@ const SUITES = [
       'packages/object-store/src/s3-servers.test.ts',
       'packages/node-rpc/src/blocks/trace-methods.test.ts',
       'packages/node-rpc/src/blocks/geth.test.ts',
+      'test/e2e/src/geth.test.ts',
     ],
     env: { PATH: `${programs}${path.delimiter}${process.env.PATH}` },
   },
