@@ -20,7 +20,7 @@ export interface Geth {
 }
 
 /** The part of a receipt that tests read. */
-export interface GethReceipt {
+interface GethReceipt {
   blockNumber: string;
   contractAddress: string | null;
   status: string;
