@@ -9,10 +9,12 @@ export interface ReadAhead {
 
 const MIN_BLOCKS = 32;
 const MAX_BLOCKS = 4_096;
+/** Each step costs the time of an answer. A reader that starves leaves little that a kill would have asked again. */
+const GROWTH = 4;
 /** If more than this part of what is ahead waits for its reader, fewer would do. */
 const READY_SHARE = 0.75;
 
-/** Starts low, doubles each time a reader starves, and shrinks while most of what is ahead waits for its reader. */
+/** Starts low, grows each time a reader starves, and shrinks while most of what is ahead waits for its reader. */
 export function createReadAhead(): ReadAhead {
   let blocks = MIN_BLOCKS;
   return {
@@ -20,7 +22,7 @@ export function createReadAhead(): ReadAhead {
       return blocks;
     },
     starved: () => {
-      blocks = Math.min(MAX_BLOCKS, blocks * 2);
+      blocks = Math.min(MAX_BLOCKS, blocks * GROWTH);
     },
     taken: (ready) => {
       if (ready > blocks * READY_SHARE) blocks = Math.max(MIN_BLOCKS, blocks - 1);
