@@ -1,3 +1,15 @@
+export {
+  type BundleStep,
+  type FeedBlock,
+  type FeedStep,
+  type FinalStep,
+  type NewStep,
+  parseFeedStep,
+  type RepairedStep,
+  type SkippedStep,
+  type UndoStep,
+  type WaitingStep,
+} from '@packhouse/manifest';
 export type { AbiInput, AbiParameter, AbiValue, DecodedLog, Hex } from './abi/abi-types.js';
 export { type CompiledEvent, compileAbi, type Decoder, type EventInput } from './abi/compile-abi.js';
 export { type AbiColumns, abiColumns } from './abi/decode-columns.js';

@@ -13,6 +13,7 @@ it('exports these names and no others', () => {
     'getKeyId',
     'makeSigningKey',
     'parseEntry',
+    'parseFeedStep',
     'readPublicKeys',
     'readSigningKey',
     'sealFilter',

@@ -7,6 +7,18 @@ export {
   parseEntry,
   type SealedEntry,
 } from './entry.js';
+export {
+  type BundleStep,
+  type FeedBlock,
+  type FeedStep,
+  type FinalStep,
+  type NewStep,
+  parseFeedStep,
+  type RepairedStep,
+  type SkippedStep,
+  type UndoStep,
+  type WaitingStep,
+} from './feed-step.js';
 export { checkFilterSeal, sealFilter } from './filter-seal.js';
 export {
   createSigner,

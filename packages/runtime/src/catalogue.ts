@@ -98,6 +98,7 @@ export const ERROR_CATALOGUE = {
   BUNDLE_CHANGED: final(75, 'A bundle to be replaced is no longer the published one.'),
   // the manifest
   MANIFEST_INVALID: final(2, 'An entry of a manifest is changed, missing, or not validly signed.'),
+  FEED_INVALID: retryable(2, 'A step of a feed is malformed, or contradicts the steps before it.'),
   DOWNLOAD_FAILED: retryable(69, 'A manifest, its keys or a file could not be downloaded.'),
   API_KEY_REFUSED: final(69, 'The API key is unknown, revoked, expired, or restricted.'),
   PLAN_LIMIT: final(2, 'The plan of the API key ends before these blocks.'),
