@@ -8,10 +8,12 @@ import { freePort, type Program, type ProgramEvent } from '@packhouse/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { sql } from './open-database.js';
 import { getChildren } from './processes.js';
 import { end } from './workspace.js';
 
 // Everything embedded: Postgres, Anvil, the queue on Postgres, objects on disk. Run in order on one data folder.
+const WAIT = { timeout: 120_000, interval: 100 };
 const shell = promisify(execFile);
 let directory: string;
 let port: string;
@@ -101,7 +103,7 @@ test('an interrupt drains it and leaves no process behind', async () => {
 });
 
 test('a second start goes on where it was, with the same key and the same chain', async () => {
-  cli = startCli(['local', '--json', '--data-dir', directory, '--port', port]);
+  cli = startCli(['local', '--json', '--data-dir', directory, '--port', port, '--reorg-every', '5']);
   const gateway = await gatewayReader(cli);
   expect(gateway.apiKey).toBe(firstRun.apiKey);
   const progress = await cli.event('progress');
@@ -111,6 +113,28 @@ test('a second start goes on where it was, with the same key and the same chain'
   // The chain goes on from where it was: a block behind the head of now is staged too.
   const { head } = progress as unknown as { head: number };
   await cli.event('progress', (event) => (event.head as number) > head);
+});
+
+test('with --reorg-every new blocks are replaced, and the gateway serves those that took their place', async () => {
+  const gateway = await gatewayReader(cli as Program);
+  const url = (await readFile(path.join(directory, 'database-url'), 'utf8')).trim();
+  const removed = () =>
+    sql<{ block: number; hash: string }>(
+      url,
+      `SELECT block::int4 AS block, '0x' || encode(hash, 'hex') AS hash FROM packhouse.abandoned_block ORDER BY block`,
+    );
+  // The first reorganisation is one block deep, the second two.
+  await expect.poll(async () => (await removed()).length, WAIT).toBeGreaterThan(2);
+  for (const { block, hash } of await removed()) {
+    const present = async (): Promise<string> => {
+      const [record] = (await gateway.records((await gateway.pointer('blocks', block)).download_link)) as [
+        { hash: string },
+      ];
+      return record.hash;
+    };
+    await expect.poll(present, WAIT).not.toBe(hash);
+  }
+  expect(await sql(url, 'SELECT * FROM packhouse.alarm')).toEqual([]);
 });
 
 test('a second process on the same data folder is refused', async () => {

@@ -101,6 +101,7 @@ describe('packhouse local refuses in one sentence that names the cause and the w
     [['--from', '99999999999999999999'], 64, /--from.*\[RANGE_INVALID\]$/],
     [['--kinds', 'blocks,blobs'], 64, /no kind "blobs".*\[KIND_UNKNOWN\]$/],
     [['--port', '70000'], 64, /--port.*"70000".*\[USAGE\]$/],
+    [['--reorg-every', '1'], 64, /--reorg-every.*"1".*\[USAGE\]$/],
     [['--once'], 64, /--once needs a last block.*\[USAGE\]$/],
     [
       ['--rpc', 'localhost:8545'],

@@ -32,6 +32,10 @@ export function addLocalCommand(program: Command, io: CliIo): void {
       '--port <port>',
       `port of the gateway; the next free one if it is taken (default: ${DEFAULT_PORT})`,
     )
+    .option(
+      '--reorg-every <seconds>',
+      'replace the newest 1 to 3 blocks of the demo chain this often (5 or more)',
+    )
     .option('--once', 'exit once the range is published; exit code 2 if blocks are missing')
     .option('--verbose', 'also print what goes to logs/local.log')
     .option('--json', 'print one JSON object per line, and nothing else')

@@ -31,7 +31,7 @@ const PRIORITY = 1;
  * in the reverse order.
  */
 export async function local(io: CliIo, flags: LocalFlags): Promise<void> {
-  const options = checkLocalFlags(flags);
+  const options = checkLocalFlags(flags, io.env.NETWORKS_FILE);
   const closers: (() => Promise<unknown> | unknown)[] = [];
   const reporter = createReporter(io, options);
   try {

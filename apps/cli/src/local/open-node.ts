@@ -37,6 +37,7 @@ export async function openNode({
     directory: directory.in('demo'),
     logger: context.logger,
     signal: io.signal,
+    ...(options.reorgEvery !== null && { reorgEveryMs: options.reorgEvery * 1_000 }),
   });
   onClose(() => demo.stop());
   return preflight(

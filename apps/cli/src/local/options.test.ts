@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pairAddresses } from './options.js';
+import { checkLocalFlags, pairAddresses } from './options.js';
 
 test.each([
   [['http://localhost:8545'], [{ url: 'http://localhost:8545' }]],
@@ -29,4 +29,14 @@ test.each([
   ],
 ])('the addresses %j are the nodes %j', (addresses, nodes) => {
   expect(pairAddresses(addresses)).toEqual(nodes);
+});
+
+test('reorganisations are an option of the demo chain alone, in seconds', () => {
+  const check = (reorgEvery: string, rpc: string[] = [], networksFile?: string) =>
+    checkLocalFlags({ rpc, reorgEvery }, networksFile).reorgEvery;
+  expect(check('30')).toBe(30);
+  expect(checkLocalFlags({ rpc: [] }).reorgEvery).toBeNull();
+  expect(() => check('30', ['http://localhost:8545'])).toThrow(/only on the demo chain, and --rpc names/);
+  expect(() => check('30', [], 'networks.yaml')).toThrow(/only on the demo chain, and NETWORKS_FILE names/);
+  for (const wrong of ['4', '86401', '1.5', 'often', '']) expect(() => check(wrong)).toThrow(/--reorg-every/);
 });

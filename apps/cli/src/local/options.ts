@@ -17,6 +17,7 @@ export interface LocalFlags {
   network?: string;
   dataDir?: string;
   port?: string;
+  reorgEvery?: string;
   once?: boolean;
   verbose?: boolean;
   json?: boolean;
@@ -37,15 +38,23 @@ export interface LocalOptions {
   network: string | null;
   dataDir: string | null;
   port: number;
+  /** Seconds between reorganisations of the demo chain; null: none. */
+  reorgEvery: number | null;
   once: boolean;
   verbose: boolean;
   json: boolean;
 }
 
 export const DEFAULT_PORT = 8080;
+/** Blocks come every 3 s. */
+const MIN_REORG_EVERY = 5;
+const MAX_REORG_EVERY = 86_400;
 
-/** Checks the flags. Throws USAGE, RANGE_INVALID and KIND_UNKNOWN. */
-export function checkLocalFlags(flags: LocalFlags): LocalOptions {
+/**
+ * Checks the flags. `networksFile` is NETWORKS_FILE, which takes the place of the demo chain as --rpc does. Throws USAGE,
+ * RANGE_INVALID and KIND_UNKNOWN.
+ */
+export function checkLocalFlags(flags: LocalFlags, networksFile?: string): LocalOptions {
   for (const url of flags.rpc) checkRpcUrl(url);
   const from = flags.from === undefined ? 0 : parseBlockNumber(flags.from, '--from');
   const { to: given = null } = flags;
@@ -58,6 +67,14 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
       hint: 'Add --to <block> or --to finalized.',
     });
   }
+  const own = flags.rpc.length > 0 ? '--rpc' : networksFile ? 'NETWORKS_FILE' : null;
+  if (flags.reorgEvery !== undefined && own !== null) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: `--reorg-every works only on the demo chain, and ${own} names other nodes.`,
+      hint: `Leave out --reorg-every or ${own}.`,
+    });
+  }
   return {
     rpc: flags.rpc,
     from,
@@ -67,6 +84,10 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
     network: flags.network === undefined ? null : parseNetworkName(flags.network),
     dataDir: flags.dataDir ?? null,
     port: flags.port === undefined ? DEFAULT_PORT : parseInteger(flags.port, '--port', 1, 65_535),
+    reorgEvery:
+      flags.reorgEvery === undefined
+        ? null
+        : parseInteger(flags.reorgEvery, '--reorg-every', MIN_REORG_EVERY, MAX_REORG_EVERY),
     once: flags.once ?? false,
     verbose: flags.verbose ?? false,
     json: flags.json ?? false,

@@ -27,6 +27,15 @@ const FULL_PACE_BLOCKS = 1_200;
  */
 const HISTORY_CONTRACT = '0x0000f90827f1c53a10cb7a02335b175320002935';
 
+/** A side branch: what sets everything back to the block below it, and its blocks. */
+interface Branch {
+  snapshot: string;
+  nonces: Map<string, number>;
+  /** Of the first block after the one below, in wei. */
+  baseFee: string;
+  blocks: number;
+}
+
 /** Mines the demo chain on a fresh node, block by block. */
 export interface BlockMiner {
   /** The newest block that was mined: its number, and its hash. */
@@ -37,6 +46,13 @@ export interface BlockMiner {
    * the block, and only a fresh node can make the right one.
    */
   mineNext(): Promise<void>;
+  /**
+   * Mines a block of a side branch above `head`, which `dropBranch` removes again. The chain that stays is the same as
+   * without it. After an error only a fresh node can go on.
+   */
+  mineOnBranch(): Promise<void>;
+  /** Sets the node back to block `head`. Returns how many blocks it removed. */
+  dropBranch(): Promise<number>;
 }
 
 /**
@@ -57,12 +73,13 @@ export async function createBlockMiner(options: {
   await rpc.call('anvil_impersonateAccount', blobSender);
   await rpc.call('anvil_setCode', HISTORY_CONTRACT, '0x');
 
-  const nonces = new Map<string, number>();
+  let nonces = new Map<string, number>();
   let cast: Cast | undefined;
   let head = 0;
   let headHash = '';
   /** Hashes of the transactions sent for block `head + 1`; undefined before the first try. */
   let sent: string[] | undefined;
+  let branch: Branch | undefined;
 
   const getActions = (number: number): TypedAction[] =>
     cast === undefined ? planDeployment(deployer) : planBlock(number, cast, options.historyBlocks);
@@ -104,7 +121,6 @@ export async function createBlockMiner(options: {
     },
     mineNext: async () => {
       const number = head + 1;
-      const timestamp = GENESIS_TIMESTAMP + SECONDS_A_BLOCK * number;
       const actions = getActions(number);
       const there = sent === undefined ? head : Number(await rpc.call('eth_blockNumber'));
       if (there < number) {
@@ -112,14 +128,14 @@ export async function createBlockMiner(options: {
         if (number > options.historyBlocks) await rpc.call('anvil_dropAllTransactions');
         sent = [];
         sent = await send(number, actions);
-        await rpc.call('evm_mine', { timestamp });
+        await rpc.call('evm_mine', { timestamp: getTimestamp(number) });
       }
       const block = (await rpc.call('eth_getBlockByNumber', quantity(number), false)) as {
         hash: string;
         timestamp: string;
         transactions: string[];
       };
-      if (block.transactions.join() !== sent?.join() || Number(block.timestamp) !== timestamp) {
+      if (block.transactions.join() !== sent?.join() || Number(block.timestamp) !== getTimestamp(number)) {
         throw new PackhouseError({
           code: 'DEMO_CHAIN_DISTURBED',
           message: `Block ${number} of the demo chain is not the one that was planned: somebody else sent transactions or mined.`,
@@ -136,7 +152,42 @@ export async function createBlockMiner(options: {
       headHash = block.hash;
       sent = undefined;
     },
+    mineOnBranch: async () => {
+      await rpc.call('anvil_dropAllTransactions');
+      branch ??= {
+        snapshot: (await rpc.call('evm_snapshot')) as string,
+        nonces: new Map(nonces),
+        baseFee: await nextBaseFee(rpc),
+        blocks: 0,
+      };
+      const number = head + branch.blocks + 1;
+      // Without the first transaction and one second later: another block, whatever the planned one has.
+      const actions = getActions(number).slice(1);
+      await send(number, actions);
+      await rpc.call('evm_mine', { timestamp: getTimestamp(number) + 1 });
+      commit(actions);
+      branch.blocks += 1;
+    },
+    dropBranch: async () => {
+      if (branch === undefined) return 0;
+      await rpc.call('evm_revert', branch.snapshot);
+      // Anvil 1.7 goes on with the fee after the removed blocks.
+      await rpc.call('anvil_setNextBlockBaseFeePerGas', branch.baseFee);
+      const { blocks } = branch;
+      nonces = branch.nonces;
+      branch = undefined;
+      return blocks;
+    },
   };
+}
+
+async function nextBaseFee(rpc: JsonRpc): Promise<string> {
+  const fees = (await rpc.call('eth_feeHistory', '0x1', 'latest', [])) as { baseFeePerGas: string[] };
+  return fees.baseFeePerGas[1]!;
+}
+
+function getTimestamp(number: number): number {
+  return GENESIS_TIMESTAMP + SECONDS_A_BLOCK * number;
 }
 
 /**

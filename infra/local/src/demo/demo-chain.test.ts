@@ -28,7 +28,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function start(name: string, options: { intervalMs?: number; port?: number } = {}): Promise<DemoChain> {
+async function start(
+  name: string,
+  options: { intervalMs?: number; reorgEveryMs?: number } = {},
+): Promise<DemoChain> {
   const chain = await startDemoChain({
     directory: path.join(folder, name),
     historyBlocks: HISTORY,
@@ -77,6 +80,31 @@ describe('the demo chain', () => {
     const expected = await hashes(one.url, HISTORY + 10);
     expect(new Set(expected).size).toBe(HISTORY + 11);
     expect(await hashes(two.url, HISTORY + 10)).toEqual(expected);
+  });
+
+  it('reorganises: newest blocks are replaced, final ones never, and the chain that stays is the same', async () => {
+    const chain = await start('chain', { intervalMs: 10, reorgEveryMs: 50 });
+    const newest = new Map<number, Set<string>>();
+    const final = new Map<number, string>();
+    await withRpc(chain.url, async (rpc) => {
+      const look = async () => {
+        const [head, anchor] = (await rpc.batch([
+          ['eth_getBlockByNumber', 'latest', false],
+          ['eth_getBlockByNumber', 'finalized', false],
+        ])) as [{ number: string; hash: string }, { number: string; hash: string }];
+        newest.set(Number(head.number), (newest.get(Number(head.number)) ?? new Set()).add(head.hash));
+        expect(final.get(Number(anchor.number)) ?? anchor.hash).toBe(anchor.hash);
+        final.set(Number(anchor.number), anchor.hash);
+        return [...newest.values()].filter((each) => each.size > 1).length;
+      };
+      await vi.waitFor(async () => expect(await look()).toBeGreaterThan(3), { ...WAIT, interval: 3 });
+    });
+    const last = chain.head;
+    const untouched = await start('untouched', { intervalMs: 1 });
+    await reached(untouched, last);
+    const expected = await hashes(untouched.url, last);
+    expect(await hashes(chain.url, last)).toEqual(expected);
+    for (const [number, hash] of final) expect(hash).toBe(expected[number]);
   });
 
   it('goes on where it was after its owner and then its node were killed', async () => {

@@ -16,6 +16,7 @@ import {
 } from './block-miner.js';
 import { type ChainFile, readChainFile, writeChainFile } from './chain-file.js';
 import { createJsonRpc, type JsonRpc } from './json-rpc.js';
+import { createReorganisations } from './reorganisations.js';
 
 const DEFAULT_HISTORY_BLOCKS = 240;
 
@@ -29,12 +30,14 @@ const ANVIL_ARGS = [
   '--gas-limit=60000000',
   '--block-base-fee-per-gas=1000000000',
   '--order=fees',
-  // Blocks are mined when they are asked for, and are final two blocks later.
+  // Blocks are mined when they are asked for.
   '--no-mining',
-  '--slots-in-an-epoch=1',
   // Without it Anvil writes the whole state of each block below ~/.foundry: gigabytes after a few thousand blocks.
   '--prune-history',
 ];
+
+/** A block is final two epochs later: two blocks, or four if the chain reorganises. It changes no hash. */
+const slotsInAnEpoch = (reorganises: boolean): string => `--slots-in-an-epoch=${reorganises ? 2 : 1}`;
 
 interface StartDemoChainOptions {
   /** For the length of the chain and the pid of the node. */
@@ -43,6 +46,8 @@ interface StartDemoChainOptions {
   intervalMs?: number;
   /** Blocks that the start mines; default 240. A chain that exists keeps its own number. */
   historyBlocks?: number;
+  /** Replaces the newest blocks this often, one to three of them; default: never. */
+  reorgEveryMs?: number;
   /** TCP port of the node; default: a free one. */
   port?: number;
   logger?: Logger;
@@ -75,12 +80,13 @@ interface Node {
  *
  * The chain is not stored: each block is a pure function of its number, so the next start mines the same blocks again,
  * with the same hashes, up to the last one's head, and continues. A node that dies is started again on the same port in
- * the same way. Failures after the start are logged and tried again.
+ * the same way. Failures after the start are logged and tried again. What a reorganisation removes are blocks of side
+ * branches, so the chain that stays is the same without them.
  *
  * Throws CHILD_FAILED if Anvil cannot start, DATA_DIR_UNUSABLE, DATA_DIR_NEWER or DATA_DIR_BUSY for the folder.
  */
 export async function startDemoChain(options: StartDemoChainOptions): Promise<DemoChain> {
-  const { directory, logger, intervalMs = 3_000 } = options;
+  const { directory, logger, intervalMs = 3_000, reorgEveryMs } = options;
   const known = await readChainFile(directory);
   const historyBlocks = known?.historyBlocks ?? options.historyBlocks ?? DEFAULT_HISTORY_BLOCKS;
   const stopping = new AbortController();
@@ -92,7 +98,7 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
   const open = async (blocks: number, port?: number): Promise<Node> => {
     const pidFile = path.join(directory, 'anvil.pid');
     const anvil = await startAnvil({
-      args: ANVIL_ARGS,
+      args: [...ANVIL_ARGS, slotsInAnEpoch(reorgEveryMs !== undefined)],
       pidFile,
       ...(port && { port }),
       ...(logger && { logger }),
@@ -113,20 +119,39 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
   const ms = Math.round(performance.now() - startedAt);
   logger?.info({ url: node.anvil.url, blocks: node.miner.head, ms }, 'the demo chain runs');
 
+  const reorganisations = createReorganisations(reorgEveryMs);
+  const mineBlock = async (): Promise<void> => {
+    const { miner } = node;
+    const checkpoint = { number: miner.head, hash: miner.headHash };
+    await writeChainFile(directory, { historyBlocks, blocks: miner.head + 1, checkpoint });
+    await miner.mineNext();
+  };
+  const mine = {
+    block: mineBlock,
+    branch: async () => {
+      await node.miner.mineOnBranch();
+      reorganisations.grown();
+    },
+    replace: async () => {
+      const blocks = await node.miner.dropBranch();
+      logger?.info({ above: node.miner.head, blocks }, 'the demo chain reorganises');
+      reorganisations.dropped();
+      for (let block = 0; block <= blocks; block++) await mineBlock();
+    },
+  };
   const advance = async (): Promise<void> => {
     if (!node.anvil.running) {
       logger?.warn({ pid: node.anvil.pid }, 'the node of the demo chain has ended; starting it again');
       await close(node);
+      reorganisations.dropped();
       node = await open(node.miner.head, node.anvil.port);
     }
-    const { miner } = node;
-    const checkpoint = { number: miner.head, hash: miner.headHash };
-    await writeChainFile(directory, { historyBlocks, blocks: miner.head + 1, checkpoint });
+    const next = reorganisations.next();
     try {
-      await miner.mineNext();
+      await mine[next]();
     } catch (error) {
       // A mined block cannot be undone: the next try starts a fresh node.
-      if (isPackhouseError(error, 'DEMO_CHAIN_DISTURBED')) await close(node);
+      if (next !== 'block' || isPackhouseError(error, 'DEMO_CHAIN_DISTURBED')) await close(node);
       throw error;
     }
   };
