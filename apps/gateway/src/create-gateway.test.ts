@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from './create-gateway.js';
@@ -214,12 +215,14 @@ describe('the life of a gateway', () => {
       text += chunk.toString();
     });
     const ended = new Promise((resolve) => socket.on('close', resolve));
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    const connected = once(at.gateway.server, 'connection') as Promise<[Socket]>;
+    const asked = `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+    socket.write(asked);
     await arrival.opened;
+    const [connection] = await connected;
     const closing = at.gateway.close();
-    const second = new Promise((resolve) => at.gateway.server.once('request', resolve));
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
-    await second;
+    socket.write(asked);
+    await expect.poll(() => connection.bytesRead).toBe(2 * asked.length);
     held.open();
     await closing;
     await ended;

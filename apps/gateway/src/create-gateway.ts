@@ -106,10 +106,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
 
   let generation = build(options.networks);
-  const server = createHttpServer(
+  const http = createHttpServer(
     (request, response) => generation.answer(request, response),
     options.maxConnections ?? 10_000,
   );
+  const { server } = http;
   limitAddresses(server, options);
   const stopSweeping = sweepFilters(filters, context);
 
@@ -133,7 +134,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       if (delayMs > 0) await context.clock.sleep(delayMs, cut).catch(() => undefined);
       parts.phase.draining = true;
       stopSweeping();
-      await close(server, cut);
+      await close(http, cut);
       generation.retire();
       await services.settled();
       await closeParts();

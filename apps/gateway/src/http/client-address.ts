@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { createAddressList } from '@packhouse/runtime';
+import type { HttpRequest } from '../plain-http/transport.js';
 
 /** Names of ranges of addresses. */
 const ADDRESS_RANGES: Readonly<Record<string, readonly string[]>> = {
@@ -24,7 +24,7 @@ export function createTrustedProxies(
  */
 export function createClientAddress(
   trusted: number | readonly string[] | undefined,
-): (request: IncomingMessage) => string {
+): (request: HttpRequest) => string {
   if (trusted === undefined) return ({ socket }) => socket.remoteAddress ?? '';
   const listed = typeof trusted === 'number' ? undefined : createTrustedProxies(trusted);
   return ({ socket, headers }) => {

@@ -54,7 +54,7 @@ it('counts none where all connections are those of so many proxies', () => {
 });
 
 it('a request has 10 s for its headers and 30 s in all', () => {
-  expect(createHttpServer(() => undefined, 1)).toMatchObject({
+  expect(createHttpServer(() => undefined, 1).server).toMatchObject({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
   });

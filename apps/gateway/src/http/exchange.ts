@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
 import { addressBlock, CallController, type CallSignal, type Span } from '@packhouse/runtime';
+import type { HttpRequest, HttpResponse } from '../plain-http/transport.js';
 import { type Coding, type ContentCodings, MIN_CODED } from './content-coding.js';
-import { FREE_BYTES, type Pacer, paced } from './paced-pieces.js';
+import { FREE_BYTES, type Pacer, paced, type TakeTurn } from './paced-pieces.js';
 import type { ProblemReason } from './problem.js';
 
 /** The JSON-RPC calls of one request, for the log. */
@@ -34,7 +34,7 @@ export function noteOnce(names: string[] | undefined, name: string): void {
 export interface ExchangeParts {
   nextId(): string;
   /** The client's address, as far as the proxies before the gateway are trusted. */
-  toAddress(request: IncomingMessage): string;
+  toAddress(request: HttpRequest): string;
   readonly codings: ContentCodings;
   readonly pacer: Pacer;
 }
@@ -53,8 +53,8 @@ const CLIENT_DISCONNECTED = new Error('the client went away');
 
 /** One request with its answer and its facts for the log and the metrics: never the address, never the key. */
 export class Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly startedAt = performance.now();
   /** Decoded parts of the path by their names in the route. */
   params: Readonly<Record<string, string | undefined>> = {};
@@ -101,10 +101,11 @@ export class Exchange {
   #whenSent: ((sent: boolean) => void)[] | undefined;
   #forPages = false;
   #abort: CallController | undefined;
+  #turn: TakeTurn | undefined;
   /** Absent: not chosen yet; null: sent as it is. */
   #coding: Coding | null | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts) {
+  constructor(request: HttpRequest, response: HttpResponse, parts: ExchangeParts) {
     this.request = request;
     this.response = response;
     this.#parts = parts;
@@ -138,9 +139,11 @@ export class Exchange {
     return this.#abort;
   }
 
-  /** Takes a turn for bytes that are about to be worked on; see Pacer. */
-  readonly turn = (bytes: number): Promise<void> | undefined =>
-    this.#parts.pacer.turn(this.owner, bytes, this.signal);
+  /** Takes a turn for bytes that are about to be worked on; see Pacer. Most answers need none. */
+  get turn(): TakeTurn {
+    this.#turn ??= (bytes) => this.#parts.pacer.turn(this.owner, bytes, this.signal);
+    return this.#turn;
+  }
 
   /** The origin of the page that asks, if the client is a browser. */
   get origin(): string | undefined {
@@ -296,7 +299,8 @@ export class Exchange {
     const { response } = this;
     let wake: (() => void) | undefined;
     const proceed = (): void => wake?.();
-    response.on('drain', proceed).on('close', proceed);
+    response.on('drain', proceed);
+    response.on('close', proceed);
     try {
       for await (const piece of body) {
         if (!response.destroyed && !response.write(piece)) {
@@ -322,12 +326,10 @@ export class Exchange {
       response.end();
       return;
     }
-    response.setMaxListeners(0);
     const encoder = this.#parts.codings.open(coding, streamed);
-    encoder.on('data', (coded: Buffer) => {
-      this.bytes += coded.length;
-    });
-    pipeline(paced(body, this.turn), encoder, response, () => undefined);
+    // What fails there ends the reading here.
+    pipeline(paced(body, this.turn), encoder, () => undefined);
+    void this.#pipe(this.#counted(encoder));
   }
 
   async *#counted(body: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {

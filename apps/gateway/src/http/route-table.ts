@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
+import type { HttpRequest } from '../plain-http/transport.js';
 import type { Exchange } from './exchange.js';
 import type { Route } from './route.js';
 
@@ -25,7 +25,7 @@ export function createRouteTable(routes: readonly Route[]) {
   }
   const byHost = routes.some(({ host }) => host !== undefined);
 
-  const find = (method: string, { headers, url = '' }: IncomingMessage): Found | null => {
+  const find = (method: string, { headers, url = '' }: HttpRequest): Found | null => {
     const host = byHost ? { host: hostName(headers.host) } : undefined;
     return table.find(method as HTTPMethod, url, host) as Found | null;
   };
@@ -33,7 +33,7 @@ export function createRouteTable(routes: readonly Route[]) {
   return {
     find,
     /** The methods that the address of a request takes; `forOperators`: one of them is not for pages. */
-    methodsAt(request: IncomingMessage): { methods: string[]; forOperators: boolean } {
+    methodsAt(request: HttpRequest): { methods: string[]; forOperators: boolean } {
       const methods: string[] = [];
       let forOperators = false;
       for (const method of METHODS) {

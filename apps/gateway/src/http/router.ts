@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '@packhouse/runtime';
+import type { HttpRequest, HttpResponse } from '../plain-http/transport.js';
 import { readBody } from './body.js';
 import type { BodyMemory } from './body-memory.js';
 import { Exchange, type ExchangeParts } from './exchange.js';
@@ -24,7 +24,7 @@ interface RouterParts extends Pick<Context, 'logger' | 'tracing'> {
 }
 
 /** Answers a request, and calls `left` when the exchange has ended. */
-export type Router = (request: IncomingMessage, response: ServerResponse, left: () => void) => void;
+export type Router = (request: HttpRequest, response: HttpResponse, left: () => void) => void;
 
 /** Creates the function that answers every request. Throws if two routes have the same address. */
 export function createRouter(parts: RouterParts): Router {

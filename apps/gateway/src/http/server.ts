@@ -2,13 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { PackhouseError } from '@packhouse/runtime';
+import { type PlainConnections, servePlain } from '../plain-http/serve-plain.js';
 import { Problem, type ProblemReason } from './problem.js';
 
 /** How often idle connections are closed while the server closes, in milliseconds. */
 const SWEEP_MS = 50;
+/** How often requests that are too slow are looked for: they are cut soon after their time. */
+const CHECK_MS = 5_000;
+
+/** A server and its connections. */
+interface HttpServer {
+  readonly server: Server;
+  readonly plain: PlainConnections;
+}
 
 /** Creates a server that does not listen yet. Connections beyond `maxConnections` are refused. */
-export function createHttpServer(answer: RequestListener, maxConnections: number): Server {
+export function createHttpServer(answer: RequestListener, maxConnections: number): HttpServer {
   const server = createServer(
     {
       maxHeaderSize: 16_384,
@@ -16,8 +25,7 @@ export function createHttpServer(answer: RequestListener, maxConnections: number
       // From the first byte, or from the connection: for the headers, and for all of the request.
       headersTimeout: 10_000,
       requestTimeout: 30_000,
-      // Checked every few seconds, so that slow requests are cut soon after their time.
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: CHECK_MS,
     },
     answer,
   );
@@ -25,7 +33,8 @@ export function createHttpServer(answer: RequestListener, maxConnections: number
   server.setTimeout(120_000);
   server.maxConnections = maxConnections;
   server.on('clientError', answerClientError);
-  return server;
+  const refuseSlow = (socket: Socket): void => answerClientError({ code: REQUEST_TIMEOUT }, socket);
+  return { server, plain: servePlain(server, { refuseSlow, checkMs: CHECK_MS }) };
 }
 
 /** Resolves with the port once connections are accepted. Throws PORT_IN_USE, SETTINGS_INVALID. */
@@ -42,13 +51,21 @@ export async function listen(server: Server, port: number, host: string): Promis
 }
 
 /** Accepts no more connections, and resolves when all are closed; aborting `cut` cuts them off. */
-export async function close(server: Server, cut?: AbortSignal): Promise<void> {
-  const cutOff = (): void => server.closeAllConnections();
+export async function close({ server, plain }: HttpServer, cut?: AbortSignal): Promise<void> {
+  const cutOff = (): void => {
+    server.closeAllConnections();
+    plain.closeAll();
+  };
   cut?.addEventListener('abort', cutOff, { once: true });
   if (cut?.aborted === true) cutOff();
   // Otherwise a connection that was in use when the server closed would stay open for its keep-alive time.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  await new Promise((resolve) => server.close(resolve));
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+    plain.closeIdle();
+  }, SWEEP_MS);
+  const closed = new Promise((resolve) => server.close(resolve));
+  plain.closeIdle();
+  await closed;
   clearInterval(sweep);
   cut?.removeEventListener('abort', cutOff);
 }
@@ -59,13 +76,15 @@ export function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 const REASONS: Record<string, ProblemReason> = {
   HPE_HEADER_OVERFLOW: 'headers-too-large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+  [REQUEST_TIMEOUT]: 'request-timeout',
 };
 
 /** Answers bytes that are not HTTP, or a request that is too large or too slow, and closes the connection. */
-function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void {
+function answerClientError(error: Pick<NodeJS.ErrnoException, 'code'>, stream: unknown): void {
   const socket = stream as Socket;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

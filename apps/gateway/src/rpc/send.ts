@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import type { Logger } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import type { Problem } from '../http/problem.js';
 import { PROBLEM_REASONS, toProblem } from '../http/problem.js';
+import type { HttpResponse } from '../plain-http/transport.js';
 import { getPieces } from './ask-node.js';
 import type { RpcAnswer } from './method.js';
 
@@ -77,7 +77,7 @@ export function logInternal(problem: Problem, request: { id: string }, logger: L
  * Closes the connection of a client that does not read its answer in time, so that no answer is held for ever. Call the
  * returned function if it did.
  */
-export function limitSendTime(response: ServerResponse): () => void {
+export function limitSendTime(response: HttpResponse): () => void {
   const timer = setTimeout(() => response.destroy(), SEND_MS);
   timer.unref();
   const done = (): void => {

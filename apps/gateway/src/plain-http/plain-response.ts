@@ -1,0 +1,134 @@
+import { EventEmitter } from 'node:events';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpResponse } from './transport.js';
+
+/** Of a field's value (RFC 9110, 5.5). */
+const INVALID_VALUE = /[^\t -~\x80-\xff]/;
+const LAST_CHUNK = '0\r\n\r\n';
+
+/** A response on a plain connection. Emits `finish`, `close` and `drain` as node:http's does. */
+export class PlainResponse extends EventEmitter implements HttpResponse {
+  statusCode = 200;
+  headersSent = false;
+  destroyed = false;
+  closed = false;
+  writableFinished = false;
+  /** The connection ends after it. */
+  isLast = false;
+  /** All of it was written. */
+  ended = false;
+  readonly #socket: Socket;
+  /** Called once all was handed to the connection. */
+  readonly #finished: () => void;
+  readonly #keepAlive: string;
+  /** The head, until it is written with the first part of the body. */
+  #head = '';
+  #chunked = false;
+
+  constructor(socket: Socket, keepAlive: string, finished: () => void) {
+    super();
+    this.#socket = socket;
+    this.#keepAlive = keepAlive;
+    this.#finished = finished;
+  }
+
+  /** Throws an Error if a value could end its line. */
+  writeHead(status: number, headers: readonly string[]): this {
+    let length = false;
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at] as string;
+      const value = headers[at + 1] as string;
+      if (INVALID_VALUE.test(value)) throw new Error(`The header ${name} has an invalid character.`);
+      if (name === 'content-length') length = true;
+      else if (name === 'connection') this.isLast ||= value.split(', ').includes('close');
+      head += `${name}: ${value}\r\n`;
+    }
+    this.statusCode = status;
+    this.headersSent = true;
+    this.#chunked = !length && status !== 204 && status !== 304;
+    if (this.#chunked) head += 'transfer-encoding: chunked\r\n';
+    this.#head = `${head}${this.isLast ? getDateLine() : `${getDateLine()}${this.#keepAlive}`}\r\n`;
+    return this;
+  }
+
+  write(piece: Buffer | string, encoding: BufferEncoding = 'utf8'): boolean {
+    const head = this.#head;
+    this.#head = '';
+    const socket = this.#socket;
+    if (!this.#chunked && typeof piece === 'string' && encoding === 'latin1') {
+      return socket.write(head + piece, 'latin1');
+    }
+    const bytes = typeof piece === 'string' ? Buffer.from(piece, encoding) : piece;
+    socket.cork();
+    if (this.#chunked && bytes.length > 0) {
+      socket.write(`${head}${bytes.length.toString(16)}\r\n`, 'latin1');
+      socket.write(bytes);
+      socket.write('\r\n', 'latin1');
+    } else {
+      if (head !== '') socket.write(head, 'latin1');
+      socket.write(bytes);
+    }
+    socket.uncork();
+    return !socket.writableNeedDrain;
+  }
+
+  end(piece?: Buffer | string, encoding: BufferEncoding = 'utf8'): this {
+    const socket = this.#socket;
+    if (this.ended || this.destroyed) return this;
+    if (piece !== undefined) this.write(piece, encoding);
+    this.ended = true;
+    const rest = this.#head + (this.#chunked ? LAST_CHUNK : '');
+    this.#head = '';
+    if (rest !== '') socket.write(rest, 'latin1');
+    if (socket.writableLength === 0) this.#finish();
+    // Behind everything else.
+    else socket.write('', () => this.#finish());
+    return this;
+  }
+
+  cork(): void {
+    this.#socket.cork();
+  }
+
+  uncork(): void {
+    this.#socket.uncork();
+  }
+
+  /** Cuts the connection. */
+  destroy(): this {
+    this.destroyed = true;
+    this.#socket.destroy();
+    return this;
+  }
+
+  /** Ends it, because it is finished or the connection broke. */
+  close(): void {
+    if (this.closed) return;
+    this.destroyed = true;
+    this.closed = true;
+    this.emit('close');
+  }
+
+  #finish(): void {
+    if (this.closed) return;
+    const { destroyed, errored } = this.#socket;
+    if (!destroyed && errored === null) this.writableFinished = true;
+    this.emit('finish');
+    this.#finished();
+  }
+}
+
+let dateSecond = 0;
+let dateLine = '';
+
+/** Required of a server with a clock (RFC 9110, 6.6.1). */
+function getDateLine(): string {
+  const second = Math.floor(Date.now() / 1_000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateLine = `Date: ${new Date(second * 1_000).toUTCString()}\r\n`;
+  }
+  return dateLine;
+}
