@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { PackhouseError } from '@packhouse/runtime';
-import { type Column, type ColumnType, quoted, type RowBatch, toBytes } from '../rows/schema.js';
+import { type CodedBatch, toPlainBatch } from '../rows/coded-column.js';
+import { type Column, type ColumnType, quoted, toBytes } from '../rows/schema.js';
 import { noSpace } from '../whole-file.js';
 import type { Sink, SinkOptions } from './sink.js';
 import { openSqlSink } from './sql-sink.js';
@@ -117,8 +118,9 @@ export async function openDuckDbSink(
         'SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = $1 ORDER BY column_index',
         [table],
       ),
-    append: (batch: RowBatch) =>
+    append: (coded: CodedBatch) =>
       guarded(async () => {
+        const batch = toPlainBatch(coded);
         appender ??= await connection.createAppender(table);
         for (let at = 0; at < batch.rows; at += CHUNK_ROWS) {
           chunk.reset();

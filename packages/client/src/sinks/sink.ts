@@ -25,6 +25,8 @@ export interface SinkState {
   /** Blocks whose bundle was published again after their rows were taken from the one before. */
   replaced: BlockRange[];
   rows: number;
+  /** Of a feed that is followed: it stands behind the blocks; absent: the rows were pulled. */
+  cursor?: string | undefined;
 }
 
 /** What to make of a target. */
@@ -35,10 +37,13 @@ export interface SinkOptions {
   network: string;
 }
 
+/** What the next commit keeps as it is then. */
+type Kept = 'entries' | 'replaced' | 'cursor';
+
 /** A target of rows. A process that is killed leaves it as after the last commit. */
 export interface Sink {
-  /** What it remembers; `entries` and `replaced` may be changed, and are kept by the next commit. */
-  readonly state: Readonly<Omit<SinkState, 'entries' | 'replaced'>> & Pick<SinkState, 'entries' | 'replaced'>;
+  /** What it remembers; `entries`, `replaced` and `cursor` may be changed, and are kept by the next commit. */
+  readonly state: Readonly<Omit<SinkState, Kept>> & Pick<SinkState, Kept>;
   /** Rows that are worth a commit. */
   readonly commitRows: number;
   write(batch: CodedBatch): Promise<void>;
@@ -65,11 +70,12 @@ export function checkState(target: string, text: string, origin: RowOrigin): Sin
 }
 
 /** The error of a target with other rows or columns. */
-export function mismatch(target: string, what: string): PackhouseError {
+export function mismatch(target: string, what: string, cause?: unknown): PackhouseError {
   return new PackhouseError({
     code: 'TARGET_MISMATCH',
     message: `${target} ${what}.`,
-    hint: 'Give another target with --out or --to.',
+    hint: 'Give another target.',
+    cause,
   });
 }
 

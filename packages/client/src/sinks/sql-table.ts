@@ -1,0 +1,57 @@
+import type { CodedBatch } from '../rows/coded-column.js';
+import { type ColumnType, createTable, type Schema } from '../rows/schema.js';
+import { mismatch } from './sink.js';
+
+/** The table of a database that has the states of the others. */
+export const STATE_TABLE = 'packhouse_rows';
+
+/** A table of a database; each method throws the error of its database. */
+export interface SqlTable {
+  /** Its key in `packhouse_rows`. */
+  key: string;
+  /** Its name in SQL. */
+  name: string;
+  /** What messages call it. */
+  target: string;
+  /** The names that the database has for the types of columns. */
+  types: Readonly<Record<ColumnType, string>>;
+  commitRows: number;
+  query(sql: string, values?: readonly string[]): Promise<unknown[][]>;
+  /** Names and types of its columns; none: there is no such table. */
+  columns(): Promise<unknown[][]>;
+  /** Adds rows to the transaction that is open. */
+  append(batch: CodedBatch): Promise<void>;
+  /** Called before a commit: afterwards all rows are in the transaction. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Returns the state of a table as `packhouse_rows` has it; makes the table, with the state `fresh`, if there is none: one
+ * that was dropped begins again. Throws TARGET_MISMATCH if packhouse did not make it, or as another one.
+ */
+export async function readTableState(table: SqlTable, schema: Schema, fresh: string): Promise<string> {
+  const { key, target, types } = table;
+  await table.query(
+    `CREATE TABLE IF NOT EXISTS ${STATE_TABLE} (table_name text PRIMARY KEY, state text NOT NULL)`,
+  );
+  const columns = await table.columns();
+  if (columns.length === 0) {
+    await table.query('BEGIN');
+    await table.query(createTable(table.name, schema, types));
+    await table.query(
+      `INSERT INTO ${STATE_TABLE} VALUES ($1, $2) ON CONFLICT (table_name) DO UPDATE SET state = $2`,
+      [key, fresh],
+    );
+    await table.query('COMMIT');
+    return fresh;
+  }
+  const [found] = await table.query(`SELECT state FROM ${STATE_TABLE} WHERE table_name = $1`, [key]);
+  if (found === undefined) {
+    throw mismatch(target, `is not one that packhouse made: ${STATE_TABLE} has no row of it`);
+  }
+  const has = columns.map((column) => column.join(' ')).join(', ');
+  const expected = schema.columns.map(({ name, type }) => `${name} ${types[type]}`).join(', ');
+  if (has !== expected) throw mismatch(target, `has the columns ${has}, expected ${expected}`);
+  return String(found[0]);
+}
