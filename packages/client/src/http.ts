@@ -19,6 +19,8 @@ interface HttpOptions {
   onWait?: ((wait: Wait) => void) | undefined;
   /** Told when a request is answered that broke before, or had 5xx or 408. */
   onBack?: (() => void) | undefined;
+  /** Once an answer has come, what breaks is asked again until it is answered: for those that wait anyway. */
+  patient?: boolean | undefined;
   /** Waits `ms`; a test replaces it. */
   sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
@@ -95,10 +97,12 @@ function throughProxies(): Dispatcher {
 }
 
 /** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY; USAGE if one is no address. */
-export function createHttp({ apiKey, onWait, onBack, sleep = systemClock.sleep }: HttpOptions): Http {
+export function createHttp(options: HttpOptions): Http {
+  const { apiKey, onWait, onBack, patient = false, sleep = systemClock.sleep } = options;
   guardConnections();
   const dispatcher = throughProxies();
   let sent = 0;
+  let answered = false;
 
   /** `leads`: how many addresses led here; 0 is the gateway, which alone gets the key. */
   const once = async <T>(
@@ -147,6 +151,7 @@ export function createHttp({ apiKey, onWait, onBack, sleep = systemClock.sleep }
     for (;;) {
       try {
         const answer = await once(url, read, asked);
+        answered = true;
         if (failures > 0) onBack?.();
         return answer;
       } catch (error) {
@@ -156,7 +161,8 @@ export function createHttp({ apiKey, onWait, onBack, sleep = systemClock.sleep }
         if (!told) failures += 1;
         // A full disk is not the gateway's fault, and asking again does not help.
         const again = failure.code === 'DOWNLOAD_FAILED' && failure.retryable;
-        if (!again || failures >= TRIES) throw failure;
+        const isLast = failures >= TRIES && !(patient && answered);
+        if (!again || isLast) throw failure;
         const ms = told ? getWait(failure) : getPause(failure, failures);
         onWait?.({ reason: failure.message, seconds: ms / 1_000, rateLimited: told });
         await sleep(ms, asked.signal);

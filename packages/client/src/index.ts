@@ -25,11 +25,22 @@ export {
   type LogsRequest,
   type QuoteRequest,
 } from './client/create-client.js';
+export type { FollowOrigin, FollowRequest, FollowStep } from './client/follow.js';
+export type { Log } from './client/logs.js';
 export { getMatch, type WantedRows } from './client/match-of.js';
 export { type Quote, quoteFiles } from './client/quote.js';
-export type { Log, LogBatch } from './client/read-logs.js';
+export type { LogBatch } from './client/read-logs.js';
+export { type FeedRequest, readFeed } from './feed/read-feed.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
 export { skipFiles } from './filters/skip-files.js';
+export { type FollowInto, followInto } from './follow/follow-into.js';
+export type { FollowSink } from './follow/follow-sink.js';
+export {
+  createPostgresSink,
+  type PostgresFollowSink,
+  type PostgresSinkOptions,
+} from './follow/postgres-sink.js';
+export { createRowSink, type RowSinkOptions } from './follow/row-sink.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
 export { createHttp, type Gateway, type Http, type Wait } from './http.js';
 export { readLines } from './manifest/read-lines.js';

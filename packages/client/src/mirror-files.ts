@@ -4,6 +4,7 @@ import type { SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
 import { type Different, downloadFile, getPart, hashOfFile } from './download-file.js';
 import { downloadParts, type PartBundle } from './download-parts.js';
+import { askForLink, LINK_END } from './file-link.js';
 import type { Http } from './http.js';
 import { getTarget, type Mirror, type MirrorPlan } from './mirror.js';
 import { unpackParts } from './parts/file-parts.js';
@@ -12,7 +13,6 @@ import { unpackParts } from './parts/file-parts.js';
 const AT_ONCE = 8;
 /** Files that are left out, between those downloads. */
 const MAX_SKIPPED = 1_000;
-const MAX_POINTER_BYTES = 65_536;
 
 /** A file of the mirror, or what is wrong with it. */
 export type MirrorFile = {
@@ -198,30 +198,11 @@ function createRefresh({ manifest, options }: Mirror, { range }: MirrorPlan): ()
 function createLinks({ options: { address, http, kind } }: Mirror): Obtain['toLink'] {
   let base: Promise<string> | null = null;
   const ask = async ({ firstBlock }: BlockRange, signal: AbortSignal): Promise<string> => {
-    const text = await http.text(address.api(`${kind}/${firstBlock}`), MAX_POINTER_BYTES, { signal });
-    const link = linkIn(text);
-    const begin = link?.replace(/\/[a-z]+\/\d+-\d+\.json\.gz$/, '');
-    // The key goes there: never without TLS if the gateway itself is asked with it.
-    const safe = link?.startsWith('https://') === true || !address.base.startsWith('https://');
-    if (begin !== undefined && begin !== link && safe) return begin;
-    throw new PackhouseError({
-      code: 'DOWNLOAD_FAILED',
-      message: `The gateway's answer to where block ${firstBlock} of ${kind} is holds no usable link.`,
-      hint: 'Check the address.',
-      retryable: false,
-    });
+    const link = await askForLink({ address, http }, kind, firstBlock, signal);
+    return link.replace(LINK_END, '');
   };
   return async (range, signal) => {
     base ??= ask(range, signal);
     return `${await base}/${kind}/${range.firstBlock}-${range.lastBlock}.json.gz`;
   };
-}
-
-function linkIn(text: string): string | undefined {
-  try {
-    const link = (JSON.parse(text) as { download_link?: unknown }).download_link;
-    return typeof link === 'string' && URL.canParse(link) ? link : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -99,6 +99,9 @@ export const ERROR_CATALOGUE = {
   // the manifest
   MANIFEST_INVALID: final(2, 'An entry of a manifest is changed, missing, or not validly signed.'),
   FEED_INVALID: retryable(2, 'A step of a feed is malformed, or contradicts the steps before it.'),
+  CURSOR_INVALID: final(64, 'A cursor of a feed is cut off, changed, or not from a feed.'),
+  CURSOR_FOREIGN: final(64, 'A cursor of a feed belongs to another network or installation.'),
+  CURSOR_REMOVED: final(2, 'A final block of a cursor is no longer in the chain.'),
   DOWNLOAD_FAILED: retryable(69, 'A manifest, its keys or a file could not be downloaded.'),
   API_KEY_REFUSED: final(69, 'The API key is unknown, revoked, expired, or restricted.'),
   PLAN_LIMIT: final(2, 'The plan of the API key ends before these blocks.'),

@@ -8,6 +8,7 @@ import { createHttp, type Wait } from '../http.js';
 import { type OpenLog, openLog, openMirror, planMirror } from '../mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import { type Bound, parseBound } from '../range.js';
+import { type FollowRequest, type FollowStep, follow } from './follow.js';
 import { getMatch, type WantedRows } from './match-of.js';
 import { type Quote, quoteFiles } from './quote.js';
 import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
@@ -18,6 +19,8 @@ export interface ClientOptions {
   apiKey: string;
   /** Told of every pause before it begins: the gateway asks for it, or something failed. */
   onWait?: (wait: Wait) => void;
+  /** Told when a request is answered that broke before. */
+  onBack?: () => void;
 }
 
 /** Blocks of one kind. An end is a number, or a text as `packhouse pull` takes it; absent: all that is published. */
@@ -69,15 +72,24 @@ export interface Client {
   logs<const Abi extends AbiInput = readonly []>(
     request: LogsRequest<Abi>,
   ): AsyncGenerator<LogBatch<Abi>, void, undefined>;
+  /**
+   * The blocks of kinds with their rows, from a cursor or a block on to the head and on, and what is undone of them.
+   * Ends with an error, an abort or `break` only: once the gateway has answered, it is asked until it answers again.
+   * Throws FEED_INVALID, CURSOR_INVALID, CURSOR_FOREIGN, CURSOR_REMOVED, and as `files`.
+   */
+  follow<const Abi extends AbiInput = readonly []>(
+    request: FollowRequest<Abi>,
+  ): AsyncGenerator<FollowStep<Abi>, void, undefined>;
   /** What pulling a range, or rows of it, would take; downloads no files. */
   quote(request: QuoteRequest): Promise<Quote>;
   close(): Promise<void>;
 }
 
 /** Creates a client of one network at a gateway. Throws USAGE if the address or the key has another form. */
-export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
+export function createClient({ url, apiKey, onWait, onBack }: ClientOptions): Client {
   const address = gatewayAddress(url, checkApiKey(apiKey));
-  const http = createHttp({ apiKey, onWait });
+  const http = createHttp({ apiKey, onWait, onBack });
+  const patient = createHttp({ apiKey, onWait, onBack, patient: true });
   /** Manifests of logs by the file of trusted keys, each kept as far as it was needed. */
   const manifests = new Map<string | undefined, Promise<OpenLog>>();
   const getManifest = (trustKeyFile: string | undefined): Promise<OpenLog> =>
@@ -104,11 +116,14 @@ export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
     async *logs({ signal = new AbortController().signal, ...wanted }) {
       yield* readLogs({ address, http, getManifest }, { ...wanted, ...bounds(wanted), signal });
     },
+    follow: (request) => follow({ address, http: patient }, request),
     async quote({ kind, abi, signal, ...wanted }) {
       const match = await getMatch(wanted, abi === undefined ? null : await compileAbi(abi));
       return quoteFiles({ address, http }, { kind, ...bounds(wanted), match }, signal);
     },
-    close: () => http.close(),
+    close: async () => {
+      await Promise.all([http.close(), patient.close()]);
+    },
   };
 }
 

@@ -2,9 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PackhouseError } from '@packhouse/runtime';
-import type { AbiInput, DecodedLog, Hex } from '../abi/abi-types.js';
+import type { AbiInput } from '../abi/abi-types.js';
 import { compileAbi, type Decoder } from '../abi/compile-abi.js';
-import { topicsIn } from '../abi/decode-columns.js';
 import { openBlockTimes } from '../filters/block-times.js';
 import { toRowSources } from '../filters/row-sources.js';
 import { skipFiles } from '../filters/skip-files.js';
@@ -14,6 +13,7 @@ import { faultyFile, mirrorFiles } from '../mirror-files.js';
 import type { Bound } from '../range.js';
 import { readRows } from '../rows/read-rows.js';
 import type { RowBatch } from '../rows/schema.js';
+import { type Log, toLogs } from './logs.js';
 import { getMatch, type WantedRows } from './match-of.js';
 
 /** Which logs are wanted. */
@@ -29,23 +29,6 @@ export interface WantedLogs<Abi extends AbiInput> extends WantedRows {
   /** Leaves out what is not published, or behind the end of the plan, in place of refusing it. */
   partial?: boolean | undefined;
   signal: AbortSignal;
-}
-
-/** A log, with what the ABI makes of it: null if no ABI is given or none of its events fits. */
-export type Log<Abi extends AbiInput = AbiInput> = LogFields &
-  (DecodedLog<Abi> | { event: null; args: null });
-
-interface LogFields {
-  blockNumber: number;
-  blockHash: Hex;
-  /** Seconds since 1970; null: the node that it is from does not tell. */
-  blockTimestamp: number | null;
-  transactionHash: Hex;
-  transactionIndex: number;
-  logIndex: number;
-  address: Hex;
-  topics: Hex[];
-  data: Hex;
 }
 
 /** Logs that follow each other, of whole blocks; perhaps none. */
@@ -140,26 +123,7 @@ function toBatch<Abi extends AbiInput>(
   decoder: Decoder<Abi> | null,
   cursor: string,
 ): LogBatch<Abi> {
-  const logs: Log<Abi>[] = [];
-  let undecoded = 0;
-  for (let row = 0; row < (batch?.rows ?? 0); row += 1) {
-    const cell = (name: string): unknown => batch?.columns[name]?.[row];
-    const topics = topicsIn(batch?.columns ?? {}, row);
-    const data = cell('data') as Hex;
-    const decoded = decoder?.decode(topics, data) ?? null;
-    if (decoder !== null && decoded === null) undecoded += 1;
-    logs.push({
-      blockNumber: cell('block_number'),
-      blockHash: cell('block_hash'),
-      blockTimestamp: cell('block_timestamp'),
-      transactionHash: cell('transaction_hash'),
-      transactionIndex: cell('transaction_index'),
-      logIndex: cell('log_index'),
-      address: cell('address'),
-      topics,
-      data,
-      ...(decoded ?? { event: null, args: null }),
-    } as Log<Abi>);
-  }
+  const logs = batch === null ? [] : toLogs(batch, decoder);
+  const undecoded = decoder === null ? 0 : logs.filter(({ event }) => event === null).length;
   return { logs, cursor, undecoded };
 }

@@ -10,7 +10,7 @@ import type { Match } from '../rows/match.js';
 import { readCodedRows } from '../rows/read-rows.js';
 import type { RowBatch, Schema } from '../rows/schema.js';
 import type { ReceiptSource } from './read-receipts.js';
-import type { Sink } from './sink.js';
+import { mismatch, type Sink } from './sink.js';
 
 /** Bytes of files that are worth a commit, however few of their rows are wanted: they are on the disk until then. */
 const COMMIT_BYTES = 536_870_912;
@@ -41,6 +41,7 @@ interface PullRows {
  */
 export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void, undefined> {
   const { mirror, plan, sink, keep, partition, commitBytes = COMMIT_BYTES } = pull;
+  if (sink.state.cursor !== undefined) throw mismatch('The target', 'follows a feed: pull with --follow');
   if (!keep) await removeRead(pull);
   /** Blocks whose rows are written and not committed: they follow each other. */
   const written: { blocks: BlockRange | null; rows: number; bytes: number } = {

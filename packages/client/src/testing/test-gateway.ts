@@ -21,6 +21,8 @@ export interface TestGateway {
   url: string;
   apiKey: string;
   kind: Kind;
+  /** Gateways of other kinds, for which this one answers too. */
+  others: TestGateway[];
   entries: SealedEntry[];
   /** The bytes of each file, by `<start>-<end>`. */
   files: Map<string, Buffer>;
@@ -56,7 +58,8 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
     const path = (request.url ?? '').replace(`/${apiKey}`, '');
     gateway.requests.push(path);
     if (gateway.fault?.(path, response, request) === true) return;
-    answer(gateway, path, request, response);
+    const own = gateway.others.find(({ kind: other }) => new RegExp(`(kind=|/)${other}\\b`).test(path));
+    answer(own ?? gateway, path, request, response, gateway);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -68,6 +71,7 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
     url: `${origin}/ethereum`,
     apiKey,
     kind,
+    others: [],
     entries: [],
     files: new Map(),
     keys: '',
@@ -140,21 +144,29 @@ function answer(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
+  asked: TestGateway,
 ): void {
   const { pathname, searchParams } = new URL(path, gateway.url);
   const at = pathname.replace('/ethereum/', '');
   const keyed =
     request.url?.includes(gateway.apiKey) || request.headers.authorization === `Bearer ${gateway.apiKey}`;
-  if (at.startsWith('/.well-known/')) response.end(gateway.keys);
-  else if (!keyed)
+  const all = [asked, ...asked.others];
+  if (at.startsWith('/.well-known/')) {
+    const keys = all.flatMap((each) => (JSON.parse(each.keys) as { keys: object[] }).keys);
+    response.end(JSON.stringify({ keys }));
+  } else if (!keyed)
     refuse(response, 401, { reason: 'unauthenticated', detail: 'The API key is missing or not valid.' });
   else if (at === 'v1/bundle-api/manifest/head') {
-    const head = gateway.entries.at(-1);
-    const starts = gateway.entries.map((entry) => entry.from);
-    const ends = gateway.entries.map((entry) => entry.to);
-    const blocks = `${gateway.kind}=${Math.min(...starts)}-${Math.max(...ends)}`;
-    response.writeHead(200, head === undefined ? {} : { 'packhouse-manifest-blocks': blocks });
-    response.end(head === undefined ? '' : `${entryLine(head)}\n`);
+    const heads = all.flatMap(({ entries }) => entries.slice(-1));
+    const blocks = all
+      .filter(({ entries }) => entries.length > 0)
+      .map(({ kind, entries }) => {
+        const starts = entries.map((entry) => entry.from);
+        const ends = entries.map((entry) => entry.to);
+        return `${kind}=${Math.min(...starts)}-${Math.max(...ends)}`;
+      });
+    response.writeHead(200, heads.length === 0 ? {} : { 'packhouse-manifest-blocks': blocks.join(', ') });
+    response.end(heads.map((head) => `${entryLine(head)}\n`).join(''));
   } else if (at === 'v1/bundle-api/manifest') {
     sendManifest(gateway, searchParams, response);
   } else if (at === 'v1/bundle-api/files') sendList(gateway, searchParams, response);
@@ -270,7 +282,12 @@ function sendHeader(request: IncomingMessage, response: ServerResponse): void {
     text += chunk.toString();
   });
   request.on('end', () => {
-    const [tag] = (JSON.parse(text) as { params: [string] }).params;
+    const { method, params } = JSON.parse(text) as { method: string; params: [string] };
+    if (method === 'eth_chainId') {
+      response.end(JSON.stringify({ result: '0x1' }));
+      return;
+    }
+    const [tag] = params;
     const number = tag === 'latest' ? HEAD : Number(tag);
     response.end(
       JSON.stringify({

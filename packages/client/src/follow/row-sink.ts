@@ -1,0 +1,136 @@
+import type { BlockRange } from '@packhouse/chain';
+import { systemClock } from '@packhouse/runtime';
+import type { FollowStep } from '../client/follow.js';
+import { contradiction } from '../feed/links.js';
+import { toPlainBatch } from '../rows/coded-column.js';
+import type { RowBatch } from '../rows/schema.js';
+import { openSink, type SinkTarget } from '../sinks/open-sink.js';
+import { mismatch, type RowOrigin, type Sink, type SinkOptions } from '../sinks/sink.js';
+import type { FollowSink } from './follow-sink.js';
+
+export interface RowSinkOptions extends SinkOptions {
+  target: SinkTarget;
+  /** Adds columns to those of the kind. */
+  extend?: ((batch: RowBatch) => RowBatch) | undefined;
+  /** At the head, rows are committed once so long has passed: each commit of a folder is a file. Default 5 minutes. */
+  commitEveryMs?: number | undefined;
+  /** Blocks of a partition: no commit has blocks of two. */
+  partition?: number | undefined;
+}
+
+/** A folder of Parquet keeps its files: one every five minutes at the head. */
+const COMMIT_EVERY_MS = 300_000;
+/** Steps that are worth a commit, however few of their rows are wanted. */
+const COMMIT_STEPS = 512;
+
+/**
+ * A target of `pull` that follows: one kind, and final blocks only (`final: true`), which are never undone. The cursor is
+ * kept with the blocks that are committed. Rows of a file that was published again stay as they are, as after a pull.
+ * Throws as `openSink`.
+ */
+export async function createRowSink(options: RowSinkOptions): Promise<FollowSink> {
+  const { target, schema, origin, network } = options;
+  const sink = await openSink(target, { schema, origin, network });
+  if (sink.state.cursor === undefined && sink.state.done.length > 0) {
+    await sink.close();
+    throw mismatch('The target', 'was filled by a pull that did not follow');
+  }
+  return new RowFollowSink(sink, options);
+}
+
+class RowFollowSink implements FollowSink {
+  readonly replaced: { from: number; to: number }[] = [];
+  readonly #sink: Sink;
+  readonly #options: RowSinkOptions;
+  /** Blocks that are written and not committed. */
+  #blocks: BlockRange | null = null;
+  #rows = 0;
+  #steps = 0;
+  #cursor: string | undefined;
+  #committedAt = systemClock.elapsed();
+  #failed = false;
+
+  constructor(sink: Sink, options: RowSinkOptions) {
+    this.#sink = sink;
+    this.#options = options;
+    this.#cursor = sink.state.cursor;
+  }
+
+  get cursor(): string | null {
+    return this.#cursor ?? null;
+  }
+
+  get rows(): number {
+    return this.#sink.state.rows;
+  }
+
+  async write(step: FollowStep): Promise<void> {
+    this.#failed = true;
+    await this.#take(step);
+    this.#failed = false;
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (!this.#failed) await this.#commit();
+    } finally {
+      await this.#sink.close();
+    }
+  }
+
+  async #take(step: FollowStep): Promise<void> {
+    checkOrigin(this.#options.origin, step);
+    if (step.step === 'undo')
+      throw contradiction(`undoes block ${step.block}, and only final blocks were asked for`);
+    if (step.step === 'waiting') {
+      const { commitEveryMs = COMMIT_EVERY_MS } = this.#options;
+      if (systemClock.elapsed() - this.#committedAt >= commitEveryMs) await this.#commit();
+      return;
+    }
+    if (step.step === 'blocks') await this.#add(step);
+    if (step.step === 'repaired') this.replaced.push({ from: step.from, to: step.to });
+    this.#cursor = step.cursor;
+    this.#steps += 1;
+    if (this.#rows >= this.#sink.commitRows || this.#steps >= COMMIT_STEPS) await this.#commit();
+  }
+
+  async #add(step: Extract<FollowStep, { step: 'blocks' }>): Promise<void> {
+    const { extend, partition } = this.#options;
+    const [firstBlock, lastBlock] = [step.from, step.to];
+    const before = this.#blocks ?? this.#sink.state.done.at(-1);
+    if (before !== undefined && before.lastBlock >= firstBlock) {
+      throw contradiction(`continues with block ${firstBlock}, expected ${before.lastBlock + 1}`);
+    }
+    const follows = this.#blocks !== null && this.#blocks.lastBlock + 1 === firstBlock;
+    // A file with blocks of two partitions is in the one of its first block.
+    const isNext =
+      partition !== undefined &&
+      this.#blocks !== null &&
+      Math.floor(this.#blocks.firstBlock / partition) !== Math.floor(firstBlock / partition);
+    if (!follows || isNext) await this.#commit();
+    for (const { batches, rows } of step.tables) {
+      this.#rows += rows;
+      for (const batch of batches) {
+        await this.#sink.write(extend === undefined ? batch : extend(toPlainBatch(batch)));
+      }
+    }
+    this.#blocks = { firstBlock: this.#blocks?.firstBlock ?? firstBlock, lastBlock };
+  }
+
+  async #commit(): Promise<void> {
+    this.#committedAt = systemClock.elapsed();
+    if (this.#blocks === null) return;
+    this.#sink.state.cursor = this.#cursor;
+    await this.#sink.commit(this.#blocks);
+    this.#blocks = null;
+    this.#rows = 0;
+    this.#steps = 0;
+  }
+}
+
+function checkOrigin(origin: RowOrigin, step: FollowStep): void {
+  const { base, kinds, match } = step.origin;
+  const is = JSON.stringify([base, kinds, match]);
+  const expected = JSON.stringify([origin.base, [origin.kind], origin.match]);
+  if (is !== expected) throw mismatch('The target', `has rows of ${expected}; this follower has ${is}`);
+}
