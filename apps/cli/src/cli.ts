@@ -103,6 +103,10 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
     needs: [],
     load: async () => (await import('./commands/pull/pull.js')).addPullCommand,
   },
+  feed: {
+    needs: [],
+    load: async () => (await import('./commands/feed.js')).addFeedCommand,
+  },
   verify: {
     needs: [],
     load: async () => (await import('./commands/verify/verify.js')).addVerifyCommand,

@@ -16,6 +16,8 @@ export interface FilterOptions {
 export interface RowFilter {
   match: Match;
   decoder?: AbiColumns;
+  /** The text of the ABI. */
+  abi?: string;
 }
 
 /** Larger files are no ABI: the largest contracts have some hundred kilobytes. */
@@ -43,10 +45,13 @@ export async function readFilter(
       'Leave out --schema.',
     );
   }
-  const decoder = abi === undefined ? null : await compileAbi(await readAbiFile(io, abi));
+  const text = abi === undefined ? undefined : await readAbiFile(io, abi);
+  const decoder = text === undefined ? null : await compileAbi(text);
   const address = (options.address ?? []).flatMap((text) => text.split(',')).map((text) => text.trim());
   const match = await getMatch({ address, topics: [topic] }, decoder);
-  return decoder === null ? { match } : { match, decoder: abiColumns(decoder, match) };
+  return text === undefined || decoder === null
+    ? { match }
+    : { match, decoder: abiColumns(decoder, match), abi: text };
 }
 
 async function readAbiFile(io: CliIo, file: string): Promise<string> {

@@ -21,6 +21,7 @@ import { type CliIo, print } from '../../terminal/io.js';
 import { parseKinds, usageError } from '../../terminal/parse.js';
 import { readApiKey } from './api-key.js';
 import { type FilterOptions, type RowFilter, readFilter } from './filter.js';
+import { checkFollow, followToTarget } from './follow.js';
 import { type PullRequest, showFiles, withMirror } from './open-mirror.js';
 import { pullToTarget } from './rows.js';
 import { PARTIAL, printMissing, printSkipped, summarise } from './summary.js';
@@ -42,6 +43,7 @@ interface PullOptions extends FilterOptions {
   check?: boolean;
   wholeManifest?: boolean;
   dryRun?: boolean;
+  follow?: boolean;
   json?: boolean;
 }
 
@@ -102,13 +104,29 @@ export function addPullCommand(program: Command, io: CliIo): void {
     .option('--partial', 'Pull the available blocks of the range; exit code 2 if blocks are missing')
     .option('--check', 'Hash the files in the folder again, and replace damaged ones')
     .option('--whole-manifest', 'Check the whole signed manifest, not only the entries of the range')
+    .option(
+      '--follow',
+      'Go on with new blocks until it is stopped, and undo what is reorganised; in parquet and duckdb final blocks only',
+    )
     .option('--dry-run', 'Estimate requests and bytes, and download nothing')
     .option('--json', 'Print one JSON object per file, and a summary')
     .action(async (url: string, options: PullOptions) => {
       const all = readOptions(url, options);
+      if (options.follow === true) {
+        checkFollow(
+          { ...options },
+          all.map(({ target }) => target),
+        );
+      }
       const filters: RowFilter[] = [];
       for (const { kind, peer } of all) filters.push(await readFilter(io, { kind, peer }, options));
       const apiKey = await readApiKey(io, options.apiKeyFile);
+      if (options.follow === true) {
+        const kinds = all.map(({ kind, target }, at) => ({ ...(filters[at] as RowFilter), kind, target }));
+        const from = all[0]?.from;
+        await followToTarget(io, { url, apiKey, network: networkOf(url), from, kinds, options });
+        return;
+      }
       const address = gatewayAddress(url, apiKey);
       const waits: PullRequest['waits'] = {};
       const http = createHttp({
@@ -148,8 +166,12 @@ type Pull = Asked & Gateway;
 
 function readOptions(url: string, options: PullOptions): Asked[] {
   const kinds = parseKinds(options.kind);
-  const network = /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
+  const network = networkOf(url);
   return kinds.map((kind) => readKind({ kind, network, isOne: kinds.length === 1 }, options));
+}
+
+function networkOf(url: string): string {
+  return /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
 }
 
 function readKind(
