@@ -21,7 +21,7 @@ import { contradiction, toRange } from './links.js';
 type FileStep = BundleStep | RepairedStep;
 
 /** A bundle of a step, with its signed entry. */
-export interface ReadBundle {
+interface ReadBundle {
   entry: SealedEntry;
   table: FollowedTable;
 }

@@ -13,7 +13,7 @@ export interface LinkState {
 }
 
 /** Blocks of a step. */
-export interface LinkedBlocks {
+interface LinkedBlocks {
   kinds: readonly Kind[];
   from: number;
   to: number;

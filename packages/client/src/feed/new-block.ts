@@ -2,7 +2,7 @@ import { readBundle } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { NewStep } from '@packhouse/manifest';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { askForLink, checkLink } from '../file-link.js';
+import { askForLink, checkLink } from '../download-file.js';
 import type { Answer } from '../http.js';
 import type { CodedBatch } from '../rows/coded-column.js';
 import type { JsonRecord } from '../rows/read-columns.js';
@@ -14,7 +14,7 @@ import { type FollowedTable, type FollowOptions, matchOf } from './follow-option
 const MAX_BYTES = 268_435_456;
 
 /** What reading a new block needs. */
-export interface NewBlockParts extends Pick<FollowOptions, 'address' | 'http' | 'match'> {
+interface NewBlockParts extends Pick<FollowOptions, 'address' | 'http' | 'match'> {
   chainId: number;
   signal: AbortSignal;
 }

@@ -41,7 +41,7 @@ export const CSV: TextFormat = {
 };
 
 /** The text of a value. */
-export type Text = (value: NonNullable<Column[number]>) => string;
+type Text = (value: NonNullable<Column[number]>) => string;
 
 /** How rows are written as lines. */
 interface LineForm {
@@ -54,7 +54,7 @@ interface LineForm {
 }
 
 /** Writes rows as lines. */
-export function toLines(schema: Schema, { rows, columns }: RowBatch, form: LineForm): string {
+function toLines(schema: Schema, { rows, columns }: RowBatch, form: LineForm): string {
   const parts = schema.columns.map(({ name, type }, at) => ({
     before: form.before(name, at),
     column: columns[name] as Column,
@@ -110,6 +110,6 @@ const CSV_TEXT: Readonly<Record<ColumnType, Text>> = {
 };
 
 /** A time in UTC, without its zone. */
-export function isoTime(seconds: number): string {
+function isoTime(seconds: number): string {
   return new Date(seconds * 1_000).toISOString().slice(0, 19);
 }

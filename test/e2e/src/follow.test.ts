@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { type FreshDatabase, freshDatabase, type Program, seededRandom } from '@packhouse/local';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { startCli } from './cli-process.js';
+import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { sql } from './open-database.js';
+import { root } from './pasted.js';
+import { end, makeWorkspace, type Workspace } from './workspace.js';
+
+// A demo chain that reorganises while others follow it. Run in order.
+const KILLS = process.env.TESTS === 'all' ? 20 : 4;
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+let workspace: Workspace;
+let user: FreshDatabase;
+let cli: Program | undefined;
+let gateway: GatewayReader;
+const running = new Set<ChildProcess>();
+beforeAll(async () => {
+  workspace = await makeWorkspace(inject('postgresUrl'));
+  user = await freshDatabase(inject('postgresUrl'), { migrated: false });
+  cli = startCli(
+    ['local', '--json', '--data-dir', workspace.directory, '--port', '0', '--reorg-every', '5'],
+    {
+      env: workspace.env,
+    },
+  );
+  gateway = await gatewayReader(cli);
+});
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await end(cli);
+  await user?.drop();
+  await workspace?.remove();
+});
+
+interface LineProgram {
+  child: ChildProcess;
+  lines: AsyncIterable<string>;
+}
+
+/** Starts Node in the folder of the project. */
+function startNode(args: readonly string[], env: Record<string, string>): LineProgram {
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, PACKHOUSE_API_KEY: gateway.apiKey, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  return { child, lines: createInterface({ input: child.stdout }) };
+}
+
+/** The indexer of docs/indexing.md, in a process of its own. */
+async function startIndexer(): Promise<LineProgram> {
+  const page = await readFile(path.join(root, 'docs/indexing.md'), 'utf8');
+  const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+  expect(code.trim().split('\n')).toHaveLength(8);
+  const own = code.replace('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin);
+  return startNode(['--input-type=module', '-e', own], { DATABASE_URL: user.url });
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const closed = once(child, 'close');
+  child.kill('SIGKILL');
+  await closed;
+  running.delete(child);
+}
+
+/** Logs of the chain up to a block, as `block:hash:index`. */
+async function chainLogs(to: number, topics: readonly string[]): Promise<string[]> {
+  const params = [{ fromBlock: '0x0', toBlock: `0x${to.toString(16)}`, topics }];
+  const response = await fetch(`${gateway.baseUrl}${gateway.apiKey}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params }),
+  });
+  const { result } = (await response.json()) as {
+    result: { blockNumber: string; blockHash: string; logIndex: string }[];
+  };
+  return result.map((log) => `${Number(log.blockNumber)}:${log.blockHash}:${Number(log.logIndex)}`);
+}
+
+async function tableLogs(table: string, to: number): Promise<string[]> {
+  const rows = await sql<{ at: string }>(
+    user.url,
+    `SELECT block_number || ':' || block_hash || ':' || log_index AS at FROM ${table}
+     WHERE block_number <= $1 ORDER BY block_number, log_index`,
+    [to],
+  );
+  return rows.map(({ at }) => at);
+}
+
+test('the eight lines of docs/indexing.md fill a Postgres, and survive a reorganisation and a kill', async () => {
+  let final = 0;
+  let undone = 0;
+  for (const isLast of [() => undone > 0, () => undone > 1 && final > 0]) {
+    const { child, lines } = await startIndexer();
+    for await (const line of lines) {
+      const [step, block] = line.split(' ');
+      if (step === 'undo') undone += 1;
+      if (step === 'final') final = Number(block);
+      if (isLast() && step === 'blocks') break;
+    }
+    await kill(child);
+  }
+  const rows = await tableLogs('transfers', final);
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows).toEqual(await chainLogs(final, [TRANSFER]));
+  const [row] = await sql(
+    user.url,
+    'SELECT event, arg_value FROM transfers WHERE arg_value IS NOT NULL LIMIT 1',
+  );
+  expect(row).toMatchObject({ event: 'Transfer' });
+});
+
+test('pull --follow is exactly once, whenever it is killed and whenever Postgres drops it', async () => {
+  const random = seededRandom(7);
+  const format = user.url.replace('?', '&').replace(/$/, '?table=logs');
+  const args = [
+    'pull',
+    gateway.baseUrl,
+    '--kind',
+    'logs',
+    '--from',
+    '0',
+    '--follow',
+    '--json',
+    '--format',
+    format,
+  ];
+  let final = 0;
+  for (let n = 0; n <= KILLS; n += 1) {
+    const pull = startCli(args, { env: { PACKHOUSE_API_KEY: gateway.apiKey }, cwd: workspace.directory });
+    running.add(pull.child);
+    let left = random.between(1, 12);
+    await pull.event('blocks', () => {
+      left -= 1;
+      return left <= 0;
+    });
+    if (n === 0) {
+      await sql(
+        user.url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'packhouse follow'",
+      );
+      await pull.event('away');
+      await pull.event('blocks', ({ from }) => from !== undefined);
+    }
+    if (n === KILLS) {
+      await pull.event('undo');
+      final = (await pull.event('final')).block as number;
+      pull.child.kill('SIGTERM');
+      expect(await pull.exit).toBe(143);
+    } else {
+      pull.child.kill('SIGKILL');
+      await pull.exit;
+    }
+    running.delete(pull.child);
+  }
+  expect(await tableLogs('logs', final)).toEqual(await chainLogs(final, []));
+  expect(
+    await sql(user.url, "SELECT 1 FROM pg_constraint WHERE conrelid = 'logs'::regclass AND contype = 'p'"),
+  ).toHaveLength(1);
+});
+
+test('packhouse feed prints the steps, and continues behind a cursor', async () => {
+  const read = async (args: string[], isLast: (step: Record<string, unknown>) => boolean) => {
+    const feed = ['apps/cli/dist/main.js', 'feed', gateway.baseUrl, '--kind', 'logs,blocks', ...args];
+    const { child, lines } = startNode(feed, {});
+    const steps: Record<string, unknown>[] = [];
+    for await (const line of lines) {
+      const step = JSON.parse(line) as Record<string, unknown>;
+      steps.push(step);
+      if (isLast(step)) break;
+    }
+    await kill(child);
+    return steps;
+  };
+  const first = await read(['--from', '0'], ({ step }) => step === 'new');
+  expect(first[0]).toMatchObject({ step: 'bundle', range: expect.stringMatching(/^0-/) });
+  const [next] = await read(['--cursor', String(first[0]?.cursor)], () => true);
+  expect(next).toEqual(first[1]);
+});
