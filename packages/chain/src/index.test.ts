@@ -19,6 +19,7 @@ it('the door has these names and no others', () => {
     'createSenderThreads',
     'firstEndingAt',
     'hasNativeRecovery',
+    'hasRules',
     'intersectRanges',
     'isBuiltIn',
     'isKind',

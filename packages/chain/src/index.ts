@@ -31,6 +31,6 @@ export {
 export { toQuantity } from './record/hex.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';
 export { isBuiltIn, normalizeTraceError } from './record/trace-errors.js';
-export { createReceiptRule, RULE_NAMES } from './rules/find-rules.js';
+export { createReceiptRule, hasRules, RULE_NAMES } from './rules/find-rules.js';
 export { createSenderThreads, type SenderThreads } from './senders/sender-threads.js';
 export { checkTotalDifficulty } from './total-difficulty.js';

@@ -8,6 +8,7 @@ import { benchDeflate } from './deflate.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
 import { benchFilters } from './filters.js';
+import { benchFollow } from './follow.js';
 import { benchForwarding } from './forwarding.js';
 import { benchGiantTraces } from './giant-traces.js';
 import { benchIdle } from './idle.js';
@@ -30,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   quote: benchQuote,
   downloads: benchDownloads,
   pull: benchPull,
+  follow: benchFollow,
   forwarding: benchForwarding,
   compression: benchCompression,
   deflate: benchDeflate,

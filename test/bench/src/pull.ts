@@ -2,20 +2,15 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CheckTask, checkFiles, compileAbi, createClient } from '@packhouse/client';
 import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
-import { createDiskStore } from '@packhouse/object-store';
-import { pack, publish } from '@packhouse/pipeline';
 import { getOrAdd } from '@packhouse/runtime';
 import { getOutput, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
-import { type GatewayProcess, startGateway } from './gateway-process.js';
 import { median } from './median.js';
 import type { BenchOptions } from './options.js';
-import { oneNetwork, openPlace } from './place.js';
 import { processTree } from './process-tree.js';
-import { startReplay } from './replay.js';
+import { type Published, startPublished } from './published.js';
 import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
-import { stageChain } from './stage-chain.js';
 
 const KIND = 'traces';
 const ROUNDS = 3;
@@ -26,11 +21,6 @@ const DECODE_ROUNDS = 20;
 const SAMPLE_MS = 50;
 const ABSENT = '0x00000000000000000000000000000000c0ffee00';
 
-interface Published extends GatewayProcess {
-  directory: string;
-  links: string[];
-}
-
 /**
  * What a user pulls: a mirror against curl, wget and a loop of the same files from the same gateway, the check of the
  * files in one thread, logs as Parquet, and their decoding.
@@ -39,7 +29,7 @@ export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOut
   const sample = (await samples()).at(-1) as Sample;
   const scope = createScope();
   try {
-    const gateway = await published(scope, sample, blocks);
+    const gateway = await startPublished(scope, sample, blocks, [KIND, 'logs']);
     say(`  ${sample.name}: ${gateway.links.length} files of ${KIND} published`);
     const outcomes = [
       ...(await mirrors(scope, gateway, sample)),
@@ -51,23 +41,6 @@ export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOut
   } finally {
     await scope.close();
   }
-}
-
-async function published(scope: Scope, sample: Sample, blocks: number): Promise<Published> {
-  const place = await openPlace(scope);
-  const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(blocks)]);
-  const { network, file: networksFile } = oneNetwork(node.url);
-  await stageChain(place, network, { from: node.first, to: node.last });
-  const objects = path.join(place.directory, 'objects');
-  const parts = { ...place, network, objectStore: await createDiskStore({ directory: objects }) };
-  for (const kind of [KIND, 'logs'] as const) {
-    await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, kind, place.context.signal);
-  }
-  const gateway = await startGateway(scope, place, { networksFile, objects });
-  const list = `${gateway.url}/ethereum/v1/${gateway.apiKey}/bundle-api/files?kind=${KIND}&limit=10000`;
-  const { files } = (await (await fetch(list)).json()) as { files: { link: string }[] };
-  const links = files.map(({ link }) => gateway.url + new URL(link).pathname);
-  return { ...gateway, directory: place.directory, links };
 }
 
 /** A way to get all files into a folder; its time includes the start of its program. */

@@ -22,6 +22,11 @@ export function findRules(chainId: number | undefined, name: string | undefined)
   });
 }
 
+/** Whether a table names this chain: the rules of others are a guess. */
+export function hasRules(chainId: number): boolean {
+  return RULE_SETS.some(({ chains }) => chains.includes(chainId));
+}
+
 /** The rules that hold for this block, which is not checked yet. */
 export function rulesAt(set: RuleSet, answer: unknown): Rules {
   if (set.eras.length === 0 || typeof answer !== 'object' || answer === null) return set;

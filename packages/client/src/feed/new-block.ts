@@ -8,6 +8,7 @@ import type { CodedBatch } from '../rows/coded-column.js';
 import type { JsonRecord } from '../rows/read-columns.js';
 import { type RowSource, readRows } from '../rows/read-rows.js';
 import type { Column } from '../rows/schema.js';
+import { checkHeader } from './check-header.js';
 import { type FollowedTable, type FollowOptions, matchOf } from './follow-options.js';
 
 /** Bytes of the file of one block; the largest of mainnet, of traces, have some ten megabytes. */
@@ -52,6 +53,10 @@ export async function readNewBlock(parts: NewBlockParts, step: NewStep): Promise
   };
   const tables: FollowedTable[] = [];
   try {
+    if (step.files.blocks !== undefined) {
+      const [block] = (await beside('blocks')) as [JsonRecord];
+      await checkHeader(block, chainId);
+    }
     for (const kind of Object.keys(step.files) as Kind[]) {
       const bytes = await (files.get(kind) as Promise<Buffer>);
       const source = { bytes, kind, chainId, fileFrom: step.block, times };

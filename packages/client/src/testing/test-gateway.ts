@@ -21,6 +21,7 @@ export interface TestGateway {
   url: string;
   apiKey: string;
   kind: Kind;
+  chainId: number;
   /** Gateways of other kinds, for which this one answers too. */
   others: TestGateway[];
   entries: SealedEntry[];
@@ -71,6 +72,7 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
     url: `${origin}/ethereum`,
     apiKey,
     kind,
+    chainId: 1,
     others: [],
     entries: [],
     files: new Map(),
@@ -86,7 +88,7 @@ export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway
       const last = gateway.entries.at(-1);
       const entry = signer.seal({
         network: 'ethereum',
-        chainId: 1,
+        chainId: gateway.chainId,
         kind,
         sequence: gateway.entries.length,
         from: start,
@@ -171,7 +173,7 @@ function answer(
     sendManifest(gateway, searchParams, response);
   } else if (at === 'v1/bundle-api/files') sendList(gateway, searchParams, response);
   else if (at === 'v1/bundle-api/coverage') sendCoverage(gateway, searchParams, response);
-  else if (at === 'v1') sendHeader(request, response);
+  else if (at === 'v1') sendHeader(gateway, request, response);
   else if (at.startsWith('v1/bundle-api/')) sendPointer(gateway, Number(at.split('/').at(-1)), response);
   else {
     const file = gateway.files.get(at.split('/').at(-1)?.replace('.json.gz', '') ?? '');
@@ -276,7 +278,7 @@ function sendPointer({ url, kind, entries }: TestGateway, block: number, respons
   response.end(JSON.stringify({ type: kind, range, download_link: `${url}/files/${kind}/${range}.json.gz` }));
 }
 
-function sendHeader(request: IncomingMessage, response: ServerResponse): void {
+function sendHeader({ chainId }: TestGateway, request: IncomingMessage, response: ServerResponse): void {
   let text = '';
   request.on('data', (chunk: Buffer) => {
     text += chunk.toString();
@@ -284,7 +286,7 @@ function sendHeader(request: IncomingMessage, response: ServerResponse): void {
   request.on('end', () => {
     const { method, params } = JSON.parse(text) as { method: string; params: [string] };
     if (method === 'eth_chainId') {
-      response.end(JSON.stringify({ result: '0x1' }));
+      response.end(JSON.stringify({ result: toQuantity(chainId) }));
       return;
     }
     const [tag] = params;
