@@ -53,7 +53,7 @@ export class PlainConnection {
     this.#limits = limits;
     socket.setTimeout(server.timeout);
     socket.on('data', this.#onData).on('end', this.#onEnd).on('timeout', this.#onTimeout);
-    socket.on('error', ignore).on('close', this.#onClose);
+    socket.on('drain', this.#onDrain).on('error', ignore).on('close', this.#onClose);
   }
 
   /** No request is under way. */
@@ -161,7 +161,7 @@ export class PlainConnection {
     const socket = this.#socket;
     this.#waiting = undefined;
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
-    socket.off('error', ignore).off('close', this.#onClose);
+    socket.off('drain', this.#onDrain).off('error', ignore).off('close', this.#onClose);
     socket.setTimeout(0);
     socket.pause();
     socket.unshift(bytes);
@@ -172,6 +172,8 @@ export class PlainConnection {
 
   /** As node:http does: who ends its side has no use for an answer. */
   readonly #onEnd = (): void => void this.#socket.end();
+
+  readonly #onDrain = (): void => void this.#response?.emit('drain');
 
   readonly #onTimeout = (): void => void this.#socket.destroy();
 
