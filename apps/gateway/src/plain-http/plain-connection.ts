@@ -118,7 +118,8 @@ export class PlainConnection {
 
   #emit(head: PlainHead, body: Buffer): void {
     const request = new PlainRequest(head, this.#socket);
-    const response = new PlainResponse(this.#socket, this.#limits.keepAlive, this.#onFinished);
+    const { keepAlive } = this.#limits;
+    const response = new PlainResponse(this.#socket, head.isLast, keepAlive, this.#onFinished);
     this.#request = request;
     this.#response = response;
     this.#bodyLeft = head.bodyLength;

@@ -73,6 +73,17 @@ it('answers with the lines that node:http writes', async () => {
   expect(here.text()).toMatch(/^HTTP\/1.1 200 OK\r\n.*Date: \w{3}, [^\r]* GMT\r\n.*\r\n\r\n\/a 1;$/s);
 });
 
+it('closes the connection behind the answer to a client that asks for it, as node:http does', async () => {
+  await serve(echo);
+  const [here, there] = [open(), open()];
+  here.socket.write(post('1', 'Connection: close\r\n') + post('2'));
+  there.socket.write(post('1', 'Connection: close\r\nx-other:\t1\r\n'));
+  await Promise.all([here.closed, there.closed]);
+  expect(plain.sort()).toEqual([false, true]);
+  expect(here.text().replace(/Date: .*/, '')).toBe(there.text().replace(/Date: .*/, ''));
+  expect(here.text()).toContain('Connection: close\r\n');
+});
+
 it('reads requests however they are cut, one behind the other, each with its own body', async () => {
   await serve(echo);
   const { socket, text } = open();

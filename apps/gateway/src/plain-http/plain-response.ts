@@ -15,7 +15,7 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
   closed = false;
   writableFinished = false;
   /** The connection ends after it. */
-  isLast = false;
+  isLast: boolean;
   /** All of it was written. */
   ended = false;
   readonly #socket: Socket;
@@ -26,8 +26,9 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
   #head = '';
   #chunked = false;
 
-  constructor(socket: Socket, keepAlive: string, finished: () => void) {
+  constructor(socket: Socket, isLast: boolean, keepAlive: string, finished: () => void) {
     super();
+    this.isLast = isLast;
     this.#socket = socket;
     this.#keepAlive = keepAlive;
     this.#finished = finished;
@@ -36,20 +37,24 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
   /** Throws an Error if a value could end its line. */
   writeHead(status: number, headers: readonly string[]): this {
     let length = false;
+    let connection = this.isLast ? 'Connection: close\r\n' : this.#keepAlive;
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at] as string;
       const value = headers[at + 1] as string;
       if (INVALID_VALUE.test(value)) throw new Error(`The header ${name} has an invalid character.`);
       if (name === 'content-length') length = true;
-      else if (name === 'connection') this.isLast ||= value.split(', ').includes('close');
+      else if (name === 'connection') {
+        connection = '';
+        this.isLast ||= value.split(', ').includes('close');
+      }
       head += `${name}: ${value}\r\n`;
     }
     this.statusCode = status;
     this.headersSent = true;
     this.#chunked = !length && status !== 204 && status !== 304;
     if (this.#chunked) head += 'transfer-encoding: chunked\r\n';
-    this.#head = `${head}${this.isLast ? getDateLine() : `${getDateLine()}${this.#keepAlive}`}\r\n`;
+    this.#head = `${head}${getDateLine()}${connection}\r\n`;
     return this;
   }
 

@@ -42,10 +42,11 @@ function readPlain(bytes: Buffer): Read[] {
   for (let at = 0; at < bytes.length; ) {
     const head = readHead(bytes.subarray(at));
     if (head === null) break;
-    const { method, url, headers, bodyLength, byteLength } = head;
+    const { method, url, headers, bodyLength, byteLength, isLast } = head;
     const body = at + byteLength;
     at = body + bodyLength;
     read.push({ method, url, headers: { ...headers }, body: bytes.toString('latin1', body, at) });
+    if (isLast) break;
   }
   return read;
 }

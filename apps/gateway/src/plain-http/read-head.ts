@@ -8,6 +8,8 @@ export interface PlainHead {
   readonly headers: IncomingHttpHeaders;
   /** Bytes of the body. */
   readonly bodyLength: number;
+  /** The client will send no other request on the connection. */
+  readonly isLast: boolean;
   /** Bytes of the head, the empty line included. */
   readonly byteLength: number;
 }
@@ -35,7 +37,7 @@ const MAX_NAMES = 1_000;
  */
 export function createHeadReader(): (bytes: Buffer) => PlainHead | null {
   let lastText = '';
-  let last: { headers: IncomingHttpHeaders; bodyLength: number } | null = null;
+  let last: Fields | null = null;
   return (bytes) => {
     const text = bytes.toString('latin1', 0, MAX_HEAD);
     const end = text.indexOf('\r\n\r\n');
@@ -48,13 +50,15 @@ export function createHeadReader(): (bytes: Buffer) => PlainHead | null {
       if (last === null) return null;
       lastText = fields;
     }
-    const { headers, bodyLength } = last;
+    const { headers, bodyLength, isLast } = last;
     const [, method, url] = line as unknown as [string, 'GET' | 'POST', string];
-    return { method, url, headers, bodyLength, byteLength: end + 4 };
+    return { method, url, headers, bodyLength, isLast, byteLength: end + 4 };
   };
 }
 
-function readFields(text: string): { headers: IncomingHttpHeaders; bodyLength: number } | null {
+type Fields = Pick<PlainHead, 'headers' | 'bodyLength' | 'isLast'>;
+
+function readFields(text: string): Fields | null {
   if (!FIELD_LINES.test(text)) return null;
   const headers: Record<string, string> = {};
   for (let at = 0; at < text.length; ) {
@@ -68,9 +72,11 @@ function readFields(text: string): { headers: IncomingHttpHeaders; bodyLength: n
   }
   const { host, connection, 'content-length': length } = headers;
   if (host === undefined) return null;
-  if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return null;
-  if (length === undefined) return { headers, bodyLength: 0 };
-  return LENGTH.test(length) ? { headers, bodyLength: Number(length) } : null;
+  const option = (connection ?? 'keep-alive').toLowerCase();
+  if (option !== 'keep-alive' && option !== 'close') return null;
+  const isLast = option === 'close';
+  if (length === undefined) return { headers, bodyLength: 0, isLast };
+  return LENGTH.test(length) ? { headers, bodyLength: Number(length), isLast } : null;
 }
 
 const names = new Map<string, string>();
