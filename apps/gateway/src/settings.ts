@@ -5,6 +5,7 @@ import {
   networksFileSetting,
   objectStoreSetting,
   processSettings,
+  redisUrlSetting,
   s3ChecksumsSetting,
   s3EndpointSetting,
   trustProxySetting,
@@ -14,13 +15,9 @@ import { LOGGED_REQUESTS } from './http/request-log.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = processSettings.extend({
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//)
-    .optional()
-    .describe(
-      'Redis address for counting requests, filters, the newest block and cached answers, e.g. redis://host:6379; without it each gateway counts and caches for itself, and filters and the newest block are in Postgres',
-    ),
+  REDIS_URL: redisUrlSetting(
+    'for counting requests, filters, the newest block and cached answers; without it each gateway counts and caches for itself, and filters and the newest block are in Postgres',
+  ),
   NETWORKS_FILE: networksFileSetting(),
   OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),

@@ -12,6 +12,7 @@ export { plainEnvironment } from './process/plain-environment.js';
 export { closeOpenScopes, createScope, type Scope } from './process/scope.js';
 export { type Program, type ProgramEvent, startProgram } from './process/start-program.js';
 export { type LocalRedis, redisInstalled, startRedis } from './redis.js';
+export { type LocalSentinel, startSentinel } from './redis-sentinel.js';
 export { makeBucket } from './s3-buckets.js';
 export { type LocalS3, S3_SERVERS, type S3Server, s3ServerInstalled, startS3Server } from './s3-servers.js';
 export { silentContext } from './silent-context.js';

@@ -29,11 +29,16 @@ export function redisInstalled(): boolean {
   }
 }
 
-/** Starts the redis-server on PATH on a free port (`bind`: of these addresses, default 127.0.0.1); resolves when it answers. */
-export async function startRedis(options: { password?: string; bind?: string } = {}): Promise<LocalRedis> {
-  const { password, bind = '127.0.0.1' } = options;
+/**
+ * Starts the redis-server on PATH on a free port (`bind`: of these addresses, default 127.0.0.1; `more`: before its other options);
+ * resolves when it answers.
+ */
+export async function startRedis(
+  options: { password?: string; bind?: string; more?: readonly string[] } = {},
+): Promise<LocalRedis> {
+  const { password, bind = '127.0.0.1', more = [] } = options;
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', bind, '--save', '', '--appendonly', 'no'];
+  const args = [...more, '--port', String(port), '--bind', bind, '--save', '', '--appendonly', 'no'];
   if (password !== undefined) args.push('--requirepass', password);
   const command = (text: string): Promise<string> => ask(port, password, text);
   const start = async (): Promise<ChildProcess> => {
@@ -70,16 +75,21 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
 
 /** The answer to AUTH and to QUIT. */
 const OK = '+OK\r\n';
+/** The answer of Sentinel, which does not know QUIT and goes on listening. */
+const NO_QUIT = "-ERR unknown command 'QUIT'";
 
 async function ask(port: number, password: string | undefined, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');
     socket.write(`${password === undefined ? '' : `AUTH ${password}\r\n`}${text}\r\nQUIT\r\n`);
-    const pieces: Buffer[] = [];
-    for await (const piece of socket) pieces.push(piece as Buffer);
-    const answers = Buffer.concat(pieces).toString();
-    return answers.slice(password === undefined ? 0 : OK.length, -OK.length);
+    let answers = '';
+    for await (const piece of socket.setEncoding('utf8')) {
+      answers += piece;
+      if (answers.includes(NO_QUIT)) break;
+    }
+    const end = answers.includes(NO_QUIT) ? answers.indexOf(NO_QUIT) : answers.length - OK.length;
+    return answers.slice(password === undefined ? 0 : OK.length, end);
   } finally {
     socket.destroy();
   }

@@ -77,12 +77,8 @@ export interface Backend {
 
 /** The host, port and database of a connection string: no user, no password, no query. */
 export function toAddress(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname}`;
-  } catch {
-    return 'an address that is no URL';
-  }
+  const [, scheme, hosts, path] = /^([a-z+]+:\/\/)(?:[^@/?#]*@)?([^@/?#]*)([^?#]*)/.exec(url) ?? [];
+  return scheme === undefined ? 'an address that is no URL' : `${scheme}${hosts}${path}`;
 }
 
 /** The error for a server that does not answer. */

@@ -114,6 +114,7 @@ export const ERROR_CATALOGUE = {
   SIGNING_KEY_CHANGED: final(78, "The signing key is not the manifest's."),
   // the queue
   QUEUE_UNAVAILABLE: retryable(69, 'The queue (Redis or Postgres) cannot be reached.'),
+  QUEUE_UNSUPPORTED: final(78, 'The Redis of the queue is too old, evicts keys, or is a node of a cluster.'),
   QUEUE_PAYLOAD_INVALID: final(70, 'The payload of a job is malformed.'),
   REORG_BELOW_FINALITY: retryable(75, 'The chain has another block in place of a final or published one.'),
   WORKER_UNKNOWN: final(64, 'There is no such running worker.'),

@@ -20,6 +20,8 @@ export type { TallyCount, TallyTimes } from './observe/tallies.js';
 export { openTracing, type Span } from './observe/tracing.js';
 export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './postgres-sessions.js';
 export { isAlive, processStart } from './process-start.js';
+export { parseRedisAddress, type RedisTarget } from './redis-address.js';
+export { findRedisFault, isRedisReplica } from './redis-server.js';
 export { repeat } from './repeat.js';
 export { type ProcessMessage, runProcess } from './run-process.js';
 export {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isRedisAddress } from './redis-address.js';
 import { integerSetting, logLevelSetting } from './settings.js';
 
 /** DATABASE_URL; `or` continues the description. */
@@ -13,9 +14,11 @@ export const databaseUrlSetting = (or = ''): z.ZodString =>
 export const redisUrlSetting = (use: string): z.ZodOptional<z.ZodString> =>
   z
     .string()
-    .regex(/^rediss?:\/\//)
+    .refine(isRedisAddress)
     .optional()
-    .describe(`a Redis address, e.g. redis://host:6379, ${use}`);
+    .describe(
+      `a Redis address, e.g. redis://host:6379 or redis+sentinel://host:26379,host:26379/master, ${use}`,
+    );
 
 /** NETWORKS_FILE. */
 export const networksFileSetting = (): z.ZodString =>

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@packhouse/runtime';
+import { DAY_MS, parseRedisAddress } from '@packhouse/runtime';
 import { Redis } from 'ioredis';
 
 /** Where the processes of an installation share what was taken of their budgets. */
@@ -29,7 +29,8 @@ return 1`;
 
 /** Shares budgets in Redis. Commands fail within two seconds while it is away; it is connected again by itself. */
 export function createRedisLeases(url: string): LeaseStore & { close(): void } {
-  const redis = new Redis(url, {
+  const redis = new Redis({
+    ...parseRedisAddress(url),
     maxRetriesPerRequest: 1,
     commandTimeout: COMMAND_MS,
     socketTimeout: ANSWER_MS,
