@@ -1,6 +1,13 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { guardConnections, isPackhouseError, PackhouseError, redact, systemClock } from '@packhouse/runtime';
+import {
+  getCertificateHint,
+  guardConnections,
+  isPackhouseError,
+  PackhouseError,
+  redact,
+  systemClock,
+} from '@packhouse/runtime';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { GatewayAddress } from './gateway-address.js';
 
@@ -327,7 +334,9 @@ function broken(url: string, cause: unknown): PackhouseError {
   return new PackhouseError({
     code: 'DOWNLOAD_FAILED',
     message: `${shownUrl(url)} could not be downloaded: ${redact(message || String(code)).replace(/\.$/, '')}.`,
-    hint: 'Check the network and the address, then run it again: it continues where it ended.',
+    hint:
+      getCertificateHint(cause) ??
+      'Check the network and the address, then run it again: it continues where it ended.',
     cause,
   });
 }

@@ -1,4 +1,4 @@
-import { PackhouseError, redact } from '@packhouse/runtime';
+import { getCertificateHint, PackhouseError, redact } from '@packhouse/runtime';
 import { objectMissing } from './checks.js';
 
 /** The words for an operation on an object, or on the store itself, in messages. */
@@ -112,6 +112,8 @@ export function s3Error(error: unknown, key: string, deed: S3Deed, where: string
   ) {
     return said('OBJECT_STORE_INVALID', 'Check OBJECT_STORE, S3_ENDPOINT and the credentials.');
   }
+  const hint = getCertificateHint(error);
+  if (hint !== undefined) return said('OBJECT_STORE_INVALID', hint);
   return said(
     'OBJECT_STORE_UNAVAILABLE',
     'Check that the store can be reached from here; the work is tried again.',

@@ -1,6 +1,7 @@
 export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
 export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
+export { getCertificateHint } from './certificates.js';
 export type { Context } from './context.js';
 export {
   describeError,

@@ -1,4 +1,4 @@
-import { type ErrorCode, PackhouseError } from '@packhouse/runtime';
+import { type ErrorCode, getCertificateHint, PackhouseError } from '@packhouse/runtime';
 import type { HttpAnswer } from './http.js';
 import type { NodeLabel } from './label.js';
 import type { Meaning, Verdict } from './meanings.js';
@@ -180,5 +180,5 @@ export function toTransportFault(cause: unknown, asked: Asked, calls: number): F
   const text = cause instanceof Error ? cause.message : String(cause);
   const happened = words ?? `could not be reached ("${asked.label.quote(text)}")`;
   const [code, hint] = SOCKET_FAULTS[verdict.meaning] as readonly [ErrorCode, string];
-  return toFault(verdict, asked, code, happened, calls, { cause, hint });
+  return toFault(verdict, asked, code, happened, calls, { cause, hint: getCertificateHint(cause) ?? hint });
 }

@@ -292,6 +292,7 @@ describe('an error of the connection', () => {
     ['UND_ERR_HEADERS_TIMEOUT', 'timed-out', false],
     ['ECONNRESET', 'unreachable', false],
     ['CERT_HAS_EXPIRED', 'unreachable', false],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'unreachable', false],
     ['HPE_INVALID_CONSTANT', 'broken', false],
     ['Z_DATA_ERROR', 'broken', false],
     ['EWHATEVER', 'unreachable', false],
