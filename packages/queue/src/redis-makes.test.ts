@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type LocalSentinel, redisInstalled, startRedis, startSentinel } from '@packhouse/local';
 import { describe, expect, it } from 'vitest';
 import { createQueues } from './create-queues.js';
@@ -11,15 +14,16 @@ describe.skipIf(!redisInstalled())('a Redis that cannot hold queues (needs redis
     ['is a node of a cluster', ['--cluster-enabled', 'yes'], 'QUEUE_UNSUPPORTED', /is a node of a cluster/],
     ['is a replica', ['--replicaof', '127.0.0.1 1'], 'QUEUE_UNAVAILABLE', /a replica, which takes no writes/],
   ])('is refused in one sentence: it %s', async (_, more, code, sentence) => {
-    const redis = await startRedis({
-      more: [...more, '--cluster-config-file', `/tmp/nodes-${process.pid}.conf`],
-    });
+    // Where a node of a cluster writes what it knows of the others.
+    const folder = await mkdtemp(path.join(tmpdir(), 'packhouse-redis-'));
+    const redis = await startRedis({ more: [...more, '--dir', folder] });
     try {
       const opening = createQueues({ redisUrl: redis.url, context });
       await expect(opening).rejects.toMatchObject({ code, message: expect.stringMatching(sentence) });
       await expect(opening).rejects.toThrow(`redis://127.0.0.1:${redis.port}`);
     } finally {
       await redis.stop();
+      await rm(folder, { recursive: true, force: true });
     }
   });
 

@@ -1,7 +1,10 @@
 export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
 export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
-export { getCertificateHint } from './certificates.js';
+export { getCertificateHint } from './connections/certificates.js';
+export { guardConnections } from './connections/guard-connections.js';
+export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './connections/postgres-sessions.js';
+export { findRedisFault, isRedisReplica } from './connections/redis-server.js';
 export type { Context } from './context.js';
 export {
   describeError,
@@ -11,7 +14,6 @@ export {
   toFinalError,
 } from './errors.js';
 export { getOrAdd } from './get-or-add.js';
-export { guardConnections } from './guard-connections.js';
 export { getWeight, heavier } from './heavier.js';
 export { startMetrics } from './metrics-server.js';
 export { createLogger, type Logger } from './observe/logger.js';
@@ -19,10 +21,8 @@ export { createMetrics, type Metrics, renderTogether } from './observe/metrics.j
 export { API_KEY, isApiKey, redact } from './observe/redact.js';
 export type { TallyCount, TallyTimes } from './observe/tallies.js';
 export { openTracing, type Span } from './observe/tracing.js';
-export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './postgres-sessions.js';
 export { isAlive, processStart } from './process-start.js';
 export { parseRedisAddress, type RedisTarget } from './redis-address.js';
-export { findRedisFault, isRedisReplica } from './redis-server.js';
 export { repeat } from './repeat.js';
 export { type ProcessMessage, runProcess } from './run-process.js';
 export {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { findRedisFault } from './connections/redis-server.js';
 import { parseRedisAddress } from './redis-address.js';
-import { findRedisFault } from './redis-server.js';
 
 it.each([
   ['redis://host', { host: 'host', port: 6379, db: 0 }],

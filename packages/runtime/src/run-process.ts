@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { z } from 'zod';
 import { captureWarnings } from './capture-warnings.js';
+import { guardConnections } from './connections/guard-connections.js';
 import type { Context } from './context.js';
 import { describeError, toFinalError } from './errors.js';
-import { guardConnections } from './guard-connections.js';
 import { createLogger, type Logger, type LogLevel } from './observe/logger.js';
 import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
 import { redact } from './observe/redact.js';

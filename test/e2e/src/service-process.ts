@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { type Program, startProgram } from '@packhouse/local';
 
 /** A gateway, ingester or packer that runs by itself, as an orchestrator would start it. */
@@ -7,13 +8,17 @@ export interface ServiceProcess extends Program {
   ready: Promise<unknown>;
 }
 
-/** Starts one from the build. It is told nothing by anybody but signals; what it says of itself is heard. */
+/**
+ * Starts one from the build (`root`: from the build in that folder). It is told nothing by anybody but signals; what it
+ * says of itself is heard.
+ */
 export function startService(
   name: 'gateway' | 'ingester' | 'packer',
   env: Record<string, string>,
   within?: readonly string[],
+  root = '',
 ): ServiceProcess {
-  const service = startProgram(`apps/${name}/dist/main.js`, [], {
+  const service = startProgram(path.join(root, `apps/${name}/dist/main.js`), [], {
     messages: true,
     within,
     env: {

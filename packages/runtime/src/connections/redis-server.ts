@@ -2,7 +2,7 @@
 const MIN_VERSION = [6, 2] as const;
 
 /** Why a Redis cannot be used, and what to do. */
-export interface RedisFault {
+interface RedisFault {
   message: string;
   hint: string;
 }
