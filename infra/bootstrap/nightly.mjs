@@ -53,7 +53,9 @@ const SUITES = [
       'test/e2e',
       'test/attack',
       'test/fuzz',
+      'test/browser',
       'test/simulation/src/simulation.test.ts',
+      'packages/pipeline/src/self-healing.test.ts',
     ],
     env: { TESTS: 'all' },
   },
@@ -62,6 +64,14 @@ const SUITES = [
     args: ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/src/partitions'],
     env: { PARTITIONS: 'all' },
     skip: linux && process.getuid() === 0 ? undefined : 'it needs root on Linux, for network namespaces',
+  },
+  {
+    name: 'upgrade and back',
+    args: ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/src/upgrade.test.ts'],
+    skip:
+      process.env.UPGRADE_FROM === undefined
+        ? 'it needs UPGRADE_FROM, the folder of an older checkout that is built'
+        : undefined,
   },
   {
     name: 'image',

@@ -118,7 +118,7 @@ function start(
   args: readonly string[],
   env: Record<string, string> = {},
 ): ChildProcess & { output(): string } {
-  const child = spawn('chroot', [`--userspec=${USER}:${USER}`, mounted, '/usr/local/bin/node', ...args], {
+  const child = spawn('/usr/sbin/chroot', [`--userspec=${USER}:${USER}`, mounted, '/usr/local/bin/node', ...args], {
     env: { NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
