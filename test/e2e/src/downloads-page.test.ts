@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type DuckDb, duckDbModules, hasDuckDb, NEEDS_DUCKDB, openDuckDb, type Row } from './duckdb.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { getBlocks, isOnPath, paste, root } from './pasted.js';
+import { getBlocks, isOnPath, paste, root, shells } from './pasted.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
@@ -58,7 +58,7 @@ async function outputs(page: string, shell: string): Promise<string[]> {
   return (await output).split('next-block\n');
 }
 
-for (const shell of ['bash', 'zsh']) {
+for (const shell of shells) {
   test.skipIf(!isOnPath(shell))(
     `what the pages say about downloads can be pasted into ${shell} (needs ${shell})`,
     async () => {

@@ -25,7 +25,7 @@ const JOB_LOCK_MS = '4000';
 const MAX_BLOCKS = 16;
 
 const FIRST = 1_000;
-const LAST = 1_149;
+const LAST = 1_099;
 const chain = generateChain({
   length: LAST - FIRST + 1,
   txsPerBlock: 4,

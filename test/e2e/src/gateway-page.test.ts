@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startCli } from './cli-process.js';
 import { nightly } from './nightly.js';
 import { openDatabase } from './open-database.js';
-import { getBlocks, isOnPath, paste, pattern, root } from './pasted.js';
+import { getBlocks, isOnPath, paste, pattern, root, shells } from './pasted.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
@@ -79,7 +79,7 @@ test('the gateway page calls every method, and its blocks are to be pasted', asy
   for (const { text } of blocks) expect(text).not.toMatch(/^\s*[#$%>]|^node\(|!/m);
 });
 
-for (const name of ['bash', 'zsh']) {
+for (const name of shells) {
   test.skipIf(!isOnPath(name))(
     `every line of the gateway page, pasted into ${name}, gives the answer that stands below it (needs ${name})`,
     async () => {

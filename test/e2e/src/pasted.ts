@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
+/** The shells that pages are pasted into: zsh, the one of macOS, at night only. */
+export const shells: readonly string[] = process.env.TESTS === 'all' ? ['bash', 'zsh'] : ['bash'];
+
 /** A block of a page that is pasted into a shell, and the answers that stand below it, one a line. */
 interface Block {
   text: string;

@@ -12,7 +12,7 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 // One block a file: many small files to be killed between.
 const FIRST = 1_000;
-const LENGTH = 300;
+const LENGTH = 150;
 /** PULL_KILLS=50 for a long run. */
 const KILLS = Number(process.env.PULL_KILLS ?? (process.env.TESTS === 'all' ? 12 : 3));
 let workspace: Workspace;
@@ -86,16 +86,16 @@ test('a dry run says what it would take, and leaves no folder', async () => {
     expect.objectContaining({ event: 'quote', from: 1_010, to: 1_029, files: 20, whole: true, missing: [] }),
   ]);
   expect(await readdir(workspace.directory)).not.toContain('nothing');
-  const more = pull('nothing', '--dry-run', '--from', '1290', '--to', '1310');
+  const more = pull('nothing', '--dry-run', '--from', '1140', '--to', '1160');
   expect(await more.exit).toBe(2);
-  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ from: 1_300 }] });
+  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ from: 1_150 }] });
 });
 
 test('blocks that are not published are refused, and with --partial the rest is pulled, with exit code 2', async () => {
-  const args = ['--from', '1298', '--to', '1301'];
+  const args = ['--from', '1148', '--to', '1151'];
   const refused = pull('part', ...args);
   expect(await refused.exit).toBe(2);
-  expect(refused.stderr()).toMatch(/Not published of logs are the blocks 1300-1301 \(.*RANGE_INCOMPLETE/);
+  expect(refused.stderr()).toMatch(/Not published of logs are the blocks 1150-1151 \(.*RANGE_INCOMPLETE/);
   const partial = pull('part', ...args, '--partial');
   expect(await partial.exit).toBe(2);
   expect(partial.events.at(-1)).toMatchObject({ event: 'end', ok: false, downloaded: 2, faults: 0 });
