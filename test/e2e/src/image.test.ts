@@ -118,10 +118,14 @@ function start(
   args: readonly string[],
   env: Record<string, string> = {},
 ): ChildProcess & { output(): string } {
-  const child = spawn('/usr/sbin/chroot', [`--userspec=${USER}:${USER}`, mounted, '/usr/local/bin/node', ...args], {
-    env: { NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    '/usr/sbin/chroot',
+    [`--userspec=${USER}:${USER}`, mounted, '/usr/local/bin/node', ...args],
+    {
+      env: { NODE_ENV: 'production', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (more: Buffer) => (output += more.toString()));
