@@ -111,3 +111,27 @@ export const DIGEST_BYTES = 10;
 export const PIECE_BYTES = 65_536;
 /** Deeper than any trace: EVM calls nest 1,024 deep, two brackets each. */
 export const MAX_DEPTH = 10_000;
+
+// The reader of records (kernel/records/records.ts).
+export const MAX_MEMBERS = 64;
+/** A member: start and end of its value in the record before, and the number of that, whether it is required (u32 each). */
+export const MEMBER_LAST_START = 0;
+export const MEMBER_LAST_END = 4;
+export const MEMBER_LAST_NUMBER = 8;
+export const MEMBER_REQUIRED = 12;
+/** Its slots, a mask of offsets in them, and how many values it has (u32 each). */
+export const MEMBER_SLOTS = 16;
+export const MEMBER_MASK = 20;
+export const MEMBER_SIZE = 24;
+export const MEMBER_BYTES = 32;
+/** A step through a record: where the text has what is before the value, once, and the length of that (u32 each). */
+export const MAX_RECORD_STEPS = 64;
+export const RECORD_STEP_LENGTH = 4;
+/** The member, NO_MEMBER, or the first of a list's members in LISTS (u32); then how many there are, or NO_LIST. */
+export const RECORD_STEP_MEMBER = 8;
+export const RECORD_STEP_COUNT = 12;
+export const RECORD_STEP_BYTES = 16;
+export const NO_MEMBER = 0xffff;
+export const NO_LIST = 0xffff;
+/** A value that was not there before: its member, and its start and end in the text (u32 each). */
+export const NEWS_BYTES = 12;

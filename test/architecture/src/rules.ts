@@ -20,7 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chain: ['runtime', 'kernels'],
   bundle: ['runtime', 'json', 'kernels', 'chain'],
   manifest: ['runtime', 'chain', 'bundle'],
-  client: ['runtime', 'json', 'chain', 'bundle', 'manifest'],
+  client: ['runtime', 'json', 'chain', 'bundle', 'manifest', 'kernels'],
   networks: ['runtime', 'chain'],
   'node-rpc': PURE,
   database: ['runtime', 'chain', 'bundle', 'manifest'],
@@ -135,6 +135,7 @@ export const MIN_LINES = 15;
 export const SHORT_FILES: Readonly<Record<string, string>> = {
   'packages/kernels/src/bytes/brackets.ts': 'npm run kernel writes it',
   'packages/kernels/src/bytes/deflate.ts': 'npm run kernel writes it',
+  'packages/kernels/src/bytes/records.ts': 'npm run kernel writes it',
   'packages/kernels/src/bytes/scan.ts': 'npm run kernel writes it',
 };
 
@@ -142,6 +143,21 @@ export const SHORT_FILES: Readonly<Record<string, string>> = {
 export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'packages/kernels/kernel/brackets/brackets.ts': ['STATE', 'STACK', 'PIECE', 'scan'],
   'packages/kernels/kernel/deflate/deflate.ts': ['reserve', 'output', 'deflate', 'items', 'itemsAt'],
+  'packages/kernels/kernel/records/records.ts': [
+    'MEMBERS',
+    'STEPS',
+    'LISTS',
+    'ABSENT',
+    'begin',
+    'learn',
+    'read',
+    'rows',
+    'stopped',
+    'numbersOf',
+    'newsAt',
+    'newsLength',
+    'forgetNews',
+  ],
   'packages/kernels/kernel/scan/scan.ts': [
     'reserve',
     'region',

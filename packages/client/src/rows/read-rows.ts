@@ -75,10 +75,14 @@ export async function* readCodedRows(source: RowSource): AsyncGenerator<CodedBat
   const scanner =
     text === null || matcher !== null ? null : RecordScanner.create(text, schema, source.chainId);
   if (text !== null && scanner !== null) {
-    const left = yield* scanBlocks(text, scanner, { fileFrom, from, to, batchRows, besides });
-    if (left === null) return;
-    block += left.scanned;
-    text = left.text;
+    try {
+      const left = yield* scanBlocks(text, scanner, { fileFrom, from, to, batchRows, besides });
+      if (left === null) return;
+      block += left.scanned;
+      text = left.text;
+    } finally {
+      scanner.close();
+    }
   }
   for await (const blocks of getBlocks(source, text, matcher?.mayHold)) {
     for (const value of blocks) {

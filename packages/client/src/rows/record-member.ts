@@ -1,57 +1,21 @@
-import type { Column } from './schema.js';
-import { SlicePool } from './slice-pool.js';
-import { isSame, viewOf } from './text-words.js';
+import { FORMS, toBigint } from './forms.js';
+import { fieldsOf } from './read-columns.js';
+import type { Column, Schema } from './schema.js';
 
 /** Returns null for what the column cannot hold. */
-export type ReadValue = (raw: string | number | boolean) => Column[number];
+type ReadValue = (raw: string | number | boolean) => Column[number];
 
 /** A member of the records of a text, or an element of such a list, with the columns that have it. */
 export class RecordMember {
-  /** Of each row of the batch; 0: null. */
-  places: Uint32Array;
-  /** For each of the columns; the value at 0 is null. */
+  /** For each of the columns, by the numbers of the values; the value at 0 is null. */
   readonly values: readonly Column[];
   readonly required: boolean;
-  readonly #text: Buffer;
-  readonly #view: DataView;
   readonly #reads: readonly ReadValue[];
-  readonly #pool: SlicePool;
-  /** In the row before: most often it is the same. */
-  #lastStart = 0;
-  #lastEnd = 0;
-  #lastPlace = 0;
 
-  constructor(text: Buffer, reads: readonly ReadValue[], required: boolean, room: number) {
-    this.#text = text;
+  constructor(reads: readonly ReadValue[], required: boolean) {
     this.#reads = reads;
-    this.#view = viewOf(text);
-    this.#pool = new SlicePool(this.#view);
     this.required = required;
     this.values = reads.map(() => [null]);
-    this.places = new Uint32Array(room);
-  }
-
-  /** Offset behind the value at `at`, if it is that of the row before, which this row then has; else -1. */
-  repeat(at: number, row: number): number {
-    const length = this.#lastEnd - this.#lastStart;
-    if (length === 0 || !isSame(this.#view, this.#lastStart, at, length)) return -1;
-    this.places[row] = this.#lastPlace;
-    return at + length;
-  }
-
-  /** Takes the text or boolean between two offsets, quotes included, for a row. Returns false if a column cannot hold it. */
-  take(start: number, end: number, row: number): boolean {
-    const { size } = this.#pool;
-    const place = this.#pool.place(start, end) + 1;
-    if (place > size) {
-      const text = this.#text.toString('latin1', start, end);
-      if (!this.learn(text.startsWith('"') ? text.slice(1, -1) : text === 'true')) return false;
-    }
-    this.places[row] = place;
-    this.#lastStart = start;
-    this.#lastEnd = end;
-    this.#lastPlace = place;
-    return true;
   }
 
   /** Adds a value at the next place. Returns false if a column cannot hold it. */
@@ -63,4 +27,54 @@ export class RecordMember {
     }
     return true;
   }
+}
+
+/** What a column of a schema has. */
+interface MemberColumn {
+  member: RecordMember;
+  /** Which of the member's columns. */
+  which: number;
+}
+
+/** The members of records that a schema has columns of. */
+export interface Members {
+  /** By the order of the schema; absent: no member has it. */
+  columns: MemberColumn[];
+  /** By their names and, for elements of lists, places. */
+  values: Map<string, RecordMember>;
+  lists: Map<string, RecordMember[]>;
+  /** The time that a record has, which is one of `values`. */
+  ownTime: RecordMember;
+  /** What no record has: the time of its block and the chain. */
+  time: RecordMember;
+  chain: RecordMember;
+}
+
+/** What is the same for a whole block is no column, but read: see createRowCollector. */
+export function toMembers(schema: Schema, chainId: number): Members {
+  const fields = fieldsOf(schema);
+  const columns: MemberColumn[] = [];
+  const add = (name: string, own: readonly ReadValue[] = []): RecordMember => {
+    const found = fields.flatMap((field, at) => (field.field === name ? [{ ...field, at }] : []));
+    const reads = [...own, ...found.map(({ form }) => FORMS[form].read)];
+    const isRequired = found.some(({ required }) => required);
+    const member = new RecordMember(reads, isRequired);
+    for (const [n, { at }] of found.entries()) columns[at] = { member, which: own.length + n };
+    return member;
+  };
+  const ownTime = add('blockTimestamp', [(raw) => raw]);
+  const values = new Map([
+    ['blockTimestamp', ownTime],
+    ['chainId', add('chainId', [(raw) => (toBigint(raw) === chainId ? chainId : null)])],
+  ]);
+  const lists = new Map<string, RecordMember[]>();
+  for (const { field } of fields) {
+    const [, list, index] = /^(\w+)\[(\d)\]$/.exec(field) ?? [];
+    if (list !== undefined) {
+      const elements = lists.get(list) ?? [];
+      elements[Number(index)] ??= add(field);
+      lists.set(list, elements);
+    } else if (!field.startsWith('@') && !values.has(field)) values.set(field, add(field));
+  }
+  return { columns, values, lists, ownTime, time: add('@time'), chain: add('@chain') };
 }

@@ -1,30 +1,12 @@
 import { endOfValue, readMember } from '@packhouse/json';
+import { openRecordReader, type RecordReader, type RecordStep } from '@packhouse/kernels';
 import type { CodedBatch } from './coded-column.js';
-import { FORMS, toBigint } from './forms.js';
 import { fieldsOf } from './read-columns.js';
-import { type ReadValue, RecordMember } from './record-member.js';
+import { type Members, type RecordMember, toMembers } from './record-member.js';
 import type { Column, Schema } from './schema.js';
-import { findQuote, isSame, viewOf } from './text-words.js';
 
-const [QUOTE, COMMA] = [0x22, 0x2c];
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
-const [LOWER_F, LOWER_N, LOWER_T] = [0x66, 0x6e, 0x74];
-const LITERALS: Readonly<Record<number, Buffer>> = {
-  [LOWER_F]: Buffer.from('false'),
-  [LOWER_N]: Buffer.from('null'),
-  [LOWER_T]: Buffer.from('true'),
-};
-const ROWS = 16_384;
-
-/** A member that records have in this place. */
-interface Step {
-  /** Where a record has what is before the value, from the bracket or comma on, and its length. */
-  start: number;
-  length: number;
-  /** What its value, or an element of its list, is read into; null: it is only skipped. */
-  value: RecordMember | null;
-  elements: readonly RecordMember[] | null;
-}
+const [QUOTE, COMMA, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x22, 0x2c, 0x7b, 0x5b, 0x5d];
+const LOWER_T = 0x74;
 
 /**
  * Reads the records of a bundle into columns without making objects of them. They must be as canonical JSON has them:
@@ -33,63 +15,46 @@ interface Step {
  */
 export class RecordScanner {
   readonly #text: Buffer;
-  readonly #view: DataView;
   readonly #schema: Schema;
-  /** By the order of the schema: the member of a column, and which of its columns. */
-  readonly #columns: { member: RecordMember; which: number }[] = [];
-  /** By their names and, for elements of lists, places. */
-  readonly #values = new Map<string, RecordMember>();
-  readonly #lists = new Map<string, RecordMember[]>();
-  readonly #time: RecordMember;
-  readonly #ownTime: RecordMember;
-  readonly #chain: RecordMember;
+  readonly #reader: RecordReader;
+  readonly #members: Members;
+  /** Those that the reader has, and its number of each. */
+  readonly #read: readonly RecordMember[];
+  readonly #places: ReadonlyMap<RecordMember, number>;
   readonly #times = new Map<number | null, number>([[null, 0]]);
-  /** Of the record before, and the members that it lacks. */
-  #steps: readonly Step[] = [];
-  #absent: readonly RecordMember[] = [];
-  #room = ROWS;
+  /** Of each block since the last batch: its rows, and the number of its time. */
+  #blocks: { rows: number; time: number }[] = [];
   /** Rows since the last batch, and of the block that was scanned last. */
   #rows = 0;
   #scanned = 0;
 
-  /** Returns null if the table has columns of other values. */
+  /** Returns null if the table has columns of other values, or there is no WebAssembly with SIMD. */
   static create(text: Buffer, schema: Schema, chainId: number): RecordScanner | null {
     const isFlat = fieldsOf(schema).every(
       ({ field, form }) =>
         /^(@time|@chain|\w+(\[\d\])?)$/.test(field) && form !== 'JSON' && !form.startsWith('joined'),
     );
     if (!isFlat) return null;
-    const scanner = new RecordScanner(text, schema, chainId);
-    return scanner.#chain.learn(chainId) ? scanner : null;
+    const members = toMembers(schema, chainId);
+    if (!members.chain.learn(chainId)) return null;
+    const read = [...members.values.values(), ...[...members.lists.values()].flat()];
+    const required = read.map((member) => member.required);
+    const reader = openRecordReader(text, required);
+    return reader === null ? null : new RecordScanner(text, schema, reader, { members, read });
   }
 
-  private constructor(text: Buffer, schema: Schema, chainId: number) {
+  private constructor(
+    text: Buffer,
+    schema: Schema,
+    reader: RecordReader,
+    { members, read }: { members: Members; read: readonly RecordMember[] },
+  ) {
     this.#text = text;
-    this.#view = viewOf(text);
     this.#schema = schema;
-    const fields = fieldsOf(schema);
-    const add = (name: string, own: readonly ReadValue[] = []): RecordMember => {
-      const found = fields.flatMap((field, at) => (field.field === name ? [{ ...field, at }] : []));
-      const reads = [...own, ...found.map(({ form }) => FORMS[form].read)];
-      const isRequired = found.some(({ required }) => required);
-      const member = new RecordMember(text, reads, isRequired, this.#room);
-      for (const [n, { at }] of found.entries()) this.#columns[at] = { member, which: own.length + n };
-      return member;
-    };
-    this.#time = add('@time');
-    this.#chain = add('@chain');
-    // What is the same for a whole block is no column: see createRowCollector.
-    this.#ownTime = add('blockTimestamp', [(raw) => raw]);
-    this.#values.set('blockTimestamp', this.#ownTime);
-    this.#values.set('chainId', add('chainId', [(raw) => (toBigint(raw) === chainId ? chainId : null)]));
-    for (const { field } of fields) {
-      const [, list, index] = /^(\w+)\[(\d)\]$/.exec(field) ?? [];
-      if (list !== undefined) {
-        const elements = this.#lists.get(list) ?? [];
-        elements[Number(index)] ??= add(field);
-        this.#lists.set(list, elements);
-      } else if (!field.startsWith('@') && !this.#values.has(field)) this.#values.set(field, add(field));
-    }
+    this.#reader = reader;
+    this.#members = members;
+    this.#read = read;
+    this.#places = new Map(read.map((member, place) => [member, place]));
   }
 
   get rows(): number {
@@ -103,8 +68,9 @@ export class RecordScanner {
 
   /** The time that the first record of that block has. */
   get ownTime(): string | number | boolean | null {
-    const { values, places } = this.#ownTime;
-    return ((values[0] as Column)[places[this.#rows] as number] ?? null) as string | null;
+    const { ownTime } = this.#members;
+    const number = this.#reader.numberAt(this.#places.get(ownTime) as number, this.#rows);
+    return ((ownTime.values[0] as Column)[number] ?? null) as string | null;
   }
 
   /** Scans the block that begins there. Returns the offset behind it; -1: it is declined, and all that follows must be. */
@@ -113,31 +79,34 @@ export class RecordScanner {
     this.#scanned = 0;
     if (text[start] !== OPEN_BRACKET) return -1;
     if (text[start + 1] === CLOSE_BRACKET) return start + 2;
-    let at = start;
-    do {
-      const row = this.#rows + this.#scanned;
-      const record = at + 1;
-      at = this.#record(record, row);
-      if (at === -1 && this.#learn(record)) at = this.#record(record, row);
-      if (at === -1) return -1;
-      this.#scanned += 1;
-    } while (text[at] === COMMA);
-    return text[at] === CLOSE_BRACKET ? at + 1 : -1;
+    let end = -1;
+    let at = start + 1;
+    let row = this.#rows;
+    // A record that is still another one after it was learned is declined.
+    for (let learned = -1; end === -1; ) {
+      end = this.#reader.read(at, row);
+      if (end !== -1) break;
+      at = this.#reader.stopped;
+      row = this.#reader.row;
+      if (at === learned || !this.#learn(at)) return -1;
+      learned = at;
+    }
+    if (!this.#reader.eachNew(this.#addValue)) return -1;
+    this.#scanned = this.#reader.row - this.#rows;
+    return end;
   }
 
   /** Adds the rows of the block that was scanned last. Returns false if no column can hold its time. */
   add(time: number | null): boolean {
-    let place = this.#times.get(time);
-    if (place === undefined) {
-      place = this.#times.size;
-      if (!this.#time.learn(time as number)) return false;
-      this.#times.set(time, place);
+    let number = this.#times.get(time);
+    if (number === undefined) {
+      number = this.#times.size;
+      if (!this.#members.time.learn(time as number)) return false;
+      this.#times.set(time, number);
     }
-    if (place === 0 && this.#time.required) return false;
-    const rows = this.#rows + this.#scanned;
-    this.#time.places.fill(place, this.#rows, rows);
-    this.#chain.places.fill(1, this.#rows, rows);
-    this.#rows = rows;
+    if (number === 0 && this.#members.time.required) return false;
+    this.#blocks.push({ rows: this.#scanned, time: number });
+    this.#rows += this.#scanned;
     return true;
   }
 
@@ -145,118 +114,84 @@ export class RecordScanner {
   take(): CodedBatch {
     const rows = this.#rows;
     const batch: CodedBatch = { rows, columns: {} };
+    const { time, chain, columns } = this.#members;
+    const copies = new Map(
+      this.#read.map((member, place) => [member, this.#reader.numbers(place, rows)] as const),
+    );
+    copies.set(time, this.#takeTimes());
+    copies.set(chain, new Uint32Array(rows).fill(1));
     for (const [at, { name }] of this.#schema.columns.entries()) {
-      const column = this.#columns[at];
+      const column = columns[at];
       batch.columns[name] =
         column === undefined
           ? { places: new Uint32Array(rows), values: [null] }
           : {
-              places: column.member.places.subarray(0, rows),
+              places: copies.get(column.member) as Uint32Array,
               values: column.member.values[column.which] as Column,
             };
     }
-    for (const member of this.#members()) member.places = new Uint32Array(this.#room);
     this.#rows = 0;
     return batch;
   }
 
-  #members(): RecordMember[] {
-    return [this.#time, this.#chain, ...this.#values.values(), ...[...this.#lists.values()].flat()];
+  close(): void {
+    this.#reader.close();
   }
+
+  #takeTimes(): Uint32Array {
+    const times = new Uint32Array(this.#rows);
+    let row = 0;
+    for (const { rows, time } of this.#blocks) {
+      times.fill(time, row, row + rows);
+      row += rows;
+    }
+    this.#blocks = [];
+    return times;
+  }
+
+  readonly #addValue = (place: number, start: number, end: number): boolean => {
+    const text = this.#text;
+    const member = this.#read[place] as RecordMember;
+    if (text[start] === QUOTE) return member.learn(text.toString('latin1', start + 1, end - 1));
+    return member.learn(text[start] === LOWER_T);
+  };
 
   /** Learns the members of the record at `start`. Returns false if it has others than columns, or lacks one. */
   #learn(start: number): boolean {
     const text = this.#text;
-    const steps: Step[] = [];
+    const { values, lists } = this.#members;
+    const steps: RecordStep[] = [];
     const names = new Set<string>();
     let at = start;
     while (text[at] === (steps.length === 0 ? OPEN_BRACE : COMMA)) {
-      const member = readMember(text, at + 1);
-      if (member === null) return false;
-      const { nameStart, nameEnd, valueStart } = member;
+      const found = readMember(text, at + 1);
+      if (found === null) return false;
+      const { nameStart, nameEnd, valueStart } = found;
       const name = text.toString('latin1', nameStart, nameEnd);
-      const value = this.#values.get(name) ?? null;
-      const elements = this.#lists.get(name) ?? (text[valueStart] === OPEN_BRACKET ? [] : null);
-      const isKnown = this.#values.has(name) || this.#lists.has(name) || this.#schema.peer !== undefined;
+      const member = values.get(name);
+      const list = lists.get(name) ?? (text[valueStart] === OPEN_BRACKET ? [] : null);
+      const isKnown = member !== undefined || lists.has(name) || this.#schema.peer !== undefined;
       if (!isKnown || names.has(name) || name.includes('\\')) return false;
       names.add(name);
-      steps.push({ start: at, length: valueStart - at, value, elements: value === null ? elements : null });
+      steps.push({
+        start: at,
+        length: valueStart - at,
+        member: member === undefined ? null : this.#place(member),
+        elements: member === undefined ? (list?.map((element) => this.#place(element)) ?? null) : null,
+      });
       at = endOfValue(text, valueStart);
     }
     const absent: RecordMember[] = [];
-    for (const [name, member] of this.#values) if (!names.has(name)) absent.push(member);
-    for (const [name, list] of this.#lists) if (!names.has(name)) absent.push(...list);
-    this.#steps = steps;
-    this.#absent = absent;
-    return !absent.some(({ required }) => required);
+    for (const [name, member] of values) if (!names.has(name)) absent.push(member);
+    for (const [name, list] of lists) if (!names.has(name)) absent.push(...list);
+    if (absent.some(({ required }) => required)) return false;
+    return this.#reader.learn(
+      steps,
+      absent.map((member) => this.#place(member)),
+    );
   }
 
-  /** Offset behind the record at `start`, or -1. */
-  #record(start: number, row: number): number {
-    const text = this.#text;
-    const steps = this.#steps;
-    if (row === this.#room) this.#grow();
-    let at = start;
-    for (let step = 0; step < steps.length; step += 1) {
-      const { start: first, length, value, elements } = steps[step] as Step;
-      if (!isSame(this.#view, first, at, length)) return -1;
-      at += length;
-      at = elements === null ? this.#value(at, value, row) : this.#list(at, elements, row);
-      if (at === -1) return -1;
-    }
-    for (let n = 0; n < this.#absent.length; n += 1) (this.#absent[n] as RecordMember).places[row] = 0;
-    return at !== start && text[at] === CLOSE_BRACE ? at + 1 : -1;
-  }
-
-  #list(start: number, elements: readonly RecordMember[], row: number): number {
-    const text = this.#text;
-    if (text[start] !== OPEN_BRACKET) return -1;
-    let at = start + 1;
-    let count = 0;
-    while (text[at] === QUOTE) {
-      at = this.#value(at, elements[count] ?? null, row);
-      count += 1;
-      if (at === -1 || text[at] !== COMMA) break;
-      at += 1;
-      if (text[at] !== QUOTE) return -1;
-    }
-    for (; count < elements.length; count += 1) {
-      const member = elements[count] as RecordMember;
-      if (member.required) return -1;
-      member.places[row] = 0;
-    }
-    return text[at] === CLOSE_BRACKET ? at + 1 : -1;
-  }
-
-  #value(at: number, member: RecordMember | null, row: number): number {
-    const again = member === null ? -1 : member.repeat(at, row);
-    if (again !== -1) return again;
-    const text = this.#text;
-    const first = text[at] as number;
-    let end: number;
-    if (first === QUOTE) {
-      end = findQuote(this.#view, at + 1) + 1;
-      if (end === 0) return -1;
-    } else {
-      const literal = LITERALS[first];
-      if (literal === undefined) return -1;
-      end = at + literal.length;
-      if (end > text.length || literal.compare(text, at, end) !== 0) return -1;
-      if (first === LOWER_N) {
-        if (member?.required === true) return -1;
-        if (member !== null) member.places[row] = 0;
-        return end;
-      }
-    }
-    return member === null || member.take(at, end, row) ? end : -1;
-  }
-
-  #grow(): void {
-    this.#room *= 2;
-    for (const member of this.#members()) {
-      const larger = new Uint32Array(this.#room);
-      larger.set(member.places);
-      member.places = larger;
-    }
+  #place(member: RecordMember): number {
+    return this.#places.get(member) as number;
   }
 }

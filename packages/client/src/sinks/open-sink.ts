@@ -4,8 +4,6 @@ import type { Schema } from '../rows/schema.js';
 import { orNotWritable } from '../whole-file.js';
 import { openDuckDbSink } from './duckdb-sink.js';
 import { openFolderSink, type RowFileFormat } from './folder-sink.js';
-import { parquetFiles } from './parquet-file.js';
-import { openPostgresSink } from './postgres-sink.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
 
@@ -20,15 +18,28 @@ export type SinkTarget =
 
 const TEXTS = { jsonl: JSONL, csv: CSV };
 
-/** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE, DATABASE_UNAVAILABLE, USAGE. */
-export function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
+/**
+ * Opens a target, and makes it if there is none. What only one target needs is loaded with it: that takes as much CPU as
+ * the rows of some files. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE, DATABASE_UNAVAILABLE, USAGE.
+ */
+export async function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
   if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
   if (target.format === 'duckdb') return openDuckDbSink(target, options);
-  if (target.format === 'postgres') return openPostgresSink(target, options);
-  const { schema, network } = options;
-  const format =
-    target.format === 'parquet' ? parquetFiles(schema, network) : textFiles(TEXTS[target.format], schema);
+  if (target.format === 'postgres') {
+    const { openPostgresSink } = await import('./postgres-sink.js');
+    return openPostgresSink(target, options);
+  }
+  const format = await openFormat(target.format, options);
   return openFolderSink(target.folder, format, { ...options, partition: target.partition });
+}
+
+async function openFormat(
+  format: 'jsonl' | 'csv' | 'parquet',
+  { schema, network }: SinkOptions,
+): Promise<RowFileFormat> {
+  if (format !== 'parquet') return textFiles(TEXTS[format], schema);
+  const { parquetFiles } = await import('./parquet-file.js');
+  return parquetFiles(schema, network);
 }
 
 async function openStream(

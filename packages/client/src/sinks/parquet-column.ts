@@ -15,6 +15,10 @@ const MAX_DISTINCT = 0.7;
 /** Where the dictionary would cost more than it saves, or -0 would become 0. */
 const NO_DICTIONARY: ReadonlySet<ColumnType> = new Set(['BOOLEAN', 'DOUBLE']);
 
+/** In the place of a place: it is not yet known; there is no value. */
+const UNKNOWN = -1;
+const NULL = -2;
+
 /** `distinct`: values that do not repeat. */
 type Compress = (bytes: Uint8Array, distinct: boolean) => Uint8Array;
 
@@ -52,7 +56,7 @@ export class ParquetColumn {
   #look = FIRST_LOOK;
   #last: Value | null = null;
   #lastPlace = 0;
-  /** Values of the bundle whose batches come, and for each its place in the dictionary; -1: not yet known. */
+  /** Values of the bundle whose batches come, and for each its place in the dictionary, or one of the two below. */
   #codedValues: Column | null = null;
   #coded = new Int32Array(0);
   #min: Value | undefined;
@@ -101,26 +105,34 @@ export class ParquetColumn {
 
   /** Looks up each value of a bundle once. */
   #addCoded({ places, values }: CodedColumn): void {
-    if (this.#codedValues !== values) this.#coded = new Int32Array(values.length).fill(-1);
+    if (this.#codedValues !== values) this.#coded = new Int32Array(values.length).fill(UNKNOWN);
     else if (this.#coded.length < values.length) {
-      const longer = new Int32Array(values.length * 2).fill(-1);
+      const longer = new Int32Array(values.length * 2).fill(UNKNOWN);
       longer.set(this.#coded);
       this.#coded = longer;
     }
     this.#codedValues = values;
     const coded = this.#coded;
-    for (let row = 0; row < places.length; row += 1) {
+    while (this.#rows + places.length > this.#defined.length) this.#grow();
+    let row = 0;
+    // Without a look at the values: they are all over the memory.
+    for (let dictionary = this.#dictionary; dictionary !== null && row < places.length; row += 1) {
       const at = places[row] as number;
-      const value = values[at] as Column[number];
+      let place = coded[at] as number;
+      if (place === UNKNOWN) {
+        const value = values[at] as Column[number];
+        coded[at] = place = value === null ? NULL : this.#place(dictionary, value);
+      }
+      this.#defined[this.#rows++] = place === NULL ? 0 : 1;
+      if (place === NULL) continue;
+      this.#addPlace(dictionary, place);
+      dictionary = this.#dictionary;
+    }
+    for (; row < places.length; row += 1) {
+      const value = values[places[row] as number] as Column[number];
       if (this.#rows === this.#defined.length) this.#grow();
       this.#defined[this.#rows++] = value === null ? 0 : 1;
-      if (value === null) continue;
-      if (this.#dictionary === null) this.#addPlain(value);
-      else {
-        let place = coded[at] as number;
-        if (place === -1) coded[at] = place = this.#place(this.#dictionary, value);
-        this.#addPlace(this.#dictionary, place);
-      }
+      if (value !== null) this.#addPlain(value);
     }
   }
 

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/brackets, kernel/shared and src/layout.ts:
-// 4a7522e2fb2d378f8746186d52bb31515cff88f6b41a4cc7654903b055a0bed9
+// f5b313cc053737d7248863c1b566de7baa8e25df17914c938632c9be47ec252d
 
 /** WebAssembly in base64. */
 export const BRACKETS_BASE64 =

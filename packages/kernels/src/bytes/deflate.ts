@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// 937191efb1e4eba88e2d269878cae31d20cd73bac7dd7a7d90aa88feb6ee0560
+// 269d05a091e1715bc80c98f7958edcf876b09dc3b7b5aaad0507ce363824f120
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

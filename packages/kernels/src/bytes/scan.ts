@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/scan, kernel/shared and src/layout.ts:
-// b2e71e4a9193d8fec2ebcd2e09b17ba26beb751e919693933cfead0f47848869
+// 108a9b66a5c9cbdf0c1364c706009c38064d4b5bbcf0aa61901f1978daa99e81
 
 /** WebAssembly in base64. */
 export const SCAN_BASE64 =

@@ -1,10 +1,15 @@
-import { type DestinationStream, type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
+import { createRequire } from 'node:module';
+import type * as Pino from 'pino';
+import type { DestinationStream, LoggerOptions, Logger as PinoLogger } from 'pino';
 import { systemClock } from '../time/clock.js';
 import { createOnceAWhile } from '../time/once-a-while.js';
 import { redact } from './redact.js';
 
 /** Structured log, one JSON line per entry. */
 export type Logger = PinoLogger;
+
+/** Loaded with the first logger: most commands have none, and end sooner. */
+const load = (): typeof Pino => createRequire(import.meta.url)('pino');
 
 /** Log levels, from fewest lines to most; `silent` logs nothing. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -23,6 +28,7 @@ export function createLogger(options: {
   destination?: DestinationStream;
   repeatMs?: number;
 }): Logger {
+  const { pino } = load();
   return pino(
     {
       name: options.name,
@@ -74,7 +80,7 @@ function toWords(fields: Record<string, unknown> | null, words: readonly unknown
  */
 function fileDestination(fd: number): DestinationStream {
   const open = (): DestinationStream => {
-    const destination = pino.destination({ fd, sync: true });
+    const destination = load().destination({ fd, sync: true });
     // It keeps unwritten lines in memory, so it is replaced.
     destination.on('error', () => {
       current = open();

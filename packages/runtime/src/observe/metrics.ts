@@ -1,16 +1,25 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createRequire } from 'node:module';
+import type * as Prometheus from 'prom-client';
+import type { Counter, Gauge, Histogram } from 'prom-client';
 import { tallyCounts, tallyTimes } from './tallies.js';
+
+/** Loaded with the first registry: most commands have none, and end sooner. */
+const load = (): typeof Prometheus => createRequire(import.meta.url)('prom-client');
 
 /** Names are `packhouse_<noun>_<unit>`; labels are few and bounded. A repeated name returns the same metric. */
 export interface Metrics extends ReturnType<typeof createMetrics> {}
 
 /** Creates an empty registry. */
 export function createMetrics() {
-  const registry = new Registry();
+  const prometheus = load();
+  const registry = new prometheus.Registry();
   const get = <T>(name: string, make: () => T): T =>
     (registry.getSingleMetric(name) as T | undefined) ?? make();
   const counter = <L extends string>(name: string, help: string, labels: readonly L[] = []): Counter<L> =>
-    get(name, () => new Counter<L>({ name, help, labelNames: [...labels], registers: [registry] }));
+    get(
+      name,
+      () => new prometheus.Counter<L>({ name, help, labelNames: [...labels], registers: [registry] }),
+    );
   const tallies = new Map<string, unknown>();
   const tally = <T>(name: string, make: () => T): T => {
     const known = (tallies.get(name) as T | undefined) ?? make();
@@ -50,7 +59,7 @@ export function createMetrics() {
       across: 'sum' | 'max' | 'min' = 'sum',
     ): Gauge<L> =>
       get(name, () => {
-        const gauge: Gauge<L> = new Gauge<L>({
+        const gauge: Gauge<L> = new prometheus.Gauge<L>({
           name,
           help,
           labelNames: [...labels],
@@ -69,7 +78,7 @@ export function createMetrics() {
       get(
         name,
         () =>
-          new Histogram({
+          new prometheus.Histogram({
             name,
             help,
             labelNames: [...labels],
@@ -92,7 +101,9 @@ export function createMetrics() {
  * `process_start_time_seconds` is left out, and lags of the event loop are averages.
  */
 export function renderTogether(processes: readonly object[][]): Promise<string> {
-  return AggregatorRegistry.aggregate([...processes]).metrics();
+  return load()
+    .AggregatorRegistry.aggregate([...processes])
+    .metrics();
 }
 
 /**
@@ -100,5 +111,5 @@ export function renderTogether(processes: readonly object[][]): Promise<string> 
  * heap, garbage collection), under the usual names of Node programs.
  */
 export function collectProcessMetrics(metrics: Metrics): void {
-  collectDefaultMetrics({ register: metrics.registry });
+  load().collectDefaultMetrics({ register: metrics.registry });
 }
