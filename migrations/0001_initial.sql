@@ -330,9 +330,11 @@ CREATE TABLE packhouse.abandoned_block (
   block int8 NOT NULL,
   hash bytea NOT NULL,
   abandoned_at timestamptz NOT NULL DEFAULT now(),
+  parent_hash bytea NOT NULL,
   PRIMARY KEY (network_id, block, hash)
 );
-COMMENT ON TABLE packhouse.abandoned_block IS 'Hashes that a reorganisation removed, kept for 24 hours.';
+COMMENT ON TABLE packhouse.abandoned_block IS
+  'Blocks that a reorganisation removed, kept for 400 days: a cursor of a feed that is as old is told what to undo.';
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block (abandoned_at);
 
 CREATE TABLE packhouse.node_client (
@@ -692,6 +694,8 @@ COMMENT ON COLUMN packhouse.manifest.supersedes IS 'SHA-256 of the version befor
 COMMENT ON COLUMN packhouse.manifest.filter_sha256 IS 'Empty, with filter_bytes 0: no filter';
 CREATE INDEX manifest_range ON packhouse.manifest (network_id, kind, first_block) INCLUDE (sequence);
 COMMENT ON INDEX packhouse.manifest_range IS 'Entries of a block range: all versions of a bundle have the same range.';
+CREATE INDEX manifest_superseding ON packhouse.manifest (network_id, kind, sequence) WHERE supersedes <> '';
+COMMENT ON INDEX packhouse.manifest_superseding IS 'Repairs after a position in the log, which feeds report.';
 
 CREATE FUNCTION packhouse.manifest_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

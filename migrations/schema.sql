@@ -2,12 +2,13 @@
 
 -- tables
 
--- Hashes that a reorganisation removed, kept for 24 hours.
+-- Blocks that a reorganisation removed, kept for 400 days: a cursor of a feed that is as old is told what to undo.
 CREATE TABLE packhouse.abandoned_block (
   network_id smallint NOT NULL,
   block bigint NOT NULL,
   hash bytea NOT NULL,
   abandoned_at timestamp with time zone NOT NULL DEFAULT now(),
+  parent_hash bytea NOT NULL,
   CONSTRAINT abandoned_block_pkey PRIMARY KEY (network_id, block, hash)
 );
 
@@ -831,6 +832,9 @@ CREATE INDEX change_subject ON packhouse.change USING btree (subject, id);
 
 -- Entries of a block range: all versions of a bundle have the same range.
 CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, first_block) INCLUDE (sequence);
+
+-- Repairs after a position in the log, which feeds report.
+CREATE INDEX manifest_superseding ON packhouse.manifest USING btree (network_id, kind, sequence) WHERE (supersedes <> '\x'::bytea);
 
 CREATE INDEX method_usage_day ON packhouse.method_usage USING btree (day);
 

@@ -1,5 +1,5 @@
 import { openObjectStore } from '@packhouse/object-store';
-import { connectDatabase, connectNodes } from '@packhouse/pipeline';
+import { connectDatabase, connectNodes, createChangeSource } from '@packhouse/pipeline';
 import { createQueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import { connectRedis } from './access/connect-redis.js';
@@ -42,10 +42,13 @@ export async function connectStores({
   shutdown.add('object store', () => objectStore.close());
   const queue = createQueueReader({ context, redisUrl, databaseUrl: settings.DATABASE_URL });
   shutdown.add('queue reader', () => queue.close());
+  const changes = createChangeSource({ context, database, redisUrl });
+  shutdown.add('changes', () => changes.close());
   return {
     database,
     objectStore,
     queue,
+    changes,
     ...(await connectNodes(starting, 'gateway', database)),
     seconds: link?.seconds('key'),
     addressSeconds: link?.seconds('address'),

@@ -133,6 +133,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       parts.phase.leaving = true;
       if (delayMs > 0) await context.clock.sleep(delayMs, cut).catch(() => undefined);
       parts.phase.draining = true;
+      parts.feeds.drain();
       stopSweeping();
       await close(http, cut);
       generation.retire();

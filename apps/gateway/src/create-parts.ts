@@ -8,6 +8,7 @@ import { createRateLimiter } from './access/rate-limiter.js';
 import { createUsageCounts } from './access/usage-counts.js';
 import { createAnswerCache } from './cache/answer-cache.js';
 import { createBodyCache } from './cache/body-cache.js';
+import { createFeeds } from './feeds/create-feeds.js';
 import { createFileFinder } from './files/find-file.js';
 import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
@@ -53,6 +54,7 @@ export function createParts(options: GatewayOptions): {
     storeTimeoutMs: options.storeTimeoutMs,
     redirect: options.downloads === 'redirect',
   });
+  const feeds = createFeeds(options);
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const answerMemory = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
   const bodyMemory = createBodyMemory(options.bodyMemoryBytes ?? 67_108_864);
@@ -79,6 +81,8 @@ export function createParts(options: GatewayOptions): {
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,
       coverage,
+      feeds,
+      feedsPerKey: options.feedsPerKey ?? 1_000,
       phase,
       networksFileOk: options.networksFileOk ?? (() => true),
       answers,
@@ -93,6 +97,7 @@ export function createParts(options: GatewayOptions): {
       publicMetrics: options.publicMetrics ?? false,
     },
     async close() {
+      await feeds.close();
       files.close();
       stop.abort();
       await warmed;

@@ -3,6 +3,7 @@ import type { Network } from '@packhouse/networks';
 import { toNftOptions } from '@packhouse/nft';
 import type { NodeReports, SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
+import type { ChangeSource } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import type { SecondLimiter } from './access/rate-limiter.js';
@@ -24,6 +25,8 @@ export interface GatewayOptions extends Partial<ReturnType<typeof toGatewayOptio
   othersReady?: Promise<void> | undefined;
   /** For coverage, which needs it to tell what is queued or being fetched. The gateway does not close it. */
   queue?: QueueReader;
+  /** Where feeds hear of changes. The gateway does not close it. Default: over LISTEN. */
+  changes?: ChangeSource;
   /** How long the object store may take for a file, or for the next piece of a large one. Default 15 s. */
   storeTimeoutMs?: number;
   /** The store of filters; default: the database. */
@@ -65,6 +68,7 @@ export function toGatewayOptions(settings: GatewaySettings, workers: number) {
     connectionsPerAddress: Math.ceil(settings.CONNECTIONS_PER_ADDRESS / workers),
     maxConnections: Math.ceil(MAX_CONNECTIONS / workers),
     batchCalls: settings.BATCH_CALLS,
+    feedsPerKey: Math.ceil(settings.FEEDS_PER_KEY / workers),
     usageDays: settings.USAGE_DAYS,
     openRate: settings.OPEN_RATE,
     trustProxy: settings.TRUST_PROXY,

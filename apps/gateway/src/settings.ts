@@ -90,6 +90,11 @@ export const gatewaySettings = processSettings.extend({
   BATCH_CALLS: integerSetting('calls in a JSON-RPC batch, 1 to 10000 (default 1000)', 1, 10_000).default(
     1_000,
   ),
+  FEEDS_PER_KEY: integerSetting(
+    'feeds that a key may have open, 1 to 10000 (default 1000); beyond it 429',
+    1,
+    10_000,
+  ).default(1_000),
   OPEN_RATE: integerSetting(
     'requests per second from one address to networks that need no key, 1 to 1000000 (default 25)',
     1,

@@ -1,14 +1,16 @@
-import type { Kind } from '@packhouse/chain';
+import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Signer } from '@packhouse/manifest';
 import { type Context, getOrAdd } from '@packhouse/runtime';
 import { createBlockingCheck } from './connection/blocking-sessions.js';
 import { type Connections, createConnections, statement } from './connection/connections.js';
 import type { ConnectionLimits } from './connection/connector.js';
 import { createLeases, type Fence } from './connection/leases.js';
+import { ALL_BLOCKS, announcing, createNotices } from './connection/notices.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
 import { readStandings } from './coverage/standing.js';
+import { createFeedReads } from './feed/feed.js';
 import { adoptBundle, keepKey, type Restored, restoreEntry } from './publish/adopt.js';
 import { createOriginIds } from './publish/origins.js';
 import { type PublishTools, publish, type Sealing } from './publish/publish.js';
@@ -65,12 +67,19 @@ export function createDatabase(options: {
   poolSize?: number;
   applicationName: string;
   limits?: ConnectionLimits;
+  /** Sends a notice of changes to the processes that wait for them; default: NOTIFY. */
+  sendNotice?: ((text: string) => Promise<unknown>) | undefined;
 }): Database {
-  return openAll(createConnections(options), options.context);
+  return openAll(createConnections(options), options.context, options.sendNotice);
 }
 
-function openAll(connections: Connections, context: Context) {
+function openAll(
+  connections: Connections,
+  context: Context,
+  sendNotice?: (text: string) => Promise<unknown>,
+) {
   const tools: PublishTools = { connections, origins: createOriginIds(connections), tips: new Map() };
+  const notices = createNotices(connections, context, sendNotice);
   const clients = createClientNames(connections);
   const alarms = createAlarms(connections, context.metrics);
   const locks = createLeases(connections);
@@ -101,8 +110,8 @@ function openAll(connections: Connections, context: Context) {
      */
     network: (id: string, fence?: Fence): NetworkDatabase =>
       fence === undefined
-        ? getOrAdd(networks, id, () => openNetwork(tools, clients, alarms, id))
-        : openNetwork(tools, clients, alarms, id, fence),
+        ? getOrAdd(networks, id, () => openNetwork(tools, clients, alarms, notices, id))
+        : openNetwork(tools, clients, alarms, notices, id, fence),
     backfills: createAllBackfills(connections),
     alarms: alarms.all,
     staging: createAllStaging(connections),
@@ -136,7 +145,10 @@ function openAll(connections: Connections, context: Context) {
     tryLock: locks.tryLock,
     /** See `list` of createLeases. */
     locks: locks.list,
+    /** Hears of changes, of this process and of all others that use NOTIFY. Returns what ends it. */
+    listen: notices.listen,
     close: async () => {
+      await notices.flush();
       await Promise.all([locks.close(), connections.close()]);
     },
   };
@@ -146,33 +158,73 @@ function openNetwork(
   tools: PublishTools,
   clients: ClientNames,
   alarms: ReturnType<typeof createAlarms>,
+  notices: Pick<ReturnType<typeof createNotices>, 'announce'>,
   name: string,
   fence?: Fence,
 ) {
   const { connections } = tools;
   const network = networkRef(connections, name);
   const bundles = createBundles(connections, network);
+  const announce = ({ firstBlock, lastBlock }: BlockRange): void =>
+    notices.announce({ network: name, firstBlock, lastBlock });
+  const staging = createStaging(connections, network, clients, fence);
+  const head = createHead(connections, network, fence);
+  const quarantine = createQuarantine(connections, network);
+  const alarm = alarms.of(network);
   return {
     backfills: createBackfills(connections, network),
-    head: createHead(connections, network, fence),
-    alarms: alarms.of(network),
-    staging: createStaging(connections, network, clients, fence),
+    head: {
+      ...head,
+      set: announcing(head.set, announce, ({ finalized, number }) => ({
+        firstBlock: Math.min(Math.max(finalized, 0), number),
+        lastBlock: number,
+      })),
+    },
+    alarms: {
+      ...alarm,
+      raise: announcing(alarm.raise, announce, () => ALL_BLOCKS),
+      clear: announcing(alarm.clear, announce, () => ALL_BLOCKS),
+    },
+    staging: {
+      ...staging,
+      stage: announcing(staging.stage, announce, ({ blocks }) => ({
+        firstBlock: blocks[0]?.number ?? 0,
+        lastBlock: blocks.at(-1)?.number ?? 0,
+      })),
+      abandon: announcing(staging.abandon, announce, (firstBlock) => ({ ...ALL_BLOCKS, firstBlock })),
+    },
     bundleFilters: createBundleFilters(connections, network),
     bundles: {
       ...bundles,
       /** See publish. */
-      publish: async (bundle: NewBundle, sealing?: Sealing) =>
-        publish(tools, await network.get(), { ...bundle, network: name }, sealing),
+      publish: announcing(
+        async (bundle: NewBundle, sealing?: Sealing) =>
+          publish(tools, await network.get(), { ...bundle, network: name }, sealing),
+        announce,
+        (bundle) => bundle,
+      ),
       /** See supersede. */
-      supersede: async (bundle: NewBundle, how: Parameters<typeof supersede>[3]) =>
-        supersede(tools, await network.get(), { ...bundle, network: name }, how),
+      supersede: announcing(
+        async (bundle: NewBundle, how: Parameters<typeof supersede>[3]) =>
+          supersede(tools, await network.get(), { ...bundle, network: name }, how),
+        announce,
+        (bundle) => bundle,
+      ),
     },
     manifest: {
       ...createManifest(connections, network),
       ...createStoredLog(connections, network),
       /** See sealPending. */
-      sealPending: async (kind: Kind, signer: Signer, limit: number) =>
-        sealPending(tools, { networkId: await network.find(), network: name, kind }, signer, limit),
+      sealPending: async (kind: Kind, signer: Signer, limit: number) => {
+        const sealed = await sealPending(
+          tools,
+          { networkId: await network.find(), network: name, kind },
+          signer,
+          limit,
+        );
+        if (sealed > 0) announce(ALL_BLOCKS);
+        return sealed;
+      },
       /** See restoreEntry. */
       restore: async (kind: Kind, restored: Restored) =>
         restoreEntry(tools, { networkId: await network.get(), network: name, kind }, restored),
@@ -185,8 +237,16 @@ function openNetwork(
     ...createCoverage(connections, network),
     /** Coverage for operators: what is not published and why, a page at a time. */
     holes: createHoles(connections, network),
-    quarantine: createQuarantine(connections, network),
+    quarantine: {
+      ...quarantine,
+      put: announcing(quarantine.put, announce, ({ firstBlock, lastBlock = firstBlock }) => ({
+        firstBlock,
+        lastBlock,
+      })),
+      settle: announcing(quarantine.settle, announce, (range) => range),
+    },
     pressure: createPressure(connections, network),
     audit: createAudit(connections, network),
+    feed: createFeedReads(connections, network),
   };
 }

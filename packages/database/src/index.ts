@@ -1,4 +1,5 @@
 export type { Fence, Lock } from './connection/leases.js';
+export { parseNotice } from './connection/notices.js';
 export { withLock } from './connection/with-lock.js';
 export type { Columns } from './coverage/columns.js';
 export type { Coverage } from './coverage/coverage.js';
@@ -8,6 +9,14 @@ export type { Hole } from './coverage/holes-page.js';
 export type { NetworkStanding, Standing } from './coverage/standing.js';
 export { createDatabase, type Database, type NetworkDatabase } from './create-database.js';
 export { formatDay, parseDay, parseSince } from './days.js';
+export type { Branch } from './feed/feed.js';
+export {
+  type FeedRepair,
+  type FeedStaged,
+  type FeedWindow,
+  type StagedPart,
+  WINDOW_REPAIRS,
+} from './feed/window.js';
 export { waitForSchema } from './schema/check-schema.js';
 export { migrate } from './schema/migrate.js';
 export { migrationsDigest } from './schema/migrations.js';

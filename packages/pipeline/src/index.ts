@@ -7,6 +7,8 @@ export { deleteOrphans, type Orphan } from './audit/orphans.js';
 export type { OpenRepair, Repair } from './audit/repair.js';
 export { type AuditOutcome, runAudit } from './audit/run-audit.js';
 export { scheduledAudit } from './audit/scheduled-audit.js';
+export { type ChangeSource, createChangeSource } from './feed/changes.js';
+export { createFeed, type Feed, type FeedPage } from './feed/create-feed.js';
 export { createFindingReport } from './head/node-findings.js';
 export { toFetchRequest } from './ingest/extract.js';
 export { follow } from './ingest/follow.js';

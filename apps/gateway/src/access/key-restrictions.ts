@@ -12,6 +12,7 @@ const ROUTE_USES: Readonly<Record<string, string>> = {
   manifest: 'bundle-api',
   'manifest-head': 'bundle-api',
   coverage: 'bundle-api',
+  feed: 'bundle-api',
   download: 'download',
   nft: 'nft',
   usage: 'usage',

@@ -2,7 +2,7 @@ import type { Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { Problem } from '../http/problem.js';
 
-/** The refusal for a block that a reorganisation removed within the last 24 hours; null if none did. */
+/** The refusal for a block that a reorganisation removed within the last 400 days; null if none did. */
 export async function findRemovedBlock(
   database: Database,
   network: string,

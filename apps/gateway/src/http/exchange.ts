@@ -225,6 +225,12 @@ export class Exchange {
     return this.#coding;
   }
 
+  /** The answer is sent as it is: one that is open for long would hold the memory of its compression. */
+  uncompressed(): this {
+    this.#coding = null;
+    return this;
+  }
+
   sendJson(value: unknown): void {
     this.sendText(JSON.stringify(value), JSON_TYPE);
   }

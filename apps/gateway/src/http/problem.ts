@@ -11,6 +11,11 @@ export const PROBLEM_REASONS = {
   'query-invalid': { status: 400, code: -32602, title: 'A query parameter is invalid' },
   'parameter-invalid': { status: 400, code: -32602, title: 'A parameter is invalid' },
   'cursor-invalid': { status: 400, code: -32602, title: 'The cursor is invalid' },
+  'cursor-foreign': {
+    status: 400,
+    code: -32602,
+    title: 'The cursor belongs to another network, kinds or installation',
+  },
   unauthenticated: { status: 401, code: -32001, title: 'A valid API key is required' },
   forbidden: { status: 403, code: -32001, title: 'The API key is not allowed to do this' },
   'plan-limit': { status: 403, code: -32005, title: 'The plan does not include this block' },

@@ -6,6 +6,7 @@ import type { RpcNetwork } from '../rpc/method.js';
 import { bundlePointerRoute } from './bundles/bundle-pointer.js';
 import { coverageRoute } from './bundles/coverage.js';
 import { downloadRoute } from './bundles/download.js';
+import { feedRoute } from './bundles/feed.js';
 import { fileListRoute } from './bundles/file-list.js';
 import { filtersRoute } from './bundles/filters.js';
 import { manifestRoute } from './bundles/manifest.js';
@@ -65,6 +66,7 @@ function getRoutes(parts: GatewayParts, served: ServedNetwork, services: RoutedS
     fileListRoute(parts, served),
     filtersRoute(parts, served),
     coverageRoute(parts, served),
+    feedRoute(parts, served),
     downloadRoute(parts, served),
     nftRefreshRoute(parts, served, () => services.nft?.wake()),
     nftStatusRoute(parts, served),

@@ -1,3 +1,4 @@
+import { KINDS } from '@packhouse/chain';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
@@ -59,14 +60,22 @@ it('refuses to touch what is published', async () => {
   expect(await open.main.staging.abandon(6)).toEqual({ abandoned: 4 });
 });
 
-it('forgets hashes after 24 hours', async () => {
+it('forgets hashes after 400 days', async () => {
   await open.main.staging.stage(makeRun(0, 3));
   await open.main.staging.abandon(2);
   await open.sql(
-    "UPDATE packhouse.abandoned_block SET abandoned_at = now() - interval '25 hours' WHERE block = 3",
+    "UPDATE packhouse.abandoned_block SET abandoned_at = now() - interval '401 days' WHERE block = 3",
   );
+  await open.main.staging.reclaim();
   expect(await open.main.staging.abandonedAt(3)).toBeNull();
   expect(await open.main.staging.abandonedAt(2)).not.toBeNull();
-  await open.main.staging.reclaim();
-  expect(await open.sql('SELECT block::int4 FROM packhouse.abandoned_block')).toEqual([{ block: 2 }]);
+});
+
+it('forgets that a block was abandoned when it is dropped as published: the chain came back to it', async () => {
+  await open.main.staging.stage(makeRun(0, 3));
+  await open.main.staging.abandon(2);
+  await open.main.staging.stage(makeRun(2, 2));
+  for (const kind of KINDS) await open.main.bundles.publish(makeBundle(kind, 0, 2));
+  expect(await open.main.staging.reclaim()).toEqual([0]);
+  expect(await open.sql('SELECT block::int4 FROM packhouse.abandoned_block')).toEqual([{ block: 3 }]);
 });

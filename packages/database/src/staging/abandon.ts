@@ -19,8 +19,8 @@ const selectPublishedEnd = statement(
 /** $1 network id, $2 start: stores the hashes of the blocks to be deleted. */
 const insertAbandoned = statement(
   'staging/insert-abandoned',
-  `INSERT INTO packhouse.abandoned_block (network_id, block, hash)
-   SELECT network_id, block, hash FROM packhouse.staged_block WHERE network_id = $1 AND block >= $2
+  `INSERT INTO packhouse.abandoned_block (network_id, block, hash, parent_hash)
+   SELECT network_id, block, hash, parent_hash FROM packhouse.staged_block WHERE network_id = $1 AND block >= $2
    ON CONFLICT (network_id, block, hash) DO UPDATE SET abandoned_at = excluded.abandoned_at`,
 );
 

@@ -34,10 +34,23 @@ const selectIsCovered = statement(
    ) AS covered`,
 );
 
-/** Deletes abandoned hashes after 24 hours. */
+/** Days that abandoned blocks are kept: reorganisations are rare, and cursors of feeds may be old. */
+export const ABANDONED_DAYS = 400;
+
 export const deleteOldAbandoned = statement(
   'staging/delete-old-abandoned',
-  "DELETE FROM packhouse.abandoned_block WHERE abandoned_at < now() - interval '24 hours'",
+  `DELETE FROM packhouse.abandoned_block WHERE abandoned_at < now() - interval '${ABANDONED_DAYS} days'`,
+);
+
+/**
+ * $1 network id, $2 start, $3 end of a segment: forgets that blocks were abandoned to which the chain came back. Until
+ * they are dropped here, their staged rows show it.
+ */
+const deleteRevived = statement(
+  'staging/delete-revived',
+  `DELETE FROM packhouse.abandoned_block AS a USING packhouse.staged_block AS s
+   WHERE a.network_id = $1 AND a.block BETWEEN $2 AND $3
+     AND s.network_id = $1 AND s.block = a.block AND s.block BETWEEN $2 AND $3 AND s.hash = a.hash`,
 );
 
 /**
@@ -51,7 +64,10 @@ export async function reclaim(connections: Connections, networkId: number): Prom
     const start = number * SEGMENT_BLOCKS;
     const dropped = await dropSegment(connections, { networkId, number }, async (session) => {
       const values = [networkId, start, start + SEGMENT_BLOCKS - 1];
-      return (await session.queryOne<{ covered: boolean }>(selectIsCovered, values))?.covered === true;
+      const row = await session.queryOne<{ covered: boolean }>(selectIsCovered, values);
+      if (row?.covered !== true) return false;
+      await session.query(deleteRevived, values);
+      return true;
     });
     if (dropped) reclaimed.push(start);
   }

@@ -41,12 +41,12 @@ const selectFragments = statement(
    ORDER BY first_block`,
 );
 
-/** $1 network id, $2 block: its last abandoned hash of the last 24 hours, unless another block replaced it. */
+/** $1 network id, $2 block: its last abandoned hash, unless another block replaced it. */
 const selectAbandoned = statement(
   'staging/select-abandoned',
   `SELECT '0x' || encode(a.hash, 'hex') AS hash, a.abandoned_at AS at
    FROM packhouse.abandoned_block AS a
-   WHERE a.network_id = $1 AND a.block = $2 AND a.abandoned_at >= now() - interval '24 hours'
+   WHERE a.network_id = $1 AND a.block = $2
      AND NOT EXISTS (SELECT 1 FROM packhouse.staged_block AS s WHERE s.network_id = $1 AND s.block = $2)
      AND NOT EXISTS (
        SELECT 1 FROM generate_series(0, 7) AS k (kind), LATERAL (

@@ -126,19 +126,25 @@ export function getLastBlock(standing: Standing, kinds: readonly Kind[], maxBloc
   return maxBlock === null ? last : Math.min(last, maxBlock);
 }
 
-/** The hole of a single block of a kind; null if it is published by now. */
+/** The hole of a kind that a block is in, as far as `lastBlock` (default: that block alone); null if it is published by now. */
 export async function holeAt(
   parts: CoverageParts,
-  { network, kind, block }: { network: string; kind: Kind; block: number },
+  {
+    network,
+    kind,
+    block,
+    lastBlock = block,
+  }: { network: string; kind: Kind; block: number; lastBlock?: number },
 ): Promise<{ head: number | null; hole: Hole | null }> {
   const hints = await queueHints(parts.queue, network);
   const page = await parts.database.network(network).holes.page({
     kinds: [kind],
-    range: { firstBlock: block, lastBlock: block },
+    range: { firstBlock: block, lastBlock },
     limit: 1,
     hints: hints ?? undefined,
   });
-  return { head: page.head, hole: page.kinds[0]?.holes[0] ?? null };
+  const hole = page.kinds[0]?.holes[0];
+  return { head: page.head, hole: hole?.firstBlock === block ? hole : null };
 }
 
 /** The meaning of each reason, and what the hole needs, as a clause. */

@@ -3,6 +3,7 @@ import { type Network, type NetworksWatch, watchNetworks } from '@packhouse/netw
 import { createNodeReports, createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { createQueues, type Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
+import { createNoticeSender } from '../feed/changes.js';
 import { refuseOtherChains } from './refuse-other-chains.js';
 
 /** What a process has when it starts. Everything that is opened here is closed at its shutdown. */
@@ -17,12 +18,19 @@ interface StoreSettings {
   REDIS_URL?: string | undefined;
 }
 
-/** Connects to Postgres, and waits for this version's schema. */
+/** Connects to Postgres, and waits for this version's schema. Notices of changes go over Redis if there is one. */
 export async function connectDatabase(
   { settings, context, shutdown }: Starting<StoreSettings>,
   options: Omit<Parameters<typeof createDatabase>[0], 'connectionString' | 'context'>,
 ): Promise<Database> {
-  const database = createDatabase({ connectionString: settings.DATABASE_URL, context, ...options });
+  const notices = createNoticeSender(context, settings.REDIS_URL);
+  shutdown.add('notices', () => notices?.close());
+  const database = createDatabase({
+    connectionString: settings.DATABASE_URL,
+    context,
+    sendNotice: notices?.send,
+    ...options,
+  });
   shutdown.add('database', () => database.close());
   await waitForSchema(database, context);
   return database;

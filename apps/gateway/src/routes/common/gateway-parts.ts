@@ -8,6 +8,7 @@ import type { Admission } from '../../access/admission.js';
 import type { Quotas } from '../../access/quotas.js';
 import type { UsageCounts } from '../../access/usage-counts.js';
 import type { AnswerCache } from '../../cache/answer-cache.js';
+import type { Feeds } from '../../feeds/create-feeds.js';
 import type { FileFinder } from '../../files/find-file.js';
 import type { BodyMemory } from '../../http/body-memory.js';
 import type { PointerFinder } from '../../pointers/find-pointer.js';
@@ -26,6 +27,9 @@ export interface GatewayParts {
   pointers: PointerFinder;
   files: FileFinder;
   coverage: CoverageParts;
+  feeds: Feeds;
+  /** Feeds that a key may have open. */
+  feedsPerKey: number;
   phase: {
     /** /readyz fails, because the range index is being loaded. */
     warming: boolean;

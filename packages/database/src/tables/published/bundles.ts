@@ -36,7 +36,10 @@ export interface BundleRow {
 }
 
 /** What a list of files says of a published bundle. */
-export type PublishedFile = Pick<BundleRow, 'firstBlock' | 'lastBlock' | 'byteLength' | 'sha256' | 'version'>;
+export type PublishedFile = Pick<
+  BundleRow,
+  'firstBlock' | 'lastBlock' | 'byteLength' | 'sha256' | 'version' | 'lastHash'
+>;
 
 /** A bundle to publish; version and time are set when it is published. */
 export type NewBundle = Omit<BundleRow, 'network' | 'publishedAt' | 'version'> & {
@@ -121,7 +124,7 @@ const selectRanges = statement(
 export const selectFiles = statement(
   'bundles/select-files',
   `SELECT first_block AS "firstBlock", last_block AS "lastBlock", byte_length AS "byteLength", encode(sha256, 'hex') AS sha256,
-     version
+     version, '0x' || encode(last_hash, 'hex') AS "lastHash"
    FROM packhouse.bundle
    ${TOUCHING}
    ORDER BY first_block

@@ -22,12 +22,13 @@ it('lists the bundles that touch a range, the first ones of it, with their facts
   for (const bundle of bundles) await open.main.bundles.publish(bundle);
   await open.main.bundles.publish(makeBundle('blocks', 40, 49));
   expect(await open.main.bundles.files('logs', { firstBlock: 0, lastBlock: 9 }, 10)).toEqual(
-    bundles.slice(0, 1).map(({ firstBlock, lastBlock, byteLength, sha256 }) => ({
+    bundles.slice(0, 1).map(({ firstBlock, lastBlock, byteLength, sha256, lastHash }) => ({
       firstBlock,
       lastBlock,
       byteLength,
       sha256,
       version: 1,
+      lastHash,
     })),
   );
   expect(await starts(5, 25)).toEqual([0, 10, 20]);

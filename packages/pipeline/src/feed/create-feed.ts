@@ -1,0 +1,159 @@
+import { KINDS, type Kind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import type { FeedStep } from '@packhouse/manifest';
+import type { QueueReader } from '@packhouse/queue';
+import { type CallSignal, type Context, PackhouseError } from '@packhouse/runtime';
+import type { ChangeSource } from './changes.js';
+import { type Cursors, createCursors, type FeedState } from './cursor.js';
+import {
+  createReader,
+  type FeedOptions,
+  getLowest,
+  type Hold,
+  type Reader,
+  readForward,
+  removed,
+} from './read-steps.js';
+import { reportFinal, reportRepairs, undoAbandoned } from './settle.js';
+import type { View } from './view.js';
+import { createWatch } from './watch.js';
+
+/** The steps behind a cursor. */
+export interface FeedPage {
+  steps: FeedStep[];
+  /** Behind the last step. */
+  cursor: string;
+  /** Whether nothing more is there now: the last step is `waiting`. */
+  waits: boolean;
+  /** For `changed`. */
+  place: { serial: number; block: number };
+}
+
+/** The feeds of one network in one process. */
+export type Feed = ReturnType<typeof createFeed>;
+
+/** How often an answer begins anew because the chain moved while it was read. */
+const ATTEMPTS = 3;
+
+/**
+ * Creates the feeds of a network: what was published, staged, undone, made final and repaired behind a cursor, in order.
+ *
+ * A cursor is all that a feed is: nothing is kept of it here. What is at the head is read once for all feeds (see Watch).
+ */
+export function createFeed(parts: {
+  context: Context;
+  database: Database;
+  network: string;
+  changes: ChangeSource;
+  queue?: Pick<QueueReader, 'peek'> | undefined;
+}) {
+  const { context, database, network, changes, queue } = parts;
+  const reads = database.network(network);
+  const watch = createWatch({ context, reads: reads.feed, network, changes });
+  const stepsTotal = context.metrics.counter('packhouse_feed_steps_total', 'Steps of feeds that were read', [
+    'network',
+    'step',
+  ]);
+  let cursors: Promise<Cursors> | undefined;
+  const getCursors = (): Promise<Cursors> => {
+    cursors ??= database.operators.seal().then((seal) => createCursors({ seal, network }));
+    // What failed is read again.
+    cursors.catch(() => {
+      cursors = undefined;
+    });
+    return cursors;
+  };
+
+  const readOnce = async (
+    view: View,
+    state: FeedState,
+    options: FeedOptions,
+    { encode }: Cursors,
+  ): Promise<{ reader: Reader; hold: Hold | null }> => {
+    const parts = { network, database: reads, coverage: { database, queue }, view, encode };
+    const reader = createReader(parts, state, options);
+    const now = context.clock.now();
+    if (await undoAbandoned(reader, now)) return { reader, hold: null };
+    state.madeAt = toSeconds(now);
+    if (await reportRepairs(reader)) return { reader, hold: null };
+    reportFinal(reader);
+    const hold = await readForward(reader);
+    reportFinal(reader);
+    return { reader, hold };
+  };
+
+  return {
+    /** The cursor of a feed that begins with a block. */
+    async begin({ kinds, from }: { kinds: readonly Kind[]; from: number }): Promise<string> {
+      const [{ window }, { encode }] = await Promise.all([watch.current(), getCursors()]);
+      const wanted = KINDS.filter((kind) => kinds.includes(kind));
+      return encode({
+        kinds: wanted,
+        start: from,
+        next: new Map(wanted.map((kind) => [kind, from])),
+        seen: new Map(wanted.map((kind) => [kind, window.repairs.get(kind)?.at(-1)?.sequence ?? -1])),
+        base: { block: from - 1, hash: null },
+        tip: null,
+        madeAt: toSeconds(context.clock.now()),
+      });
+    },
+    /** The kinds of a cursor, and the lowest of their next blocks. Throws CURSOR_INVALID, CURSOR_FOREIGN. */
+    async inspect(cursor: string): Promise<{ kinds: readonly Kind[]; next: number }> {
+      const state = (await getCursors()).decode(cursor);
+      return { kinds: state.kinds, next: getLowest(state).block };
+    },
+    /**
+     * The steps behind a cursor, `limit` at most; always one at least. Throws CURSOR_INVALID, CURSOR_FOREIGN,
+     * CURSOR_REMOVED, and PLAN_LIMIT if the next block is beyond `maxBlock`. `woken`: what was read last is new enough.
+     */
+    async read(cursor: string, options: FeedOptions & { woken?: boolean }): Promise<FeedPage> {
+      const text = await getCursors();
+      let view = (options.woken === true ? watch.latest() : undefined) ?? (await watch.current());
+      for (let attempt = 1; ; attempt += 1) {
+        const state = text.decode(cursor);
+        const { reader, hold } = await readOnce(view, state, options, text);
+        if (hold?.is === 'moved' && reader.steps.length === 0 && attempt < ATTEMPTS) {
+          view = await watch.refresh();
+          continue;
+        }
+        if (hold?.is === 'moved' && hold.unlinked && reader.steps.length === 0) throw removed(reader);
+        if (hold?.is === 'beyond-plan' && reader.steps.length === 0)
+          throw planLimit(network, hold.block, options.maxBlock);
+        const waits = hold?.is === 'waiting' && !reader.isFull();
+        if (waits) {
+          const { block, reason, detail, kinds } = hold;
+          reader.push({ step: 'waiting', block, reason, detail, kinds });
+        }
+        if (hold?.is === 'moved' && reader.steps.length === 0) {
+          const detail = `Block ${hold.block} of ${network} is being staged or published; ask again.`;
+          reader.push({ step: 'waiting', block: hold.block, reason: 'staged', detail, kinds: hold.kinds });
+        }
+        for (const { step } of reader.steps) stepsTotal.inc({ network, step });
+        return {
+          steps: reader.steps,
+          cursor: reader.steps.at(-1)?.cursor ?? cursor,
+          waits,
+          place: { serial: view.serial, block: getLowest(state).block },
+        };
+      }
+    },
+    /** Resolves when `read` may answer something else than this page; see Watch. */
+    changed: (page: FeedPage, how: { withinMs: number; signal?: CallSignal | undefined }): Promise<boolean> =>
+      watch.changed(page.place, how),
+    /** Feeds that wait. */
+    waiting: watch.waiting,
+    /** Ends the waiting of all feeds. */
+    close: (): void => watch.close(),
+  };
+}
+
+const toSeconds = (ms: number): number => Math.floor(ms / 1_000);
+
+function planLimit(network: string, block: number, maxBlock: number | null): PackhouseError {
+  return new PackhouseError({
+    code: 'PLAN_LIMIT',
+    message: `The feed of ${network} ends at block ${block}: the plan includes blocks up to ${maxBlock}, and the next file goes beyond.`,
+    hint: 'Single blocks up to there have files of their own, by their pointers.',
+    data: { network, block, maxBlock },
+  });
+}
