@@ -82,6 +82,8 @@ export const PROCESS_FILES: readonly RegExp[] = [
 export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/runtime/src/time/clock.ts': 'is the clock',
   'packages/nft/src/run-job.ts': 'stores when a token was refreshed',
+  'packages/pipeline/src/feed/create-feed.ts':
+    'a cursor says when it was written: what it may have to undo is kept for 400 days',
   'packages/pipeline/src/report/observe.ts': 'gauges of points in time',
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
   'packages/pipeline/src/plan/plan.ts': 'ranges are fetched at hours of the calendar',

@@ -7,6 +7,7 @@ import { benchCoverage } from './coverage.js';
 import { benchDeflate } from './deflate.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
+import { benchFeed } from './feed.js';
 import { benchFilters } from './filters.js';
 import { benchFollow } from './follow.js';
 import { benchForwarding } from './forwarding.js';
@@ -29,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   planning: benchPlanning,
   budgets: benchBudgets,
   quote: benchQuote,
+  feed: benchFeed,
   downloads: benchDownloads,
   pull: benchPull,
   follow: benchFollow,
@@ -47,7 +49,7 @@ const HELP = `Measures every budget of this machine against its yardstick, in on
 
 Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
 
-  --rows N      rows of the range index for pointers and coverage (default 10000000, about 5 GB of disk)
+  --rows N      rows of the range index for pointers, coverage and feed (default 10000000, about 5 GB of disk)
   --blocks N    blocks of an extract-to-published run, and of what is pulled (default 960)
   --seconds N   length of each measurement under load (default 8)
   --workers N   processes of the gateway (GATEWAY_WORKERS), of nginx and of the empty route each, for forwarding,

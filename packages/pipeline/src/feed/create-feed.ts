@@ -25,6 +25,8 @@ export interface FeedPage {
   cursor: string;
   /** Whether nothing more is there now: the last step is `waiting`. */
   waits: boolean;
+  /** Whether the plan of the reader ends behind the last step. */
+  ends: boolean;
   /** For `changed`. */
   place: { serial: number; block: number };
 }
@@ -133,6 +135,7 @@ export function createFeed(parts: {
           steps: reader.steps,
           cursor: reader.steps.at(-1)?.cursor ?? cursor,
           waits,
+          ends: hold?.is === 'beyond-plan',
           place: { serial: view.serial, block: getLowest(state).block },
         };
       }

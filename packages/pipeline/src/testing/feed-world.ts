@@ -35,15 +35,18 @@ export function makeContext(log: string[] = []): Context {
   };
 }
 
-/** Makes an empty world. */
-export async function makeFeedWorld(postgresUrl: string) {
+/** Makes an empty world, or one more network of another world. */
+export async function makeFeedWorld(postgresUrl: string, network = NETWORK, among?: { url: string }) {
   const context = makeContext();
-  const fresh = await freshDatabase(postgresUrl, { migrated: true });
+  const fresh =
+    among === undefined
+      ? await freshDatabase(postgresUrl, { migrated: true })
+      : { url: among.url, drop: async () => undefined };
   const open = (): Database =>
     createDatabase({ connectionString: fresh.url, context, applicationName: 'feed test' });
   const database = open();
-  await database.networks.register({ id: NETWORK, chainId: 1 });
-  const main = database.network(NETWORK);
+  await database.networks.register({ id: network, chainId: 1 });
+  const main = database.network(network);
   const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
   await database.manifest.registerKey(signer.publicKey);
   const sealing = { signer, clients: [] };
@@ -63,7 +66,7 @@ export async function makeFeedWorld(postgresUrl: string) {
       kind,
       firstBlock,
       lastBlock,
-      objectKey: objectKey({ network: NETWORK, kind, firstBlock, lastBlock, version }),
+      objectKey: objectKey({ network, kind, firstBlock, lastBlock, version }),
       byteLength: 100,
       rawLength: 1_000,
       sha256,
@@ -137,7 +140,7 @@ export async function makeFeedWorld(postgresUrl: string) {
       const own = open();
       const parts = { context, database: own, ...options };
       const changes = options.changes ?? createChangeSource({ ...parts, redisUrl: undefined });
-      const feed = createFeed({ ...parts, network: NETWORK, changes });
+      const feed = createFeed({ ...parts, network, changes });
       let ended: Promise<void> | undefined;
       const end = (): Promise<void> => {
         ended ??= (async () => {

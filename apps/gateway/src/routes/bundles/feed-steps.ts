@@ -29,7 +29,7 @@ export function toLines({ steps }: Pick<FeedPage, 'steps'>): string {
 
 /**
  * Steps as server-sent events, until the client leaves, the key ends, or the gateway drains. A `waiting` step is sent
- * when it says something new. While the database is away, the stream stays open.
+ * when it says something new. Where the plan ends, so does the stream, and its client is refused when it comes again. While the database is away, the stream stays open.
  */
 export async function* toEvents(open: OpenFeed, first: FeedPage, limit: number): AsyncGenerator<string> {
   const { feed, clock, signal } = open;
@@ -44,6 +44,7 @@ export async function* toEvents(open: OpenFeed, first: FeedPage, limit: number):
       said = says;
     }
     if (text !== '') yield text;
+    if (page.ends) return;
     const changed = page.waits ? await feed.changed(page, { withinMs: HEARTBEAT_MS, signal }) : true;
     if (open.isDraining() || signal.aborted || clock.elapsed() > until) return;
     await open.admit();

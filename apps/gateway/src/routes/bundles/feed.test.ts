@@ -154,9 +154,10 @@ describe('a stream of events', () => {
     one.leave();
     const after = one.events[2];
     const again = stream('kinds=traces&from=20', { 'last-event-id': after?.id as string });
-    await vi.waitUntil(() => again.events.length > 0, WAIT);
-    expect(again.events[0]?.step).toMatchObject({ step: 'new', block: 23 });
+    await vi.waitUntil(() => again.events.at(-1)?.event === 'waiting', WAIT);
     again.leave();
+    expect(after?.step).toMatchObject({ step: 'new', block: 22 });
+    expect(again.events.find(({ event }) => event === 'new')?.step).toMatchObject({ block: 23 });
   });
 
   it('has each new block, what is undone, and nothing twice', async () => {
@@ -192,7 +193,7 @@ describe('a stream of events', () => {
     await vi.waitUntil(async () => (await openFeeds()) === 1, WAIT);
     await at.database.keys.revoke(made.prefix);
     at.time.offset += 5_000;
-    await at.stage(32, 32, { branch: 'b' });
+    await setHead(31, 25);
     await vi.waitUntil(() => ended, WAIT);
   });
 });
@@ -221,17 +222,14 @@ describe('bad input', () => {
     const [{ cursor } = { cursor: '' }] = await steps('kinds=logs&from=0&wait=0&limit=1');
     const refusal = async (...args: Parameters<typeof feed>) => {
       const answer = await feed(...args);
-      return [answer.status, answer.json().reason, answer.json().detail];
+      return `${answer.status} ${answer.json().reason}: ${answer.json().detail}`;
     };
-    expect(await refusal(`cursor=${cursor}`, { network: 'logsonly' })).toEqual([
-      400,
-      'cursor-foreign',
-      expect.stringContaining('it is of the network ethereum'),
-    ]);
-    expect(await refusal(`cursor=${cursor}&kinds=blocks,logs`)).toMatchObject([400, 'cursor-foreign']);
-    expect(await refusal(`cursor=${cursor.slice(0, -4)}`)).toMatchObject([400, 'cursor-invalid']);
+    const elsewhere = await refusal(`cursor=${cursor}`, { network: 'logsonly' });
+    expect(elsewhere).toMatch(/^400 cursor-foreign: .* it is of the network ethereum\.$/);
+    expect(await refusal(`cursor=${cursor}&kinds=blocks,logs`)).toMatch(/^400 cursor-foreign: /);
+    expect(await refusal(`cursor=${cursor.slice(0, -4)}`)).toMatch(/^400 cursor-invalid: /);
     const forged = `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`;
-    expect(await refusal(`cursor=${forged}`)).toMatchObject([400, 'cursor-invalid']);
+    expect(await refusal(`cursor=${forged}`)).toMatch(/^400 cursor-invalid: /);
     expect(await refusal('kinds=traces&from=0', { network: 'logsonly' })).toMatchObject([
       404,
       'kind-not-enabled',

@@ -111,7 +111,7 @@ async function sendLines(
   }
   if (signal.aborted) return;
   const lines = toLines(page);
-  if (page.waits || page.steps.length >= limit) exchange.sendText(lines, NDJSON_TYPE);
+  if (page.waits || page.ends || page.steps.length >= limit) exchange.sendText(lines, NDJSON_TYPE);
   else exchange.sendStream(moreLines(open, page, limit));
 }
 
@@ -130,7 +130,7 @@ async function* moreLines(open: OpenFeed, first: FeedPage, limit: number): Async
   for (;;) {
     yield toLines(page);
     left -= page.steps.length;
-    if (page.waits || left <= 0) return;
+    if (page.waits || page.ends || left <= 0) return;
     page = await open.read(page.cursor, left, true);
   }
 }
