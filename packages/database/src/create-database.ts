@@ -5,7 +5,7 @@ import { createBlockingCheck } from './connection/blocking-sessions.js';
 import { type Connections, createConnections, statement } from './connection/connections.js';
 import type { ConnectionLimits } from './connection/connector.js';
 import { createLeases, type Fence } from './connection/leases.js';
-import { ALL_BLOCKS, announcing, createNotices } from './connection/notices.js';
+import { ALL_BLOCKS, announcing, createNotices, type NoticeListener } from './connection/notices.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
@@ -146,7 +146,7 @@ function openAll(
     /** See `list` of createLeases. */
     locks: locks.list,
     /** Hears of changes, of this process and of all others that use NOTIFY. Returns what ends it. */
-    listen: notices.listen,
+    listen: (listener: NoticeListener) => notices.listen(listener),
     close: async () => {
       await notices.flush();
       await Promise.all([locks.close(), connections.close()]);

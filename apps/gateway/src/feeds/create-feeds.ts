@@ -1,12 +1,13 @@
-import { createChangeSource, createFeed, type Feed } from '@packhouse/pipeline';
-import { getOrAdd } from '@packhouse/runtime';
-import type { GatewayOptions } from '../gateway-options.js';
+import type { Database } from '@packhouse/database';
+import { type ChangeSource, createChangeSource, createFeed, type Feed } from '@packhouse/pipeline';
+import type { QueueReader } from '@packhouse/queue';
+import { type Context, getOrAdd } from '@packhouse/runtime';
 
 /** The feeds of all networks. */
 export type Feeds = ReturnType<typeof createFeeds>;
 
 /** How a feed is sent. */
-export type FeedTransport = 'poll' | 'stream';
+type FeedTransport = 'poll' | 'stream';
 
 /** Creates the feeds; nothing is read or heard before the first request. */
 export function createFeeds({
@@ -14,7 +15,12 @@ export function createFeeds({
   database,
   queue,
   changes: given,
-}: Pick<GatewayOptions, 'context' | 'database' | 'queue' | 'changes'>) {
+}: {
+  context: Context;
+  database: Database;
+  queue?: QueueReader | undefined;
+  changes?: ChangeSource | undefined;
+}) {
   const changes = given ?? createChangeSource({ context, database, redisUrl: undefined });
   const feeds = new Map<string, Feed>();
   const open = { poll: 0, stream: 0 };

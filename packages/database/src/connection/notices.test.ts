@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase, silentContext } from '../testing/open-database.js';
-import { type Change, createNotices, parseNotice } from './notices.js';
+import { createNotices, parseNotice } from './notices.js';
 
 let open: OpenDatabase | undefined;
 afterEach(async () => {
@@ -13,7 +13,7 @@ const WAIT = { timeout: 20_000 };
 
 /** Listens with another process's handle, once it hears. */
 async function hear(at: OpenDatabase) {
-  const changes: Change[] = [];
+  const changes: ReturnType<typeof parseNotice> = [];
   let lost = 0;
   const listening = at.another().listen({
     changed: (change) => void changes.push(change),

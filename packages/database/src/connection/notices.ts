@@ -8,7 +8,7 @@ import { destroy } from './end-silent.js';
 /* Processes tell each other what changed, so that whoever waits for a block is woken and does not poll. */
 
 /** Blocks of a network of which something changed: they were staged, published, abandoned, quarantined or made final. */
-export interface Change extends BlockRange {
+interface Change extends BlockRange {
   network: string;
 }
 

@@ -6,7 +6,7 @@ import { type Context, getOrAdd } from '@packhouse/runtime';
 const CHANNEL = 'packhouse:changes';
 
 /** Hears of the changes of one network. */
-export interface ChangeListener {
+interface ChangeListener {
   changed(range: { firstBlock: number; lastBlock: number }): void;
   /** Notices may have been lost. `hears`: from now on none is. */
   lost(hears: boolean): void;

@@ -4,7 +4,7 @@ import type { FeedStep } from '@packhouse/manifest';
 import type { QueueReader } from '@packhouse/queue';
 import { type CallSignal, type Context, PackhouseError } from '@packhouse/runtime';
 import type { ChangeSource } from './changes.js';
-import { type Cursors, createCursors, type FeedState } from './cursor.js';
+import { type Cursors, createCursors } from './cursor.js';
 import {
   createReader,
   type FeedOptions,
@@ -15,7 +15,6 @@ import {
   removed,
 } from './read-steps.js';
 import { reportFinal, reportRepairs, undoAbandoned } from './settle.js';
-import type { View } from './view.js';
 import { createWatch } from './watch.js';
 
 /** The steps behind a cursor. */
@@ -66,24 +65,6 @@ export function createFeed(parts: {
     return cursors;
   };
 
-  const readOnce = async (
-    view: View,
-    state: FeedState,
-    options: FeedOptions,
-    { encode }: Cursors,
-  ): Promise<{ reader: Reader; hold: Hold | null }> => {
-    const parts = { network, database: reads, coverage: { database, queue }, view, encode };
-    const reader = createReader(parts, state, options);
-    const now = context.clock.now();
-    if (await undoAbandoned(reader, now)) return { reader, hold: null };
-    state.madeAt = toSeconds(now);
-    if (await reportRepairs(reader)) return { reader, hold: null };
-    reportFinal(reader);
-    const hold = await readForward(reader);
-    reportFinal(reader);
-    return { reader, hold };
-  };
-
   return {
     /** The cursor of a feed that begins with a block. */
     async begin({ kinds, from }: { kinds: readonly Kind[]; from: number }): Promise<string> {
@@ -109,34 +90,24 @@ export function createFeed(parts: {
      * CURSOR_REMOVED, and PLAN_LIMIT if the next block is beyond `maxBlock`. `woken`: what was read last is new enough.
      */
     async read(cursor: string, options: FeedOptions & { woken?: boolean }): Promise<FeedPage> {
-      const text = await getCursors();
+      const { decode, encode } = await getCursors();
       let view = (options.woken === true ? watch.latest() : undefined) ?? (await watch.current());
       for (let attempt = 1; ; attempt += 1) {
-        const state = text.decode(cursor);
-        const { reader, hold } = await readOnce(view, state, options, text);
+        const read = { network, database: reads, coverage: { database, queue }, view, encode };
+        const reader = createReader(read, decode(cursor), options);
+        const hold = await readAll(reader, context.clock.now());
         if (hold?.is === 'moved' && reader.steps.length === 0 && attempt < ATTEMPTS) {
           view = await watch.refresh();
           continue;
         }
-        if (hold?.is === 'moved' && hold.unlinked && reader.steps.length === 0) throw removed(reader);
-        if (hold?.is === 'beyond-plan' && reader.steps.length === 0)
-          throw planLimit(network, hold.block, options.maxBlock);
-        const waits = hold?.is === 'waiting' && !reader.isFull();
-        if (waits) {
-          const { block, reason, detail, kinds } = hold;
-          reader.push({ step: 'waiting', block, reason, detail, kinds });
-        }
-        if (hold?.is === 'moved' && reader.steps.length === 0) {
-          const detail = `Block ${hold.block} of ${network} is being staged or published; ask again.`;
-          reader.push({ step: 'waiting', block: hold.block, reason: 'staged', detail, kinds: hold.kinds });
-        }
+        const waits = finish(reader, hold);
         for (const { step } of reader.steps) stepsTotal.inc({ network, step });
         return {
           steps: reader.steps,
           cursor: reader.steps.at(-1)?.cursor ?? cursor,
           waits,
           ends: hold?.is === 'beyond-plan',
-          place: { serial: view.serial, block: getLowest(state).block },
+          place: { serial: view.serial, block: getLowest(reader.state).block },
         };
       }
     },
@@ -151,6 +122,32 @@ export function createFeed(parts: {
 }
 
 const toSeconds = (ms: number): number => Math.floor(ms / 1_000);
+
+/** All steps of an answer: what became of delivered blocks, then what is new. */
+async function readAll(reader: Reader, now: number): Promise<Hold | null> {
+  if (await undoAbandoned(reader, now)) return null;
+  reader.state.madeAt = toSeconds(now);
+  if (await reportRepairs(reader)) return null;
+  reportFinal(reader);
+  const hold = await readForward(reader);
+  reportFinal(reader);
+  return hold;
+}
+
+/** Says at the end of an answer what is waited for; returns whether something is. Throws CURSOR_REMOVED, PLAN_LIMIT. */
+function finish(reader: Reader, hold: Hold | null): boolean {
+  const { network, steps, options } = reader;
+  if (hold === null || (steps.length > 0 && hold.is !== 'waiting') || reader.isFull()) return false;
+  if (hold.is === 'beyond-plan') throw planLimit(network, hold.block, options.maxBlock);
+  if (hold.is === 'moved' && hold.unlinked) throw removed(reader);
+  const { block, kinds } = hold;
+  const { reason, detail } =
+    hold.is === 'waiting'
+      ? hold
+      : { reason: 'staged', detail: `Block ${block} of ${network} is being staged or published; ask again.` };
+  reader.push({ step: 'waiting', block, reason, detail, kinds });
+  return hold.is === 'waiting';
+}
 
 function planLimit(network: string, block: number, maxBlock: number | null): PackhouseError {
   return new PackhouseError({

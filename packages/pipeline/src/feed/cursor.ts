@@ -3,7 +3,7 @@ import { KINDS, type Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 
 /** A block whose hash may be unknown: the one before the first that a feed was asked for. */
-export interface BaseBlock {
+interface BaseBlock {
   block: number;
   hash: string | null;
 }

@@ -21,7 +21,7 @@ export interface FeedOptions {
 }
 
 /** What steps are read from. */
-export interface ReadParts {
+interface ReadParts {
   network: string;
   database: NetworkDatabase;
   coverage: CoverageParts;
@@ -30,7 +30,7 @@ export interface ReadParts {
 }
 
 /** A step before it has its cursor. */
-export type NewFeedStep = FeedStep extends infer Step
+type NewFeedStep = FeedStep extends infer Step
   ? Step extends FeedStep
     ? Omit<Step, 'cursor'>
     : never

@@ -18,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-type Random = () => number;
+type Random = ReturnType<typeof seededRandom>;
 
 /** The chain as it really is, and what of it is staged and published. */
 function createChain(at: FeedWorld, random: Random) {
-  const below = (limit: number): number => Math.floor(random() * limit);
+  const { below } = random;
   /** Hashes by block, from FIRST on. */
   let hashes: string[] = [];
   let finalized = FIRST - 1;
@@ -40,7 +40,7 @@ function createChain(at: FeedWorld, random: Random) {
       const block = head() + 1;
       hashes.push(hashOf(block, `${branch}`));
       // A block that fails for one kind is staged for the other.
-      const missing = random() < 0.15 ? (KINDS[below(2)] as Kind) : undefined;
+      const missing = random.unit() < 0.15 ? random.pick(KINDS) : undefined;
       if (missing !== undefined) late.get(missing)?.add(block);
       await at.stage(
         block,
@@ -60,7 +60,7 @@ function createChain(at: FeedWorld, random: Random) {
   const moves = {
     grow: () => grow(1 + below(3)),
     reorganise: async (): Promise<void> => {
-      const depth = Math.min(1 + below(random() < 0.1 ? 64 : 6), head() - finalized);
+      const depth = Math.min(1 + below(random.unit() < 0.1 ? 64 : 6), head() - finalized);
       if (depth === 0) return;
       const from = head() - depth + 1;
       branch += 1;
@@ -68,7 +68,7 @@ function createChain(at: FeedWorld, random: Random) {
       for (const blocks of late.values()) for (const block of blocks) if (block >= from) blocks.delete(block);
       await at.main.staging.abandon(from);
       // The follower may die here: the head is noted, and other blocks staged, later.
-      if (random() < 0.7) await grow(depth + below(2));
+      if (random.unit() < 0.7) await grow(depth + below(2));
     },
     finalize: async (): Promise<void> => {
       finalized = Math.max(finalized, Math.min(head(), finalized + below(6)));
@@ -76,7 +76,7 @@ function createChain(at: FeedWorld, random: Random) {
     },
     heal,
     publish: async (): Promise<void> => {
-      const kind = KINDS[below(2)] as Kind;
+      const kind = random.pick(KINDS);
       const first = (published.get(kind) as number) + 1;
       const [gap = Number.POSITIVE_INFINITY] = [...(late.get(kind) ?? [])]
         .filter((block) => block >= first)
@@ -88,7 +88,7 @@ function createChain(at: FeedWorld, random: Random) {
     },
     reclaim: async () => void (await at.main.staging.reclaim()),
     repair: async (): Promise<void> => {
-      const kind = KINDS[below(2)] as Kind;
+      const kind = random.pick(KINDS);
       const last = published.get(kind) as number;
       if (last >= FIRST) await at.repair(kind, FIRST + below(last - FIRST + 1));
     },
@@ -153,8 +153,8 @@ function createClient(at: FeedWorld, chain: Chain, random: Random, final: 'all' 
   return {
     /** Reads a few steps, and dies behind any of them: what it did not commit comes again. */
     async advance(): Promise<void> {
-      const steps = await read(1 + Math.floor(random() * 12));
-      const committed = random() < 0.3 ? Math.floor(random() * steps.length) : steps.length;
+      const steps = await read(random.between(1, 12));
+      const committed = random.unit() < 0.3 ? random.below(steps.length) : steps.length;
       for (const step of steps.slice(0, committed)) apply(step);
     },
     async changeGateway(): Promise<void> {
@@ -190,10 +190,10 @@ it.each(Array.from({ length: SEEDS }, (_, seed) => seed + 1))(
     const { grow, reorganise, finalize, heal, publish, reclaim, repair } = chain.moves;
     const moves = [grow, grow, grow, reorganise, finalize, finalize, heal, publish, publish, reclaim, repair];
     for (let n = 0; n < MOVES; n += 1) {
-      await moves[Math.floor(random() * moves.length)]?.();
-      const client = clients[Math.floor(random() * clients.length)];
-      if (random() < 0.6) await client?.advance();
-      if (random() < 0.05) await client?.changeGateway();
+      await random.pick(moves)();
+      const client = random.pick(clients);
+      if (random.unit() < 0.6) await client.advance();
+      if (random.unit() < 0.05) await client.changeGateway();
     }
     await chain.grow(3);
     await chain.heal();

@@ -1,16 +1,16 @@
 import { createMetrics } from '@packhouse/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeContext } from '../testing/feed-world.js';
-import type { ChangeListener, ChangeSource } from './changes.js';
-import { createWatch, type Watch } from './watch.js';
+import type { ChangeSource } from './changes.js';
+import { createWatch } from './watch.js';
 
 /** A window of a chain with this head. */
 const toText = (head: number, floor = 100): string =>
   JSON.stringify({ head, finalized: floor, floor, halted: false, finalHash: null, blocks: [], ranges: [] });
 
 let now: { text: string; reads: number; away: boolean };
-let listener: ChangeListener;
-let watch: Watch;
+let listener: Parameters<ChangeSource['listen']>[1];
+let watch: ReturnType<typeof createWatch>;
 beforeEach(() => {
   vi.useFakeTimers();
   now = { text: toText(200), reads: 0, away: false };

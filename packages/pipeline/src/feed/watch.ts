@@ -3,6 +3,7 @@ import type { NetworkDatabase } from '@packhouse/database';
 import type { CallSignal, Context } from '@packhouse/runtime';
 import type { ChangeSource } from './changes.js';
 import { createView, type View } from './view.js';
+import { createWaiters } from './waiters.js';
 
 /** A view that is read for a request is not older than this, in milliseconds. */
 const FRESH_MS = 100;
@@ -10,24 +11,12 @@ const FRESH_MS = 100;
 const PACE_MS = { near: 40, far: 250 };
 /** How often the window is read without a notice while feeds wait, and while notices cannot be received. */
 const POLL_MS = { hearing: 5_000, deaf: 1_000 };
-/** Feeds that are woken in one turn of the event loop. */
-const WAKE_AT_ONCE = 256;
-
 /** Ranges of notices that are kept until the next read. */
 const MAX_TOUCHED = 64;
 
-/** A feed that waits. */
-interface Waiter {
-  /** The next block of one of its kinds. */
-  block: number;
-  wake(changed: boolean): void;
-}
-
-/** The newest blocks of one network, read once for all feeds of a process, and those who wait for a change of them. */
-export type Watch = ReturnType<typeof createWatch>;
-
 /**
- * Creates the watch; nothing is read or heard before the first feed.
+ * Watches the newest blocks of one network: they are read once for all feeds of a process, and those who wait for a
+ * change of them are woken. Nothing is read or heard before the first feed.
  *
  * ```
  *  notice ──▶ one read of the window ──other than before──▶ wakes all that wait at its blocks
@@ -48,7 +37,7 @@ export function createWatch(parts: {
     'Reads of the newest blocks of a network for its feeds: their number does not grow with the feeds',
     ['network'],
   );
-  const waiters = new Set<Waiter>();
+  const waiters = createWaiters();
   let view: View | undefined;
   let text = '';
   let readAt = Number.NEGATIVE_INFINITY;
@@ -62,6 +51,7 @@ export function createWatch(parts: {
   let isFailing = false;
   let unlisten: (() => void) | undefined;
 
+  const pollMs = (): number => (isHearing && !isFailing ? POLL_MS.hearing : POLL_MS.deaf);
   const schedule = (delayMs: number): void => {
     const at = Math.max(clock.elapsed() + delayMs, readAt + PACE_MS.near);
     if (at >= dueAt) return;
@@ -79,14 +69,14 @@ export function createWatch(parts: {
         isDirty = true;
         touched.push(range);
         if (touched.length > MAX_TOUCHED) touched = joined(touched);
-        if (waiters.size > 0)
+        if (waiters.size() > 0)
           schedule(view === undefined || range.lastBlock >= view.window.floor ? 0 : PACE_MS.far);
       },
       lost: (hears) => {
         isHearing = hears;
         isDirty = true;
         touched = [{ firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER }];
-        if (waiters.size > 0) schedule(0);
+        if (waiters.size() > 0) schedule(0);
       },
     });
   };
@@ -107,7 +97,7 @@ export function createWatch(parts: {
       );
       if (isFailing) logger.info({ network }, 'the feeds of a network can be read again');
       isFailing = false;
-      wakeAll(view, before, ranges);
+      wake(view, before, ranges);
       return view;
     } catch (error) {
       isDirty = true;
@@ -117,7 +107,7 @@ export function createWatch(parts: {
       throw error;
     } finally {
       reading = undefined;
-      if (waiters.size > 0) schedule(isFailing || !isHearing ? POLL_MS.deaf : isDirty ? 0 : POLL_MS.hearing);
+      if (waiters.size() > 0) schedule(isDirty && !isFailing ? 0 : pollMs());
     }
   };
   const refresh = async (): Promise<View> => {
@@ -127,20 +117,15 @@ export function createWatch(parts: {
     reading ??= read();
     return reading;
   };
-  const wakeAll = (now: View, before: View | undefined, ranges: readonly BlockRange[]): void => {
+  const wake = (now: View, before: View | undefined, ranges: readonly BlockRange[]): void => {
     const hasChanged = before?.window !== now.window;
     const isRepaired = hasChanged && !sameRepairs(before, now);
-    const woken = [...waiters].filter(
-      ({ block }) =>
+    waiters.wake(
+      (block) =>
         isRepaired ||
         (hasChanged && block >= now.window.floor) ||
         ranges.some(({ firstBlock, lastBlock }) => firstBlock <= block && block <= lastBlock),
     );
-    const wake = (from: number): void => {
-      for (const waiter of woken.slice(from, from + WAKE_AT_ONCE)) waiter.wake(true);
-      if (from + WAKE_AT_ONCE < woken.length) setImmediate(() => wake(from + WAKE_AT_ONCE));
-    };
-    wake(0);
   };
 
   return {
@@ -154,36 +139,23 @@ export function createWatch(parts: {
     latest: (): View | undefined => view,
     refresh,
     /** How many wait. */
-    waiting: () => waiters.size,
+    waiting: waiters.size,
     /**
      * Resolves with true when something changed since the view of this serial at the newest blocks, at this block, or
      * among repairs; with false after `withinMs`, when the signal is aborted, or when the watch is closed.
      */
     changed: (
-      at: { serial: number; block: number },
-      { withinMs, signal }: { withinMs: number; signal?: CallSignal | undefined },
+      { serial, block }: { serial: number; block: number },
+      how: { withinMs: number; signal?: CallSignal | undefined },
     ): Promise<boolean> => {
-      if (signal?.aborted === true || withinMs <= 0) return Promise.resolve(false);
-      if (view?.serial !== at.serial) return Promise.resolve(true);
-      return new Promise((resolve) => {
-        const wake = (changed: boolean): void => {
-          waiters.delete(waiter);
-          clearTimeout(limit);
-          signal?.removeEventListener('abort', leave);
-          resolve(changed);
-        };
-        const leave = (): void => wake(false);
-        const waiter: Waiter = { block: at.block, wake };
-        const limit = setTimeout(leave, withinMs);
-        signal?.addEventListener('abort', leave, { once: true });
-        waiters.add(waiter);
-        schedule(isDirty ? 0 : POLL_MS.hearing);
-      });
+      if (view?.serial !== serial) return Promise.resolve(how.signal?.aborted !== true);
+      schedule(isDirty ? 0 : pollMs());
+      return waiters.wait(block, how);
     },
     close(): void {
       clearTimeout(timer);
       unlisten?.();
-      for (const waiter of [...waiters]) waiter.wake(false);
+      waiters.close();
     },
   };
 }

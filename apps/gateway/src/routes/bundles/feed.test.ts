@@ -191,7 +191,7 @@ describe('a stream of events', () => {
     sent.on('error', () => undefined);
     sent.end();
     await vi.waitUntil(async () => (await openFeeds()) === 1, WAIT);
-    await at.database.keys.revoke(made.prefix);
+    await at.database.keys.revoke(made.row.prefix);
     at.time.offset += 5_000;
     await setHead(31, 25);
     await vi.waitUntil(() => ended, WAIT);
@@ -230,14 +230,10 @@ describe('bad input', () => {
     expect(await refusal(`cursor=${cursor.slice(0, -4)}`)).toMatch(/^400 cursor-invalid: /);
     const forged = `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`;
     expect(await refusal(`cursor=${forged}`)).toMatch(/^400 cursor-invalid: /);
-    expect(await refusal('kinds=traces&from=0', { network: 'logsonly' })).toMatchObject([
-      404,
-      'kind-not-enabled',
-    ]);
-    expect(await refusal('kinds=logs&from=0', { network: 'quiet' })).toMatchObject([
-      404,
-      'network-without-bundles',
-    ]);
+    expect(await refusal('kinds=traces&from=0', { network: 'logsonly' })).toMatch(/^404 kind-not-enabled: /);
+    expect(await refusal('kinds=logs&from=0', { network: 'quiet' })).toMatch(
+      /^404 network-without-bundles: /,
+    );
   });
 
   it('beyond the plan is refused, and a feed ends where the plan does', async () => {
