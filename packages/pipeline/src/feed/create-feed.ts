@@ -114,8 +114,6 @@ export function createFeed(parts: {
     /** Resolves when `read` may answer something else than this page; see Watch. */
     changed: (page: FeedPage, how: { withinMs: number; signal?: CallSignal | undefined }): Promise<boolean> =>
       watch.changed(page.place, how),
-    /** Feeds that wait. */
-    waiting: watch.waiting,
     /** Ends the waiting of all feeds. */
     close: (): void => watch.close(),
   };
