@@ -14,6 +14,7 @@ afterEach(() => world.close());
 
 /** Reads on from a cursor. */
 async function read(cursor: string, options: Partial<FeedOptions> = {}) {
+  world.later();
   const page = await feed.read(cursor, { ...READ, ...options });
   return { ...page, short: page.steps.map(inShort) };
 }

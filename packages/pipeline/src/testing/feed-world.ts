@@ -4,7 +4,13 @@ import { objectKey } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
-import { createSigner, type FeedStep, makeSigningKey, readSigningKey } from '@packhouse/manifest';
+import {
+  createSigner,
+  type FeedStep,
+  makeSigningKey,
+  readSigningKey,
+  type Signer,
+} from '@packhouse/manifest';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { type ChangeSource, createChangeSource } from '../feed/changes.js';
 import { createFeed, type Feed } from '../feed/create-feed.js';
@@ -36,8 +42,16 @@ export function makeContext(log: string[] = []): Context {
 }
 
 /** Makes an empty world, or one more network of another world. */
-export async function makeFeedWorld(postgresUrl: string, network = NETWORK, among?: { url: string }) {
-  const context = makeContext();
+export async function makeFeedWorld(
+  postgresUrl: string,
+  network = NETWORK,
+  among?: { url: string; signer: Signer },
+) {
+  const time = { offset: 0 };
+  const context = {
+    ...makeContext(),
+    clock: { ...systemClock, elapsed: () => systemClock.elapsed() + time.offset },
+  };
   const fresh =
     among === undefined
       ? await freshDatabase(postgresUrl, { migrated: true })
@@ -47,7 +61,7 @@ export async function makeFeedWorld(postgresUrl: string, network = NETWORK, amon
   const database = open();
   await database.networks.register({ id: network, chainId: 1 });
   const main = database.network(network);
-  const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
+  const signer = among?.signer ?? createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
   await database.manifest.registerKey(signer.publicKey);
   const sealing = { signer, clients: [] };
   /** The hashes of the blocks of each file, by its SHA-256. */
@@ -83,7 +97,12 @@ export async function makeFeedWorld(postgresUrl: string, network = NETWORK, amon
     context,
     database,
     main,
+    /** Lets so much time pass that nothing that was read before is still new enough. */
+    later: (): void => {
+      time.offset += 1_000;
+    },
     url: fresh.url,
+    signer,
     files,
     /** Stages blocks, each with fragments of its own; `at` gives the hash of a block, by default that of branch `a`. */
     async stage(

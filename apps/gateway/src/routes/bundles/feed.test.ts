@@ -270,3 +270,17 @@ it('answers waiting feeds at once when the gateway drains', async () => {
   expect(events?.text).toContain('event: waiting');
   await closing;
 });
+
+it('answers a feed that waits with what it knew while Postgres is away, and a new one with 503', async () => {
+  const own = await startTestGateway({ feedsPerKey: 1 });
+  await own.stage(0, 3);
+  const made = await own.makeKey();
+  const url = `/ethereum/v1/${made.key}/bundle-api/feed?kinds=logs&from=4`;
+  const waiting = ask(own.url, `${url}&wait=4`);
+  await vi.waitUntil(async () => (await ask(own.url, `${url}&wait=0`)).status === 429, WAIT);
+  await own.losePostgres();
+  expect(toSteps((await waiting).text)).toMatchObject([{ step: 'waiting', block: 4 }]);
+  const refused = await ask(own.url, `${url}&wait=0`);
+  expect([refused.status, refused.json().reason]).toEqual([503, 'unavailable']);
+  await own.close().catch(() => undefined);
+});
