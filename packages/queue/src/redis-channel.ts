@@ -1,4 +1,4 @@
-import type { Context } from '@packhouse/runtime';
+import { type Context, parseRedisAddress } from '@packhouse/runtime';
 import { Redis } from 'ioredis';
 
 const COMMAND_MS = 2_000;
@@ -24,7 +24,7 @@ export function openRedisChannel(url: string, { logger }: Pick<Context, 'logger'
   const timers: NodeJS.Timeout[] = [];
   let sender: Redis | undefined;
   const connect = (more: object = {}): Redis => {
-    const client = new Redis(url, { ...options, ...more });
+    const client = new Redis({ ...parseRedisAddress(url), ...options, ...more });
     client.on('error', () => undefined);
     clients.push(client);
     return client;
