@@ -6,7 +6,6 @@ import { compileAbi } from '../abi/compile-abi.js';
 import { type AbiColumns, abiColumns } from '../abi/decode-columns.js';
 import { type CodedBatch, toPlainBatch } from '../rows/coded-column.js';
 import { toSchema } from '../rows/read-columns.js';
-import type { Column, RowBatch } from '../rows/schema.js';
 import { openPostgresTable, type PostgresTable } from '../sinks/postgres-table.js';
 import { mismatch } from '../sinks/sink.js';
 import { readTableState, STATE_TABLE } from '../sinks/sql-table.js';
@@ -83,20 +82,6 @@ export async function appendRows(
     state.rows += batch.rows;
     await table.append(decoder === null ? batch : decoder.extend(toPlainBatch(batch)));
   }
-}
-
-/** The rows of batches from one block to another. */
-export function rowsWithin(batches: readonly CodedBatch[], from: number, to: number): RowBatch[] {
-  return batches.map((batch) => {
-    const { columns } = toPlainBatch(batch);
-    const numbers = columns.block_number as number[];
-    const kept = numbers.flatMap((block, row) => (block >= from && block <= to ? [row] : []));
-    const entries = Object.entries(columns).map(([name, column]) => [
-      name,
-      kept.map((row) => column[row] as Column[number]),
-    ]);
-    return { rows: kept.length, columns: Object.fromEntries(entries) };
-  });
 }
 
 /** Removes the rows of blocks within the open transaction. */

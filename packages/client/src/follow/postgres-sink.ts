@@ -2,6 +2,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import type { FollowStep } from '../client/follow.js';
 import { createLinks, toRange } from '../feed/links.js';
+import { rowsWithin } from '../rows/coded-column.js';
 import { createGuard } from '../sinks/postgres-table.js';
 import type { FollowSink } from './follow-sink.js';
 import { checkOrigin, checkTogether } from './follow-state.js';
@@ -12,7 +13,6 @@ import {
   type FollowTable,
   makeConstraints,
   openFollowTable,
-  rowsWithin,
   saveState,
   type TableOptions,
   tableNames,
@@ -221,7 +221,12 @@ class OpenSink implements PostgresFollowSink {
     await this.#open(null);
     await deleteRows(own, from, to);
     await this.#open(own);
-    for (const { batches } of step.tables) await appendRows(own, rowsWithin(batches, from, to));
+    for (const { batches } of step.tables) {
+      await appendRows(
+        own,
+        batches.map((batch) => rowsWithin(batch, from, to)),
+      );
+    }
     this.replaced.push({ from, to });
   }
 

@@ -25,7 +25,11 @@ afterEach(async () => {
 });
 
 const schema = toSchema('logs');
-const open = (commitEveryMs?: number, format: 'jsonl' | 'parquet' = 'jsonl'): Promise<FollowSink> => {
+const open = (
+  commitEveryMs?: number,
+  format: 'jsonl' | 'parquet' = 'jsonl',
+  partition?: number,
+): Promise<FollowSink> => {
   const { url, apiKey } = feed.gateway;
   const origin = {
     base: gatewayAddress(url, apiKey).base,
@@ -33,8 +37,8 @@ const open = (commitEveryMs?: number, format: 'jsonl' | 'parquet' = 'jsonl'): Pr
     schema: schema.name,
     match: {},
   };
-  const target = { format, folder: path.join(folder, 'rows') };
-  return createRowSink({ target, schema, origin, network: 'ethereum', commitEveryMs });
+  const target = { format, folder: path.join(folder, 'rows'), partition };
+  return createRowSink({ target, schema, origin, network: 'ethereum', commitEveryMs, partition });
 };
 /** Follows final blocks until a step fits. */
 async function followUntil(sink: FollowSink, isLast: (step: FollowStep) => boolean): Promise<void> {
@@ -100,6 +104,27 @@ it('commits at the head seldom, since each commit is a file', async () => {
   await followUntil(often, isWaiting);
   expect(await files()).toHaveLength(2);
   await often.close();
+});
+
+it('cuts files where partitions begin, and a death between two of them costs nothing twice', async () => {
+  feed.mine(30);
+  feed.pack('logs', 25);
+  // It dies within the file, after the second partition began.
+  const dies = await open(undefined, 'jsonl', 10);
+  await followUntil(dies, reached(24));
+  const sink = await open(undefined, 'jsonl', 10);
+  expect([sink.cursor, sink.rows]).toEqual([null, upTo(19).length]);
+  await followUntil(sink, reached(24));
+  await sink.close();
+  expect(sink.rows).toBe(upTo(24).length);
+  const names = (await readdir(path.join(folder, 'rows'), { recursive: true })).filter((name) =>
+    /jsonl$/.test(name),
+  );
+  expect(names.map((name) => path.basename(name)).sort()).toEqual([
+    'logs-0000000000-0000000009.jsonl',
+    'logs-0000000010-0000000019.jsonl',
+    'logs-0000000020-0000000024.jsonl',
+  ]);
 });
 
 it('names what was published again, and leaves its rows as they are', async () => {

@@ -2,7 +2,7 @@ import type { BlockRange } from '@packhouse/chain';
 import { systemClock } from '@packhouse/runtime';
 import type { FollowStep } from '../client/follow.js';
 import { contradiction } from '../feed/links.js';
-import { toPlainBatch } from '../rows/coded-column.js';
+import { rowsWithin, toPlainBatch } from '../rows/coded-column.js';
 import type { RowBatch } from '../rows/schema.js';
 import { openSink, type SinkTarget } from '../sinks/open-sink.js';
 import { mismatch, type RowOrigin, type Sink, type SinkOptions } from '../sinks/sink.js';
@@ -49,6 +49,8 @@ class RowFollowSink implements FollowSink {
   #cursor: string | undefined;
   #committedAt = systemClock.elapsed();
   #failed = false;
+  /** Whether no blocks were taken since it was opened. */
+  #resumes = true;
 
   constructor(sink: Sink, options: RowSinkOptions) {
     this.#sink = sink;
@@ -57,7 +59,7 @@ class RowFollowSink implements FollowSink {
   }
 
   get cursor(): string | null {
-    return this.#cursor ?? null;
+    return this.#cursor || null;
   }
 
   get rows(): number {
@@ -95,32 +97,44 @@ class RowFollowSink implements FollowSink {
   }
 
   async #add(step: Extract<FollowStep, { step: 'blocks' }>): Promise<void> {
-    const { extend, partition } = this.#options;
-    const [firstBlock, lastBlock] = [step.from, step.to];
-    const before = this.#blocks ?? this.#sink.state.done.at(-1);
-    if (before !== undefined && before.lastBlock >= firstBlock) {
-      throw contradiction(`continues with block ${firstBlock}, expected ${before.lastBlock + 1}`);
+    const { extend } = this.#options;
+    const next = ((this.#blocks ?? this.#sink.state.done.at(-1))?.lastBlock ?? -1) + 1;
+    // A death after the commit of a partition left the first blocks of this step behind its cursor.
+    const mayOverlap = this.#resumes && step.to >= next;
+    if (step.from < next && !mayOverlap) {
+      throw contradiction(`continues with block ${step.from}, expected ${next}`);
     }
-    const follows = this.#blocks !== null && this.#blocks.lastBlock + 1 === firstBlock;
-    // A file with blocks of two partitions is in the one of its first block.
-    const isNext =
-      partition !== undefined &&
-      this.#blocks !== null &&
-      Math.floor(this.#blocks.firstBlock / partition) !== Math.floor(firstBlock / partition);
-    if (!follows || isNext) await this.#commit();
-    for (const { batches, rows } of step.tables) {
-      this.#rows += rows;
-      for (const batch of batches) {
-        await this.#sink.write(extend === undefined ? batch : extend(toPlainBatch(batch)));
+    this.#resumes = false;
+    for (const { firstBlock, lastBlock } of this.#cut({ from: Math.max(step.from, next), to: step.to })) {
+      const isWhole = firstBlock === step.from && lastBlock === step.to;
+      const starts = this.#options.partition !== undefined && firstBlock % this.#options.partition === 0;
+      if (this.#blocks?.lastBlock !== firstBlock - 1 || starts) await this.#commit();
+      for (const batch of step.tables.flatMap(({ batches }) => batches)) {
+        const own = isWhole ? batch : rowsWithin(batch, firstBlock, lastBlock);
+        this.#rows += own.rows;
+        await this.#sink.write(extend === undefined ? own : extend(toPlainBatch(own)));
       }
+      this.#blocks = { firstBlock: this.#blocks?.firstBlock ?? firstBlock, lastBlock };
     }
-    this.#blocks = { firstBlock: this.#blocks?.firstBlock ?? firstBlock, lastBlock };
+  }
+
+  /** The blocks of a step, cut where partitions begin. */
+  #cut({ from, to }: { from: number; to: number }): BlockRange[] {
+    const { partition } = this.#options;
+    const cut: BlockRange[] = [];
+    for (let firstBlock = from; firstBlock <= to; ) {
+      const next = partition === undefined ? to + 1 : firstBlock - (firstBlock % partition) + partition;
+      cut.push({ firstBlock, lastBlock: Math.min(to, next - 1) });
+      firstBlock = next;
+    }
+    return cut;
   }
 
   async #commit(): Promise<void> {
     this.#committedAt = systemClock.elapsed();
     if (this.#blocks === null) return;
-    this.#sink.state.cursor = this.#cursor;
+    // Empty: a part of the first step is committed, and nothing before it.
+    this.#sink.state.cursor = this.#cursor ?? '';
     await this.#sink.commit(this.#blocks);
     this.#blocks = null;
     this.#rows = 0;

@@ -28,3 +28,16 @@ function toPlainColumn(column: Column | CodedColumn): Column {
   for (let at = 0; at < places.length; at += 1) plain.push(values[places[at] as number] ?? null);
   return plain;
 }
+
+/** The rows of blocks from one to another. */
+export function rowsWithin(batch: CodedBatch, from: number, to: number): RowBatch {
+  const { columns } = toPlainBatch(batch);
+  const kept = (columns.block_number as number[]).flatMap((block, row) =>
+    block >= from && block <= to ? [row] : [],
+  );
+  const entries = Object.entries(columns).map(([name, column]) => [
+    name,
+    kept.map((row) => column[row] as Column[number]),
+  ]);
+  return { rows: kept.length, columns: Object.fromEntries(entries) };
+}

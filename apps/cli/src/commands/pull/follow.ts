@@ -57,6 +57,12 @@ export function checkFollow(
     const name = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw usageError(`--${name} does not go with --follow.`, 'Leave it out.');
   }
+  if (options.format === 'duckdb' && targets.length > 1) {
+    throw usageError(
+      '--follow takes one kind for a DuckDB file, which one process opens once.',
+      'Name another file for each kind, or use --format parquet.',
+    );
+  }
   if (targets.every((target) => target?.text === false)) return;
   throw usageError(
     '--follow needs a format that keeps a cursor beside its rows.',
