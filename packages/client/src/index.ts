@@ -33,13 +33,10 @@ export type { LogBatch } from './client/read-logs.js';
 export { type FeedRequest, readFeed } from './feed/read-feed.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
 export { skipFiles } from './filters/skip-files.js';
+export { createPostgresSink } from './follow/create-postgres-sink.js';
 export { type FollowInto, followInto } from './follow/follow-into.js';
 export type { FollowSink } from './follow/follow-sink.js';
-export {
-  createPostgresSink,
-  type PostgresFollowSink,
-  type PostgresSinkOptions,
-} from './follow/postgres-sink.js';
+export type { PostgresFollowSink, PostgresSinkOptions } from './follow/postgres-sink.js';
 export { createRowSink, type RowSinkOptions } from './follow/row-sink.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
 export { createHttp, type Gateway, type Http, type Wait } from './http.js';

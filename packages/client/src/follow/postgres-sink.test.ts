@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Client, createClient } from '../client/create-client.js';
 import type { FollowRequest, FollowStep } from '../client/follow.js';
 import { type FeedGateway, startFeedGateway } from '../testing/feed-gateway.js';
-import { createPostgresSink, type PostgresFollowSink, type PostgresSinkOptions } from './postgres-sink.js';
+import { createPostgresSink } from './create-postgres-sink.js';
+import type { PostgresFollowSink, PostgresSinkOptions } from './postgres-sink.js';
 
 /** Runs of the test with random deaths. */
 const RUNS = process.env.TESTS === 'all' ? 60 : 2;

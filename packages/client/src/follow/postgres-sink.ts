@@ -41,15 +41,8 @@ const COMMIT_STEPS = 64;
 /** What a feed that has no more final blocks waits for. */
 const AT_HEAD: ReadonlySet<string> = new Set(['not-produced', 'not-final', 'not-finalized']);
 
-/**
- * Opens tables that follow, one for each kind, and makes those that are absent. Rows, what is undone of them and the
- * cursor (in the table `packhouse_rows`) are committed in one transaction: each row is there once after any death.
- *
- * While history is loaded the tables have neither constraints nor indexes. These are made, with the note of it, in the
- * transaction before the first block that may be undone, or when the feed has no more. Throws DATABASE_UNAVAILABLE,
- * DATA_DIR_BUSY, TARGET_MISMATCH, USAGE, ABI_INVALID.
- */
-export async function createPostgresSink(options: PostgresSinkOptions): Promise<PostgresFollowSink> {
+/** See createPostgresSink. */
+export async function openPostgresSink(options: PostgresSinkOptions): Promise<PostgresFollowSink> {
   const names = tableNames(options);
   const guarded = createGuard([...names.values()].join(', '));
   const { client, end } = await guarded(() => connect(options));
