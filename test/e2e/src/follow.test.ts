@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { type FreshDatabase, freshDatabase, type Program, seededRandom } from '@packhouse/local';
+import { type FreshDatabase, freePort, freshDatabase, type Program, seededRandom } from '@packhouse/local';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
@@ -22,8 +22,9 @@ const running = new Set<ChildProcess>();
 beforeAll(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
   user = await freshDatabase(inject('postgresUrl'), { migrated: false });
+  const port = String(await freePort());
   cli = startCli(
-    ['local', '--json', '--data-dir', workspace.directory, '--port', '0', '--reorg-every', '5'],
+    ['local', '--json', '--data-dir', workspace.directory, '--port', port, '--reorg-every', '5'],
     {
       env: workspace.env,
     },
