@@ -59,6 +59,21 @@ it.each([
   ],
   [[URL, '--kind', 'logs', '--topic', 'Transfer'], /--topic needs a format of rows/],
   [[URL, '--kind', 'logs', '--format', 'jsonl', '--topic', 'Transfer'], /"Transfer" is no topic/],
+  [[URL, '--kind', 'logs', '--follow'], /--follow needs a format that keeps a cursor .* duckdb or parquet/],
+  [[URL, '--kind', 'logs', '--follow', '--format', 'jsonl'], /--follow needs a format that keeps a cursor/],
+  [[URL, '--kind', 'logs', '--follow', '--format', 'parquet', '--to', '9'], /--to does not go with --follow/],
+  [
+    [URL, '--kind', 'logs', '--follow', '--format', 'parquet', '--dry-run'],
+    /--dry-run does not go with --follow/,
+  ],
+  [
+    [URL, '--kind', 'logs,blocks', '--follow', '--format', 'duckdb'],
+    /--follow takes one kind for a DuckDB file/,
+  ],
+  [
+    [URL, '--kind', 'logs', '--follow', '--format', 'parquet', '--from', '2024-05-01'],
+    /--from takes a block number with --follow/,
+  ],
   [['data.example.com', '--kind', 'logs'], /is not the address of a network/],
   [[`${URL}/v1/${KEY}/`, '--kind', 'logs'], /Leave out the API key/],
 ])('%j is refused before anything is asked', async (args, sentence) => {
