@@ -19,7 +19,7 @@ import { root } from './pasted.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 // A demo chain that reorganises while others follow it. Run in order.
-const KILLS = process.env.TESTS === 'all' ? 20 : 3;
+const KILLS = process.env.TESTS === 'all' ? 20 : 2;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 let workspace: Workspace;
 let user: FreshDatabase;
@@ -187,5 +187,6 @@ test('packhouse feed prints the steps, and continues behind a cursor', async () 
   const first = await read(['--from', '0'], ({ step }) => step === 'new');
   expect(first[0]).toMatchObject({ step: 'bundle', range: expect.stringMatching(/^0-/) });
   const [next] = await read(['--cursor', String(first[0]?.cursor)], () => true);
-  expect(next).toEqual(first[1]);
+  // A cursor has the time at which it was made.
+  expect({ ...next, cursor: '' }).toEqual({ ...first[1], cursor: '' });
 });
