@@ -259,10 +259,8 @@ export class Exchange {
     if (coding === null && length <= FREE_BYTES) {
       if (length <= ONE_WRITE) response.end(toLatin1(pieces), 'latin1');
       else {
-        response.cork();
         for (const piece of pieces) response.write(piece, 'latin1');
         response.end();
-        response.uncork();
       }
       return;
     }

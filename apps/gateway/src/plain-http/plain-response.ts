@@ -25,6 +25,8 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
   /** The head, until it is written with the first part of the body. */
   #head = '';
   #chunked = false;
+  /** Until the end of the turn. */
+  #corked = false;
 
   constructor(socket: Socket, isLast: boolean, keepAlive: string, finished: () => void) {
     super();
@@ -58,46 +60,44 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
     return this;
   }
 
+  /** What is written in one turn is one write of the connection. */
   write(piece: Buffer | string, encoding: BufferEncoding = 'utf8'): boolean {
-    const head = this.#head;
-    this.#head = '';
     const socket = this.#socket;
-    if (!this.#chunked && typeof piece === 'string' && encoding === 'latin1') {
-      return socket.write(head + piece, 'latin1');
+    if (!this.#corked) {
+      this.#corked = true;
+      socket.cork();
+      process.nextTick(uncork, this);
     }
     const bytes = typeof piece === 'string' ? Buffer.from(piece, encoding) : piece;
-    socket.cork();
-    if (this.#chunked && bytes.length > 0) {
-      socket.write(`${head}${bytes.length.toString(16)}\r\n`, 'latin1');
-      socket.write(bytes);
-      socket.write('\r\n', 'latin1');
-    } else {
-      if (head !== '') socket.write(head, 'latin1');
-      socket.write(bytes);
-    }
-    socket.uncork();
+    const isChunk = this.#chunked && bytes.length > 0;
+    const before = isChunk ? `${this.#head}${bytes.length.toString(16)}\r\n` : this.#head;
+    this.#head = '';
+    if (before !== '') socket.write(before, 'latin1');
+    socket.write(bytes);
+    if (isChunk) socket.write('\r\n', 'latin1');
     return !socket.writableNeedDrain;
   }
 
-  end(piece?: Buffer | string, encoding: BufferEncoding = 'utf8'): this {
+  end(piece: Buffer | string = '', encoding: BufferEncoding = 'utf8'): this {
     const socket = this.#socket;
     if (this.ended || this.destroyed) return this;
-    if (piece !== undefined) this.write(piece, encoding);
+    const isPlainText = typeof piece === 'string' && (encoding === 'latin1' || piece === '');
+    if (this.#chunked || !isPlainText) this.write(piece, encoding);
     this.ended = true;
-    const rest = this.#head + (this.#chunked ? LAST_CHUNK : '');
+    const rest = this.#chunked ? LAST_CHUNK : isPlainText ? this.#head + piece : '';
     this.#head = '';
     if (rest !== '') socket.write(rest, 'latin1');
+    this.flush();
     if (socket.writableLength === 0) this.#finish();
     // Behind everything else.
     else socket.write('', () => this.#finish());
     return this;
   }
 
-  cork(): void {
-    this.#socket.cork();
-  }
-
-  uncork(): void {
+  /** Hands over what was written in this turn. */
+  flush(): void {
+    if (!this.#corked) return;
+    this.#corked = false;
     this.#socket.uncork();
   }
 
@@ -124,6 +124,8 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
     this.#finished();
   }
 }
+
+const uncork = (response: PlainResponse): void => response.flush();
 
 let dateSecond = 0;
 let dateLine = '';

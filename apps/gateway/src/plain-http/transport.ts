@@ -27,13 +27,11 @@ export interface HttpResponse {
   readonly writableFinished: boolean;
   /** `headers`: name, value, name, value, … */
   writeHead(status: number, headers: string[]): unknown;
-  /** False: wait for `drain`. */
+  /** What is written in one turn is sent together. False: wait for `drain`. */
   write(piece: Buffer | string, encoding: BufferEncoding): boolean;
   write(piece: Buffer | string): boolean;
   end(piece: Buffer | string, encoding: BufferEncoding): unknown;
   end(): unknown;
-  cork(): void;
-  uncork(): void;
   destroy(): unknown;
   on(event: 'close' | 'drain' | 'finish', listener: () => void): unknown;
   once(event: 'close' | 'drain' | 'finish', listener: () => void): unknown;
