@@ -1161,3 +1161,47 @@ COMMENT ON COLUMN packhouse.schedule_run.message IS 'Last line of its output, or
 CREATE UNIQUE INDEX schedule_run_running ON packhouse.schedule_run (schedule) WHERE ended_at IS NULL;
 COMMENT ON INDEX packhouse.schedule_run_running IS 'One run per schedule at a time.';
 CREATE INDEX schedule_run_seen ON packhouse.schedule_run (seen_at);
+
+CREATE TABLE packhouse.hook (
+  id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  network_id smallint NOT NULL REFERENCES packhouse.network,
+  final_only bool NOT NULL,
+  state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'quarantined')),
+  start_block int8 NOT NULL CHECK (start_block >= 0),
+  told_first int8,
+  told_last int8,
+  delivered int8 NOT NULL DEFAULT 0,
+  failures int4 NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  due_at timestamptz DEFAULT clock_timestamp(),
+  delivered_at timestamptz,
+  failing_since timestamptz,
+  test_asked_at timestamptz,
+  tested_at timestamptz,
+  old_salt_until timestamptz,
+  url text NOT NULL CHECK (length(url) <= 2000),
+  kinds text[] NOT NULL CHECK (cardinality(kinds) > 0),
+  addresses text[] NOT NULL DEFAULT '{}',
+  topics text[] NOT NULL DEFAULT '{}',
+  salt bytea NOT NULL CHECK (octet_length(salt) = 32),
+  old_salt bytea,
+  cursor text,
+  waiting text,
+  last_error text,
+  test_outcome text,
+  pending jsonb,
+  CHECK ((told_first IS NULL) = (told_last IS NULL))
+);
+COMMENT ON TABLE packhouse.hook IS
+  'Webhooks: receivers of the feed of a network, each an ordered stream of deliveries.';
+COMMENT ON COLUMN packhouse.hook.told_first IS 'The first and last delivered block that is not final yet; null: none';
+COMMENT ON COLUMN packhouse.hook.due_at IS 'When to deliver next; null: when the network changes';
+COMMENT ON COLUMN packhouse.hook.test_asked_at IS 'An operator asks for a test; null: none is due';
+COMMENT ON COLUMN packhouse.hook.salt IS 'The secret is the MAC of this by secret_seal; it is stored nowhere.';
+COMMENT ON COLUMN packhouse.hook.old_salt IS 'Of the secret before, which signs too until old_salt_until';
+COMMENT ON COLUMN packhouse.hook.cursor IS 'Of the feed, behind the last delivery that was accepted; null: it has not begun';
+COMMENT ON COLUMN packhouse.hook.waiting IS 'Block and reason of the last delivered step "waiting", which is delivered once';
+COMMENT ON COLUMN packhouse.hook.pending IS
+  'The delivery that was begun and not accepted yet: {id, body, steps, cursor, toldFirst, toldLast, waiting}. It is repeated byte for byte.';
+CREATE INDEX hook_network ON packhouse.hook (network_id) WHERE state = 'active';
+CREATE INDEX hook_due ON packhouse.hook (due_at) WHERE state = 'active' AND due_at IS NOT NULL;

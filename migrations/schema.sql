@@ -275,6 +275,53 @@ CREATE TABLE packhouse.head (
   CONSTRAINT head_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 ) WITH (fillfactor=50);
 
+-- Webhooks: receivers of the feed of a network, each an ordered stream of deliveries.
+CREATE TABLE packhouse.hook (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  network_id smallint NOT NULL,
+  final_only boolean NOT NULL,
+  state text NOT NULL DEFAULT 'active'::text,
+  start_block bigint NOT NULL,
+  -- The first and last delivered block that is not final yet; null: none
+  told_first bigint,
+  told_last bigint,
+  delivered bigint NOT NULL DEFAULT 0,
+  failures integer NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  -- When to deliver next; null: when the network changes
+  due_at timestamp with time zone DEFAULT clock_timestamp(),
+  delivered_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  -- An operator asks for a test; null: none is due
+  test_asked_at timestamp with time zone,
+  tested_at timestamp with time zone,
+  old_salt_until timestamp with time zone,
+  url text NOT NULL,
+  kinds text[] NOT NULL,
+  addresses text[] NOT NULL DEFAULT '{}'::text[],
+  topics text[] NOT NULL DEFAULT '{}'::text[],
+  -- The secret is the MAC of this by secret_seal; it is stored nowhere.
+  salt bytea NOT NULL,
+  -- Of the secret before, which signs too until old_salt_until
+  old_salt bytea,
+  -- Of the feed, behind the last delivery that was accepted; null: it has not begun
+  cursor text,
+  -- Block and reason of the last delivered step "waiting", which is delivered once
+  waiting text,
+  last_error text,
+  test_outcome text,
+  -- The delivery that was begun and not accepted yet: {id, body, steps, cursor, toldFirst, toldLast, waiting}. It is repeated byte for byte.
+  pending jsonb,
+  CONSTRAINT hook_pkey PRIMARY KEY (id),
+  CONSTRAINT hook_check CHECK (((told_first IS NULL) = (told_last IS NULL))),
+  CONSTRAINT hook_kinds_check CHECK ((cardinality(kinds) > 0)),
+  CONSTRAINT hook_salt_check CHECK ((octet_length(salt) = 32)),
+  CONSTRAINT hook_start_block_check CHECK ((start_block >= 0)),
+  CONSTRAINT hook_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'quarantined'::text]))),
+  CONSTRAINT hook_url_check CHECK ((length(url) <= 2000)),
+  CONSTRAINT hook_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
 -- Units per key and day, from which quotas are read if gateways have no Redis.
 CREATE TABLE packhouse.key_usage (
   key_id bigint NOT NULL,
@@ -829,6 +876,10 @@ CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_pro
 CREATE INDEX change_at ON packhouse.change USING btree (at);
 
 CREATE INDEX change_subject ON packhouse.change USING btree (subject, id);
+
+CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'active'::text) AND (due_at IS NOT NULL));
+
+CREATE INDEX hook_network ON packhouse.hook USING btree (network_id) WHERE (state = 'active'::text);
 
 -- Entries of a block range: all versions of a bundle have the same range.
 CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, first_block) INCLUDE (sequence);

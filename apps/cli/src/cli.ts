@@ -71,6 +71,10 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
     needs: OPERATIONS,
     load: async () => (await import('./commands/usage.js')).addUsageCommand,
   },
+  hooks: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/hooks.js')).addHooksCommand,
+  },
   schedule: {
     needs: OPERATIONS,
     load: async () => (await import('./commands/schedule.js')).addScheduleCommand,

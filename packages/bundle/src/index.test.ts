@@ -8,6 +8,7 @@ it('exports what strangers may use, and nothing else', () => {
       "SpareBuffers",
       "bundleOfFilter",
       "chooseCut",
+      "compileItems",
       "createDeflater",
       "createGrouper",
       "createPieceWriter",

@@ -9,6 +9,7 @@ export { type BundleFilter, type FilteredPart, filterBytes, readFilter } from '.
 export { filterItem, hasFilter } from './filter/filter-items.js';
 export { type Digests, distinctDigests, toDigests } from './filter/item-digests.js';
 export { mayHold } from './filter/item-set.js';
+export { compileItems } from './filter/match-items.js';
 export { findFragments } from './find-fragments.js';
 export { chooseCut } from './layout/choose-cut.js';
 export { type Fragment, type FragmentInfo, type Piece, toFragment } from './layout/fragment.js';

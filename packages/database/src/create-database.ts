@@ -31,6 +31,8 @@ import { createNetworks, networkRef } from './tables/networks/networks.js';
 import { createPressure } from './tables/networks/pressure.js';
 import { createBudgets } from './tables/operators/budgets.js';
 import { createChanges } from './tables/operators/changes.js';
+import { createHookDeliveries } from './tables/operators/hook-deliveries.js';
+import { createHooks } from './tables/operators/hooks.js';
 import { createNodes } from './tables/operators/nodes.js';
 import { createOperators } from './tables/operators/operators.js';
 import { createSchedules } from './tables/operators/schedules.js';
@@ -135,6 +137,8 @@ function openAll(
     spending: createSpending(connections),
     schedules: createSchedules(connections),
     operators: createOperators(connections),
+    hooks: createHooks(connections),
+    hookDeliveries: createHookDeliveries(connections),
     budgets: createBudgets(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { NftOutcome } from '@packhouse/database';
+import { connectPublic, createResolve, type Dial, type Resolve } from '@packhouse/outbound';
 import { Agent, type Dispatcher, request } from 'undici';
-import { connectPublic, createResolve, type Dial, type Resolve } from './connect-public.js';
 import { DOCUMENT_BYTES, readWebAddress } from './token-document.js';
 
 /** A document, or why there is none; never the text of a server or a socket. */

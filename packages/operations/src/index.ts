@@ -21,6 +21,15 @@ export {
 } from './coverage/quarantine.js';
 export type { KindState } from './coverage/quarantine-advice.js';
 export { type AuditState, type FullStatus, readOverview, readStatus } from './coverage/status.js';
+export {
+  addHook,
+  listHooks,
+  removeHook,
+  rotateHook,
+  setHookState,
+  showHook,
+  testHook,
+} from './hooks/hooks.js';
 export { isAllowedClient } from './keys/key-restrictions.js';
 export { keyUsage } from './keys/key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';

@@ -8,6 +8,7 @@ import * as coverage from './coverage/coverage.js';
 import * as files from './coverage/files.js';
 import * as quarantine from './coverage/quarantine.js';
 import * as status from './coverage/status.js';
+import * as hooks from './hooks/hooks.js';
 import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
 import * as own from './keys/own.js';
@@ -41,6 +42,13 @@ export const OPERATIONS = [
   schedules.removeSchedule,
   schedules.runSchedule,
   schedules.setScheduleState,
+  hooks.listHooks,
+  hooks.showHook,
+  hooks.addHook,
+  hooks.setHookState,
+  hooks.rotateHook,
+  hooks.testHook,
+  hooks.removeHook,
   budgets.listBudgets,
   budgets.setBudget,
   budgets.removeBudget,

@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import { openBackend, type QueuesOptions } from './create-queues.js';
 import type { QueueName } from './queues.js';
 
-const NAMES: readonly QueueName[] = ['ingest', 'pack', 'schedule'];
+const NAMES: readonly QueueName[] = ['ingest', 'pack', 'schedule', 'hook'];
 
 /** The queues as BullMQ itself has them, for a board that shows their jobs. */
 export interface BoardQueues {

@@ -26,6 +26,7 @@ const PAYLOADS = {
     }),
   pack: z.object({ network, kind: z.enum(KINDS), firstBlock: block }),
   schedule: z.object({ schedule: z.string().regex(/^[a-z0-9-]{1,64}$/), due: z.int().optional() }),
+  hook: z.object({ network, hook: z.int().min(1) }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };
 
 /** Ids have no `:`, the separator of Redis keys. */

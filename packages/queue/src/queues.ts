@@ -16,6 +16,8 @@ export interface JobPayloads {
   pack: { network: string; kind: Kind; firstBlock: number };
   /** Run a schedule; `due` is the time in milliseconds since 1970, absent in what BullMQ repeats. */
   schedule: { schedule: string; due?: number | undefined };
+  /** Send the deliveries of a webhook that are due. */
+  hook: { network: string; hook: number };
 }
 
 /** What the queue `schedule` repeats: by a cron pattern in a zone, or every so often from a time on. */

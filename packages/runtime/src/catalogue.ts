@@ -143,6 +143,12 @@ export const ERROR_CATALOGUE = {
   NODE_UNKNOWN: final(64, 'There is no such node, or it is not cordoned.'),
   LISTENERS_FULL: retryable(75, 'Too many pages listen to the console.'),
   PAGE_UNKNOWN: final(64, 'The console has no such page.'),
+  // webhooks
+  HOOK_UNKNOWN: final(64, 'There is no such webhook.'),
+  HOOK_INVALID: final(64, 'The address, kinds or filter of a webhook are invalid.'),
+  HOOK_FAILED: retryable(75, 'The receiver of a webhook did not accept a delivery.'),
+  HOOK_QUARANTINED: final(75, 'A webhook accepted no delivery for days, and is not tried any more.'),
+  ADDRESS_REFUSED: final(64, 'An address that a stranger chose is not public, or not allowed.'),
   // anything else
   INTERNAL: final(70, 'A fault of Packhouse itself.'),
 } satisfies Record<string, CatalogueRow>;

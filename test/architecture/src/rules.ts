@@ -1,6 +1,6 @@
 /** The pure rooms, the ports, and what may be told from the whole. */
 const PURE = ['runtime', 'json', 'kernels', 'chain', 'bundle', 'manifest', 'networks'];
-const PORTS = ['node-rpc', 'database', 'object-store', 'queue'];
+const PORTS = ['node-rpc', 'database', 'object-store', 'queue', 'outbound'];
 const ALL_BUT_APPS = [
   ...PURE,
   'client',
@@ -26,9 +26,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   database: ['runtime', 'chain', 'bundle', 'manifest'],
   'object-store': PURE,
   queue: PURE,
+  outbound: ['runtime'],
   pipeline: [...PURE, ...PORTS],
   operations: [...PURE, ...PORTS, 'pipeline'],
-  nft: ['runtime', 'chain', 'networks', 'node-rpc', 'database'],
+  nft: ['runtime', 'chain', 'networks', 'node-rpc', 'database', 'outbound'],
   gateway: [...PURE, ...PORTS, 'pipeline', 'nft'],
   ingester: [...PURE, ...PORTS, 'pipeline'],
   packer: [...PURE, ...PORTS, 'pipeline'],
@@ -84,6 +85,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/nft/src/run-job.ts': 'stores when a token was refreshed',
   'packages/pipeline/src/feed/create-feed.ts':
     'a cursor says when it was written: what it may have to undo is kept for 400 days',
+  'packages/pipeline/src/hooks/send.ts': 'deliveries are signed with a date',
   'packages/pipeline/src/report/observe.ts': 'gauges of points in time',
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
   'packages/pipeline/src/plan/plan.ts': 'ranges are fetched at hours of the calendar',

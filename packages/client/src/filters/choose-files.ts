@@ -1,5 +1,12 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { type BundleFilter, filterBytes, hasFilter, memberSize, readFilter } from '@packhouse/bundle';
+import {
+  type BundleFilter,
+  compileItems,
+  filterBytes,
+  hasFilter,
+  memberSize,
+  readFilter,
+} from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
@@ -7,7 +14,6 @@ import type { Gateway } from '../http.js';
 import { type FileFilter, listFilters } from '../list-filters.js';
 import { type FilePart, isWorthIt, sumOf, toRanges } from '../parts/file-parts.js';
 import type { Match } from '../rows/match.js';
-import { compileItems } from './match-items.js';
 
 interface Choosing extends Gateway {
   /** The public keys that are trusted. */

@@ -6,8 +6,8 @@ import type { Job, QueueName, Queues, Worker } from '@packhouse/queue';
 import { type Context, openScope, repeat } from '@packhouse/runtime';
 import { windowsToKeep } from '../plan/plan.js';
 
-/** Their jobs are of a network. */
-type TakenQueue = Exclude<QueueName, 'schedule'>;
+/** The queues of the workers that operators see. */
+type TakenQueue = Exclude<QueueName, 'schedule' | 'hook'>;
 
 interface TakeJobsParts<N extends TakenQueue> {
   context: Context;

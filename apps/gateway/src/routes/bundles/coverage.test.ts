@@ -28,6 +28,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
     ingest: { running: ['ethereum.60.69.31', 'other.0.9999.31'], waiting: ['ethereum.70.79.8', 'nonsense'] },
     pack: { running: ['ethereum.logs.100'], waiting: ['ethereum.traces.100'] },
     schedule: { running: [], waiting: [] },
+    hook: { running: [], waiting: [] },
   };
   const coverage = (query = '', network = 'ethereum', apiKey = key) =>
     ask(at.url, `/${network}/v1/${apiKey}/bundle-api/coverage${query}`);

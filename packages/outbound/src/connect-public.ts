@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { PackhouseError } from '@packhouse/runtime';
 import { buildConnector } from 'undici';
 import { isPublicAddress } from './public-address.js';
 
@@ -23,16 +24,22 @@ export function createResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/**
- * Creates a connector for undici that connects to public addresses only. The name is resolved once, all its addresses
- * must be public, and the connection goes to the address that was checked: a name that resolves differently between
- * check and connection has no effect.
- */
-export function connectPublic(options: {
+interface ConnectOptions {
   resolve: Resolve;
   dial?: Dial | undefined;
   timeoutMs: number;
-}): buildConnector.connector {
+  /** Other addresses that an operator opened, on any port and by any protocol. Default: none. */
+  allowed?: ((address: string) => boolean) | undefined;
+  /** Whether public addresses are connected to by https: only. Default false. */
+  secure?: boolean;
+}
+
+/**
+ * Creates a connector for undici that connects to public addresses only. The name is resolved once, all its addresses
+ * must be public, and the connection goes to the address that was checked: a name that resolves differently between
+ * check and connection has no effect. Fails with ADDRESS_REFUSED.
+ */
+export function connectPublic(options: ConnectOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: options.timeoutMs,
     maxCachedSessions: 0,
@@ -40,7 +47,7 @@ export function connectPublic(options: {
     keepAlive: false,
   });
   return (target, callback) => {
-    checkedAddress(target, options.resolve)
+    checkedAddress(target, options)
       .then(({ address, port }) => {
         const to = options.dial?.({ address, port }) ?? { address, port };
         const host = bare(target.hostname);
@@ -61,16 +68,24 @@ export function connectPublic(options: {
 
 async function checkedAddress(
   target: buildConnector.Options,
-  resolve: Resolve,
+  { resolve, allowed = () => false, secure = false }: ConnectOptions,
 ): Promise<{ address: string; port: number }> {
   const port = target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port);
-  if (!PORTS.has(port)) throw new Error('the port is not 80 or 443');
   const host = bare(target.hostname);
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   const [address] = addresses;
-  if (address === undefined) throw new Error('the name has no address');
-  if (!addresses.every(isPublicAddress)) throw new Error('the address is not public');
+  if (address === undefined) throw refused('The name of the host has no address in DNS.');
+  if (addresses.every(allowed)) return { address, port };
+  if (!addresses.every((each) => isPublicAddress(each) || allowed(each))) {
+    throw refused('The address of the host is not public, and not allowed by a setting.');
+  }
+  if (!PORTS.has(port)) throw refused(`Port ${port} of a public address: only 80 and 443 are connected to.`);
+  if (secure && target.protocol !== 'https:') throw refused('A public address is connected to by https: only.');
   return { address, port };
+}
+
+function refused(message: string): PackhouseError {
+  return new PackhouseError({ code: 'ADDRESS_REFUSED', message });
 }
 
 /** URLs have IPv6 addresses in brackets. */

@@ -1,16 +1,19 @@
-import {
-  type Digests,
-  distinctDigests,
-  type FilteredPart,
-  filterItem,
-  mayHold,
-  toDigests,
-} from '@packhouse/bundle';
 import { getOrAdd } from '@packhouse/runtime';
-import type { Match } from '../rows/match.js';
+import type { FilteredPart } from './filter-file.js';
+import { filterItem } from './filter-items.js';
+import { type Digests, distinctDigests, toDigests } from './item-digests.js';
+import { mayHold } from './item-set.js';
+
+/** What records must have. All texts are lower-case `0x` hex; an absent list leaves nothing out. */
+interface ItemMatch {
+  /** One of these accounts. */
+  addresses?: readonly string[] | undefined;
+  /** Of logs, by position as in eth_getLogs: one of the texts, or null for any topic or none. */
+  topics?: readonly (readonly string[] | null)[] | undefined;
+}
 
 /** Compiles whether a part with these items can hold a matching record: false is certain. */
-export function compileItems({ addresses, topics = [] }: Match): (items: FilteredPart['items']) => boolean {
+export function compileItems({ addresses, topics = [] }: ItemMatch): (items: FilteredPart['items']) => boolean {
   const digests = new Map<string, Digests>();
   const [first = null, ...others] = topics;
   return (items) => {

@@ -1,0 +1,159 @@
+import { KINDS } from '@packhouse/chain';
+import type { Database, Hook } from '@packhouse/database';
+import { makeHookSalt, toHookSecret } from '@packhouse/pipeline';
+import { z } from 'zod';
+import { fail } from '../operation/fail.js';
+import { blockField, flagField, limitField, networkField, numberField } from '../operation/fields.js';
+import { findNetwork } from '../operation/find-network.js';
+import { change, read } from '../operation/operation.js';
+
+/** Webhooks of an installation. */
+const MAX_HOOKS = 10_000;
+const MAX_URL = 2_000;
+/** Accounts, and topics, of a filter. */
+const MAX_LISTED = 100;
+
+const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its number');
+
+const hexField = (bytes: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`), `takes 0x and ${2 * bytes} hex digits`)
+    .transform((text) => text.toLowerCase());
+
+export const listHooks = read({
+  name: 'hooks',
+  role: 'operator',
+  summary: 'The webhooks by number, a page at a time.',
+  input: z.object({
+    network: networkField.optional(),
+    after: numberField(0, Number.MAX_SAFE_INTEGER).optional().describe('webhooks after this number'),
+    limit: limitField(100, 1_000),
+  }),
+  run: async ({ database }, { network, after, limit }) => {
+    const found = await database.hooks.list({ network, after, limit: limit + 1 });
+    return { rows: found.slice(0, limit), more: found.length > limit };
+  },
+});
+
+export const showHook = read({
+  name: 'hooks/show',
+  role: 'operator',
+  summary: 'One webhook: what it is sent, what it accepted, and why it fails.',
+  input: z.object({ id: idField }),
+  run: ({ database }, { id }) => find(database, id),
+});
+
+export const addHook = change({
+  name: 'hooks/add',
+  role: 'operator',
+  summary: 'Sends the feed of a network to an address, signed with a secret that is shown only once.',
+  input: z.object({
+    url: z.string().max(MAX_URL).describe('where deliveries are sent, https://…'),
+    network: networkField.optional(),
+    kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length),
+    finalOnly: flagField.default(false).describe('only blocks that can no longer be undone'),
+    from: blockField.optional().describe('the first block; default: the next new one'),
+    addresses: z.array(hexField(20)).max(MAX_LISTED).default([]).describe('only blocks with logs of these accounts'),
+    topics: z.array(hexField(32)).max(MAX_LISTED).default([]).describe('only blocks with logs of these first topics'),
+  }),
+  run: async ({ actor, database }, { url, network: named, kinds, finalOnly, from, addresses, topics }) => {
+    checkUrl(url);
+    if (addresses.length + topics.length > 0 && kinds.some((kind) => kind !== 'logs')) {
+      fail(
+        'HOOK_INVALID',
+        'A webhook with addresses or topics is sent logs, and other kinds were requested.',
+        'Request the kind logs alone; the links of other kinds are those of the same blocks.',
+      );
+    }
+    const network = await findNetwork(database, named);
+    if ((await database.hooks.count()) >= MAX_HOOKS) {
+      fail('HOOK_INVALID', `There are ${MAX_HOOKS} webhooks already, the limit.`, 'Remove some.');
+    }
+    const salt = makeHookSalt();
+    const head = await database.network(network).head.get();
+    const row = await database.hooks.add(
+      {
+        network,
+        url,
+        kinds: KINDS.filter((kind) => kinds.includes(kind)),
+        finalOnly,
+        addresses: [...new Set(addresses)],
+        topics: [...new Set(topics)],
+        from: from ?? (head === null ? 0 : head.number + 1),
+        salt,
+      },
+      actor,
+    );
+    if (row === null) fail('NETWORK_UNKNOWN', `Unknown network "${network}".`);
+    return { secret: toHookSecret(await database.operators.seal(), salt), ...row };
+  },
+});
+
+export const setHookState = change({
+  name: 'hooks/state',
+  role: 'operator',
+  summary: 'Pauses a webhook, or resumes a paused or quarantined one where it stopped.',
+  input: z.object({ id: idField, state: z.enum(['active', 'paused']) }),
+  run: async ({ actor, database }, { id, state }) => {
+    await find(database, id);
+    await database.hooks.setState(id, state, actor);
+    return find(database, id);
+  },
+});
+
+export const rotateHook = change({
+  name: 'hooks/rotate',
+  role: 'operator',
+  summary: 'Makes a new secret, shown only once; the old one signs too for some hours.',
+  input: z.object({ id: idField, overlapHours: numberField(0, 168).default(24) }),
+  run: async ({ actor, database }, { id, overlapHours }) => {
+    const salt = makeHookSalt();
+    const rotated = await database.hooks.rotate(id, { salt, overlapMs: overlapHours * 3_600_000 }, actor);
+    const row = await find(database, id);
+    if (!rotated) failUnknown(id);
+    return { secret: toHookSecret(await database.operators.seal(), salt), ...row };
+  },
+});
+
+export const testHook = change({
+  name: 'hooks/test',
+  role: 'operator',
+  summary: 'Sends a test delivery within seconds; the webhook then has its outcome.',
+  input: z.object({ id: idField }),
+  run: async ({ database }, { id }) => {
+    if (!(await database.hooks.askTest(id))) failUnknown(id);
+    return { id };
+  },
+});
+
+export const removeHook = change({
+  name: 'hooks/remove',
+  role: 'operator',
+  summary: 'Removes a webhook; a delivery that was begun may still arrive.',
+  input: z.object({ id: idField }),
+  run: async ({ actor, database }, { id }) => {
+    if (!(await database.hooks.remove(id, actor))) failUnknown(id);
+    return { id };
+  },
+});
+
+/** Throws HOOK_UNKNOWN. */
+async function find(database: Database, id: number): Promise<Hook> {
+  return (await database.hooks.find(id)) ?? failUnknown(id);
+}
+
+function failUnknown(id: number): never {
+  fail('HOOK_UNKNOWN', `Unknown webhook ${id}.`, 'See `packhouse hooks list`.');
+}
+
+/** Which addresses are connected to is decided when a delivery is sent: names change theirs. Throws HOOK_INVALID. */
+function checkUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    fail('HOOK_INVALID', 'The address of a webhook begins with https:// or http://.', 'For example https://example.com/packhouse.');
+  }
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    fail('HOOK_INVALID', 'The address of a webhook has a user, a password or a fragment.', 'Leave them out: deliveries are signed.');
+  }
+}

@@ -1,0 +1,2 @@
+export { connectPublic, createResolve, type Dial, type Resolve } from './connect-public.js';
+export { createPost, type Post, type PostOutcome } from './post.js';
