@@ -44,7 +44,13 @@ export type { AlarmRow } from './tables/networks/alarms.js';
 export type { HeadRow } from './tables/networks/head.js';
 export type { Budget } from './tables/operators/budgets.js';
 export type { Change } from './tables/operators/changes.js';
-export type { HookCount, HookPlace, HookWork, PendingDelivery, ToldBlocks } from './tables/operators/hook-deliveries.js';
+export type {
+  HookCount,
+  HookPlace,
+  HookWork,
+  PendingDelivery,
+  ToldBlocks,
+} from './tables/operators/hook-deliveries.js';
 export type { Hook, NewHook } from './tables/operators/hooks.js';
 export type { NodeCordon, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
 export type { OperatorRole, OperatorRow, SecretHolder, SessionHolder } from './tables/operators/operators.js';

@@ -80,7 +80,8 @@ async function checkedAddress(
     throw refused('The address of the host is not public, and not allowed by a setting.');
   }
   if (!PORTS.has(port)) throw refused(`Port ${port} of a public address: only 80 and 443 are connected to.`);
-  if (secure && target.protocol !== 'https:') throw refused('A public address is connected to by https: only.');
+  if (secure && target.protocol !== 'https:')
+    throw refused('A public address is connected to by https: only.');
   return { address, port };
 }
 

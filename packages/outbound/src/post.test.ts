@@ -33,7 +33,10 @@ beforeEach(() => {
 afterEach(() => server.closeAllConnections());
 
 const LOCAL = (address: string): boolean => address === '127.0.0.1';
-const post = (url: string, given: { allowed?: typeof LOCAL; timeoutMs?: number; signal?: AbortSignal } = {}) =>
+const post = (
+  url: string,
+  given: { allowed?: typeof LOCAL; timeoutMs?: number; signal?: AbortSignal } = {},
+) =>
   createPost({
     allowed: given.allowed,
     timeoutMs: given.timeoutMs ?? 5_000,
@@ -42,7 +45,11 @@ const post = (url: string, given: { allowed?: typeof LOCAL; timeoutMs?: number; 
       dialled.push(target);
       return { address: '127.0.0.1', port };
     },
-  })(new URL(url), { body: '{"a":1}', headers: { 'webhook-id': 'msg_1' } }, given.signal ?? new AbortController().signal);
+  })(
+    new URL(url),
+    { body: '{"a":1}', headers: { 'webhook-id': 'msg_1' } },
+    given.signal ?? new AbortController().signal,
+  );
 
 it('sends the body and headers to an allowed address, by http and on any port', async () => {
   let seen: IncomingMessage | undefined;
@@ -52,7 +59,11 @@ it('sends the body and headers to an allowed address, by http and on any port', 
   };
   expect(await post('http://127.0.0.1:9/in?x=y', { allowed: LOCAL })).toEqual({ status: 204 });
   expect(dialled).toEqual([{ address: '127.0.0.1', port: 9 }]);
-  expect(seen).toMatchObject({ method: 'POST', url: '/in?x=y', headers: { 'webhook-id': 'msg_1', connection: 'close' } });
+  expect(seen).toMatchObject({
+    method: 'POST',
+    url: '/in?x=y',
+    headers: { 'webhook-id': 'msg_1', connection: 'close' },
+  });
   expect(bodies).toEqual(['{"a":1}']);
 });
 
@@ -118,7 +129,9 @@ it('waits for a receiver that hangs for its time only, before and within the hea
     reason: 'No answer within 0.2 s.',
   });
   answer = ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nx: ');
-  expect(await post('http://127.0.0.1/', { allowed: LOCAL, timeoutMs: 200 })).toMatchObject({ failure: 'timeout' });
+  expect(await post('http://127.0.0.1/', { allowed: LOCAL, timeoutMs: 200 })).toMatchObject({
+    failure: 'timeout',
+  });
 });
 
 it('is unreachable if the connection breaks, and rejects only if it is aborted', async () => {

@@ -36,7 +36,14 @@ export function createPost({ allowed, timeoutMs, resolve = createResolve(), dial
     const scope = openScope(signal, late);
     const ending = scope.signal;
     const agent = new Agent({ connect, connections: 1, pipelining: 0, maxHeaderSize: 16_384 });
-    const sending = request(url, { dispatcher: agent, method: 'POST', signal: ending, reset: true, headers, body });
+    const sending = request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      signal: ending,
+      reset: true,
+      headers,
+      body,
+    });
     try {
       // A question to DNS cannot be cancelled, only abandoned.
       const answer = await untilAborted(sending, ending);

@@ -66,7 +66,11 @@ export function addHooksCommand(program: Command, io: CliIo): void {
       await printRows(io, options, rows, { none: 'No webhooks.', show: () => hookTable(rows) });
     });
 
-  const one = (name: string, description: string, act: (id: string, options: Place) => Promise<void>): Command =>
+  const one = (
+    name: string,
+    description: string,
+    act: (id: string, options: Place) => Promise<void>,
+  ): Command =>
     addPlacedCommand(hooks, name, description, '7')
       .argument('<id>', 'Number in `packhouse hooks list`')
       .action(async (id: string, options: Place) => act(id, options));
@@ -95,12 +99,21 @@ export function addHooksCommand(program: Command, io: CliIo): void {
     const row = await operate(io, options, removeHook, { id });
     await show(options, row, `Webhook ${id} removed.`);
   });
-  addPlacedCommand(hooks, 'rotate', 'Make a new secret, shown once; the old one signs too for a while', '7 --overlap 24')
+  addPlacedCommand(
+    hooks,
+    'rotate',
+    'Make a new secret, shown once; the old one signs too for a while',
+    '7 --overlap 24',
+  )
     .argument('<id>', 'Number in `packhouse hooks list`')
     .option('--overlap <hours>', 'Hours for which the old secret signs too, 0 to 168', '24')
     .action(async (id: string, options: Place & { overlap: string }) => {
       const row = await operate(io, options, rotateHook, { id, overlapHours: options.overlap });
-      await show(options, row, `Secret: ${row.secret}\nThe old secret signs too for ${options.overlap} hours.`);
+      await show(
+        options,
+        row,
+        `Secret: ${row.secret}\nThe old secret signs too for ${options.overlap} hours.`,
+      );
     });
 }
 
@@ -140,8 +153,14 @@ function describeHook(row: Hook): string {
     ['Addresses', row.addresses.join(', ')],
     ['Topics', row.topics.join(', ')],
     ['State', row.state],
-    ['Delivered', `${row.delivered}${row.deliveredAt === null ? '' : `, last ${formatTime(row.deliveredAt)}`}`],
-    ['Failing', row.failingSince === null ? '' : `since ${formatTime(row.failingSince)}, ${row.failures} tries`],
+    [
+      'Delivered',
+      `${row.delivered}${row.deliveredAt === null ? '' : `, last ${formatTime(row.deliveredAt)}`}`,
+    ],
+    [
+      'Failing',
+      row.failingSince === null ? '' : `since ${formatTime(row.failingSince)}, ${row.failures} tries`,
+    ],
     ['Last error', row.lastError ?? ''],
     ['Next try', row.failingSince === null || row.dueAt === null ? '' : formatTime(row.dueAt)],
     ['Last test', row.testedAt === null ? '' : `${formatTime(row.testedAt)}: ${row.testOutcome}`],

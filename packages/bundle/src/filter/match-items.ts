@@ -13,7 +13,10 @@ interface ItemMatch {
 }
 
 /** Compiles whether a part with these items can hold a matching record: false is certain. */
-export function compileItems({ addresses, topics = [] }: ItemMatch): (items: FilteredPart['items']) => boolean {
+export function compileItems({
+  addresses,
+  topics = [],
+}: ItemMatch): (items: FilteredPart['items']) => boolean {
   const digests = new Map<string, Digests>();
   const [first = null, ...others] = topics;
   return (items) => {

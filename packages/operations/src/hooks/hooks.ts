@@ -54,8 +54,16 @@ export const addHook = change({
     kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length),
     finalOnly: flagField.default(false).describe('only blocks that can no longer be undone'),
     from: blockField.optional().describe('the first block; default: the next new one'),
-    addresses: z.array(hexField(20)).max(MAX_LISTED).default([]).describe('only blocks with logs of these accounts'),
-    topics: z.array(hexField(32)).max(MAX_LISTED).default([]).describe('only blocks with logs of these first topics'),
+    addresses: z
+      .array(hexField(20))
+      .max(MAX_LISTED)
+      .default([])
+      .describe('only blocks with logs of these accounts'),
+    topics: z
+      .array(hexField(32))
+      .max(MAX_LISTED)
+      .default([])
+      .describe('only blocks with logs of these first topics'),
   }),
   run: async ({ actor, database }, { url, network: named, kinds, finalOnly, from, addresses, topics }) => {
     checkUrl(url);
@@ -151,9 +159,17 @@ function failUnknown(id: number): never {
 function checkUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
-    fail('HOOK_INVALID', 'The address of a webhook begins with https:// or http://.', 'For example https://example.com/packhouse.');
+    fail(
+      'HOOK_INVALID',
+      'The address of a webhook begins with https:// or http://.',
+      'For example https://example.com/packhouse.',
+    );
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    fail('HOOK_INVALID', 'The address of a webhook has a user, a password or a fragment.', 'Leave them out: deliveries are signed.');
+    fail(
+      'HOOK_INVALID',
+      'The address of a webhook has a user, a password or a fragment.',
+      'Leave them out: deliveries are signed.',
+    );
   }
 }

@@ -1,46 +1,9 @@
-import type { Kind } from '@packhouse/chain';
 import type { Database, HookWork, PendingDelivery } from '@packhouse/database';
-import type { FeedStep } from '@packhouse/manifest';
 import type { PostOutcome } from '@packhouse/outbound';
 import type { Job } from '@packhouse/queue';
-import { type CallSignal, openScope, PackhouseError } from '@packhouse/runtime';
-import { chooseSteps } from './choose-steps.js';
-import type { LogMatcher } from './match-logs.js';
+import { openScope, PackhouseError } from '@packhouse/runtime';
+import { createDeliveryBegin, type HookNetwork } from './begin-delivery.js';
 import { createSender, GONE, isAccepted, type SenderParts, toReason } from './send.js';
-
-/** The feed of a network, as hooks read it: see feed/create-feed.ts. */
-export interface HookFeed {
-  begin(request: { kinds: readonly Kind[]; from: number }): Promise<string>;
-  read(
-    cursor: string,
-    options: {
-      final: 'only' | 'all';
-      skipHoles: boolean;
-      limit: number;
-      maxBlock: number | null;
-      downloadUrl: string;
-    },
-  ): Promise<HookPage>;
-  /** Resolves to true when something changed behind a page. */
-  changed(page: HookPage, options: { withinMs: number; signal?: CallSignal }): Promise<boolean>;
-}
-
-interface HookPage {
-  steps: FeedStep[];
-  /** Behind the last step. */
-  cursor: string;
-  /** Whether nothing more is there now. */
-  waits: boolean;
-  place: { serial: number; block: number };
-}
-
-/** What hooks of one network need. */
-export interface HookNetwork {
-  feed: HookFeed;
-  matcher: LogMatcher;
-  /** Of its files: links of steps begin with it. */
-  downloadUrl: string;
-}
 
 interface DeliverParts extends SenderParts {
   database: Pick<Database, 'hookDeliveries'>;
@@ -52,13 +15,8 @@ interface DeliverParts extends SenderParts {
 
 /** How long one job delivers: then others have their turn. */
 const JOB_MS = 10_000;
-/** Steps that are read at once. */
-const PAGE_STEPS = 200;
 /** Failures in a row that are left to the queue, which tries again within seconds; later ones wait in their row. */
 const QUICK_TRIES = 4;
-/** How long a woken hook whose feed has nothing new waits for this process to hear of the change. */
-const HEAR_MS = 250;
-
 /**
  * Creates what runs the jobs of hooks: it delivers what is there, in order, one delivery after the other is accepted.
  *
@@ -71,40 +29,13 @@ export function createHookDelivery(parts: DeliverParts): (job: Job<'hook'>) => P
   const deliveries = parts.database.hookDeliveries;
   const { clock, logger } = context;
   const sender = createSender(parts);
+  const begin = createDeliveryBegin({ context, deliveries, toMessage: sender.toMessage });
 
   const test = async (hook: HookWork, signal: AbortSignal): Promise<void> => {
     const began = clock.elapsed();
     const outcome = await sender.send(hook, sender.toMessage(hook, 'test', []), signal);
     const ms = Math.round(clock.elapsed() - began);
     await deliveries.noteTest(hook.id, isAccepted(outcome) ? `Accepted in ${ms} ms.` : toReason(outcome));
-  };
-
-  /** Begins the next delivery; null: there is none now, or the hook changed. */
-  const begin = async (hook: HookWork, network: HookNetwork, signal: AbortSignal): Promise<PendingDelivery | null> => {
-    const { feed, matcher, downloadUrl } = network;
-    let { cursor, told, waiting } = hook;
-    cursor ??= await feed.begin({ kinds: hook.kinds, from: hook.from });
-    for (let heard = false; !signal.aborted; ) {
-      const final = hook.finalOnly ? 'only' : 'all';
-      const page = await feed.read(cursor, { final, skipHoles: false, limit: PAGE_STEPS, maxBlock: null, downloadUrl });
-      const isNew = page.steps.some(({ step }) => step !== 'waiting');
-      if (page.waits && !isNew && !heard) {
-        // The job may be quicker than the notice that it was made for.
-        heard = true;
-        if (await feed.changed(page, { withinMs: HEAR_MS, signal })) continue;
-      }
-      const chosen = await chooseSteps(page.steps, { ...hook, cursor, told, waiting }, matcher);
-      const waits = page.waits && chosen.all;
-      const place = chosen.all ? { ...chosen.place, cursor: page.cursor } : chosen.place;
-      if (chosen.steps.length > 0) {
-        const pending = { ...place, ...sender.toMessage(hook, 'feed.steps', chosen.steps), waits };
-        return (await deliveries.begin(hook, pending)) ? pending : null;
-      }
-      if (!(await deliveries.move(hook, place, waits)) || waits) return null;
-      ({ cursor, told, waiting } = place as typeof place & { cursor: string });
-      hook = { ...hook, ...place };
-    }
-    return null;
   };
 
   /** Notes a refusal. Returns if the hook has to wait; throws HOOK_FAILED if the queue is to try again. */
@@ -131,11 +62,14 @@ export function createHookDelivery(parts: DeliverParts): (job: Job<'hook'>) => P
       if (hook === null) return;
       if (hook.testAsked) await test(hook, signal);
       if (hook.state !== 'active') return;
-      const pending = hook.pending ?? (await begin(hook, network, signal));
-      if (pending === null) return;
+      // Behind one that was begun before, there may be more by now.
+      const known = hook.pending && { pending: hook.pending, waits: false };
+      const begun = known ?? (await begin(hook, network, { signal, until }));
+      if (begun === null) return;
+      const { pending, waits } = begun;
       const outcome = await sender.send(hook, pending, signal);
       if (!isAccepted(outcome)) return fail(hook, pending, outcome);
-      if (!(await deliveries.accept(id, pending)) || pending.waits) return;
+      if (!(await deliveries.accept(id, pending, waits)) || waits) return;
     }
   };
 

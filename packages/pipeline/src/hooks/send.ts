@@ -20,10 +20,11 @@ type Message = Pick<PendingDelivery, 'id' | 'body'>;
 /** Creates what makes, signs and sends deliveries. */
 export function createSender({ context, seal, post }: SenderParts) {
   const { clock, metrics } = context;
-  const ended = metrics.counter('packhouse_hook_deliveries_total', 'Tries of deliveries to webhooks by how they ended', [
-    'network',
-    'outcome',
-  ]);
+  const ended = metrics.counter(
+    'packhouse_hook_deliveries_total',
+    'Tries of deliveries to webhooks by how they ended',
+    ['network', 'outcome'],
+  );
   const seconds = metrics.histogram(
     'packhouse_hook_delivery_seconds',
     'From the connection to a receiver until the status of its answer',
@@ -31,7 +32,11 @@ export function createSender({ context, seal, post }: SenderParts) {
     [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
   );
   return {
-    toMessage(hook: Pick<HookWork, 'id' | 'network'>, type: 'feed.steps' | 'test', steps: readonly FeedStep[]): Message {
+    toMessage(
+      hook: Pick<HookWork, 'id' | 'network'>,
+      type: 'feed.steps' | 'test',
+      steps: readonly FeedStep[],
+    ): Message {
       const timestamp = new Date(clock.now()).toISOString();
       const body = JSON.stringify({ type, timestamp, data: { hook: hook.id, network: hook.network, steps } });
       return { id: `msg_${randomUUID()}`, body };

@@ -22,8 +22,6 @@ export interface PendingDelivery extends HookPlace {
   /** The same in each try. */
   id: string;
   body: string;
-  /** Whether nothing more is there behind it. */
-  waits: boolean;
 }
 
 /** A hook with all that a delivery needs. */
@@ -132,8 +130,10 @@ const countHooks = statement(
  * hook the later one changes nothing.
  */
 export function createHookDeliveries(connections: Connections) {
-  const isChanged = async (query: ReturnType<typeof statement>, values: readonly unknown[]): Promise<boolean> =>
-    (await connections.query(query, values)).length > 0;
+  const isChanged = async (
+    query: ReturnType<typeof statement>,
+    values: readonly unknown[],
+  ): Promise<boolean> => (await connections.query(query, values)).length > 0;
   const toValues = ({ cursor, told, waiting }: HookPlace, waits: boolean): unknown[] => [
     cursor,
     told?.first ?? null,
@@ -153,14 +153,21 @@ export function createHookDeliveries(connections: Connections) {
     /** Begins a delivery; false as `move`. */
     begin: ({ id, cursor }: Pick<HookWork, 'id' | 'cursor'>, pending: PendingDelivery) =>
       isChanged(updatePending, [id, cursor, JSON.stringify(pending)]),
-    /** Ends a delivery that was accepted; false if it was ended already, or the hook was removed. */
-    accept: (id: number, pending: PendingDelivery) =>
-      isChanged(updateAccepted, [id, pending.id, ...toValues(pending, pending.waits)]),
+    /**
+     * Ends a delivery that was accepted; `waits`: nothing more is there behind it. False if it was ended already, or the
+     * hook was removed.
+     */
+    accept: (id: number, pending: PendingDelivery, waits: boolean) =>
+      isChanged(updateAccepted, [id, pending.id, ...toValues(pending, waits)]),
     /**
      * Notes a try that failed. Quarantines the hook if `final`, or if it has failed for that many days. Null: it is
      * paused, quarantined or removed, or the delivery was ended.
      */
-    fail: (id: number, pending: PendingDelivery, given: { error: string; final: boolean; quarantineDays: number }) =>
+    fail: (
+      id: number,
+      pending: PendingDelivery,
+      given: { error: string; final: boolean; quarantineDays: number },
+    ) =>
       connections.queryOne<Pick<Hook, 'state' | 'failures'>>(updateFailed, [
         id,
         pending.id,
@@ -170,7 +177,8 @@ export function createHookDeliveries(connections: Connections) {
       ]),
     /** Quarantines a hook whose feed cannot go on. */
     quarantine: (id: number, reason: string) => isChanged(updateQuarantined, [id, reason]),
-    noteTest: async (id: number, outcome: string) => void (await connections.query(updateTested, [id, outcome])),
+    noteTest: async (id: number, outcome: string) =>
+      void (await connections.query(updateTested, [id, outcome])),
     /** By network and state. */
     counts: () => connections.query<HookCount>(countHooks, []),
   };

@@ -142,8 +142,15 @@ export function createHooks(connections: Connections) {
     find: (id: number) => find(connections, id),
     count: async () => (await connections.queryOne<{ hooks: number }>(countHooks, []))?.hooks ?? 0,
     /** By id, after this one. */
-    list: ({ network, after, limit }: { network?: string | undefined; after?: number | undefined; limit: number }) =>
-      connections.query<Hook>(selectHooks, [network ?? null, after ?? 0, limit]),
+    list: ({
+      network,
+      after,
+      limit,
+    }: {
+      network?: string | undefined;
+      after?: number | undefined;
+      limit: number;
+    }) => connections.query<Hook>(selectHooks, [network ?? null, after ?? 0, limit]),
     /** Returns false if there is none, or it has that state. */
     setState: (id: number, state: 'active' | 'paused', actor: string) =>
       change(updateState, [id, state], { id, action: state === 'paused' ? 'pause' : 'resume', actor }),
@@ -160,5 +167,15 @@ export function createHooks(connections: Connections) {
 function toNoted(hook: Hook | null): object | null {
   if (hook === null) return null;
   const { network, url, kinds, finalOnly, addresses, topics, state, from, oldSecretUntil } = hook;
-  return { network, host: new URL(url).host, kinds, finalOnly, addresses, topics, state, from, oldSecretUntil };
+  return {
+    network,
+    host: new URL(url).host,
+    kinds,
+    finalOnly,
+    addresses,
+    topics,
+    state,
+    from,
+    oldSecretUntil,
+  };
 }
