@@ -19,6 +19,7 @@ import { createSampledAudit, SAMPLED_AUDIT } from './sampled-audit.js';
 import { scheduleLoop } from './schedule-loop.js';
 import { sealLoop } from './seal-loop.js';
 import { packerSettings } from './settings.js';
+import { startHooks } from './start-hooks.js';
 
 /** The command line, at the same distance from `src` and from `dist`. */
 const CLI = fileURLToPath(new URL('../../cli/bin/packhouse.js', import.meta.url));
@@ -87,6 +88,20 @@ await runProcess(process, {
     shutdown.add('reclaiming', () => reclaiming);
     const sealing = sealLoop({ context, database, objectStore, signers, logs });
     shutdown.add('sealing', () => sealing);
+    const endHooks = await startHooks({
+      context,
+      database,
+      objectStore,
+      queues,
+      networks,
+      redisUrl: settings.REDIS_URL,
+      publicUrl: settings.PUBLIC_URL,
+      allowed: settings.HOOK_ALLOWED_ADDRESSES ?? [],
+      timeoutMs: settings.HOOK_TIMEOUT_MS,
+      concurrency: settings.HOOK_CONCURRENCY,
+      quarantineDays: settings.HOOK_QUARANTINE_DAYS,
+    });
+    shutdown.add('webhooks', endHooks);
     const audit = createSampledAudit({
       context,
       database,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   bytesSetting,
   durationSetting,
@@ -17,6 +18,30 @@ export const packerSettings = workerSettings.extend({
   S3_CHECKSUMS: s3ChecksumsSetting(),
   SIGNING_KEY_FILE: signingKeyFileSetting(),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe('the public address of the gateway, for links in webhooks, e.g. https://data.example.com'),
+  HOOK_ALLOWED_ADDRESSES: z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every(isAddressRange))
+    .describe('private addresses and ranges that may get webhooks, e.g. 10.0.0.0/8,127.0.0.1')
+    .optional(),
+  HOOK_CONCURRENCY: integerSetting('webhooks delivered to at a time, 1 to 256 (default 16)', 1, 256).default(
+    16,
+  ),
+  HOOK_TIMEOUT_MS: integerSetting(
+    'milliseconds that a receiver of a webhook has to answer, 100 to 60000 (default 15000)',
+    100,
+    60_000,
+  ).default(15_000),
+  HOOK_QUARANTINE_DAYS: integerSetting(
+    'days without an accepted delivery after which a webhook is quarantined, 1 to 30 (default 3)',
+    1,
+    30,
+  ).default(3),
   AUDIT_SAMPLE: z
     .string()
     .regex(/^\d*\.?\d+$/)
@@ -36,3 +61,11 @@ export const packerSettings = workerSettings.extend({
     .refine((bytes) => bytes >= 1_024)
     .default(2_097_152),
 });
+
+/** An address, or a range in CIDR notation. */
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}

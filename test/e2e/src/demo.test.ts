@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -113,6 +115,41 @@ test('a second start goes on where it was, with the same key and the same chain'
   // The chain goes on from where it was: a block behind the head of now is staged too.
   const { head } = progress as unknown as { head: number };
   await cli.event('progress', (event) => (event.head as number) > head);
+});
+
+test('with --reorg-every a webhook is told what was undone', async () => {
+  const received: { step: string }[] = [];
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      received.push(...JSON.parse(body).data.steps);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port: at } = receiver.address() as AddressInfo;
+  try {
+    const added = startCli([
+      'hooks',
+      'add',
+      `http://127.0.0.1:${at}/`,
+      '--kinds',
+      'blocks',
+      '--data-dir',
+      directory,
+    ]);
+    expect(await added.exit).toBe(0);
+    const tested = startCli(['hooks', 'test', '1', '--data-dir', directory]);
+    expect(await tested.exit).toBe(0);
+    expect(tested.stdout()).toMatch(/^Accepted in \d+ ms\.$/m);
+    const steps = () => new Set(received.map(({ step }) => step));
+    await expect.poll(() => ['new', 'undo', 'final'].every((step) => steps().has(step)), WAIT).toBe(true);
+  } finally {
+    receiver.close();
+  }
 });
 
 test('with --reorg-every new blocks are replaced, and the gateway serves those that took their place', async () => {
