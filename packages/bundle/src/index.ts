@@ -5,9 +5,9 @@ export { createPieceWriter, type Deflate, deflatePiece, joinPieces } from './def
 export { createDeflater } from './deflate/deflater.js';
 export { SpareBuffers } from './deflate/spare-buffers.js';
 export { readTimes } from './filter/block-times.js';
-export { type BundleFilter, type FilteredPart, filterBytes, readFilter } from './filter/filter-file.js';
+export { type BundleFilter, filterBytes, readFilter } from './filter/filter-file.js';
 export { filterItem, hasFilter } from './filter/filter-items.js';
-export { type Digests, distinctDigests, toDigests } from './filter/item-digests.js';
+export { distinctDigests, toDigests } from './filter/item-digests.js';
 export { mayHold } from './filter/item-set.js';
 export { compileItems } from './filter/match-items.js';
 export { findFragments } from './find-fragments.js';

@@ -45,13 +45,12 @@ export type { HeadRow } from './tables/networks/head.js';
 export type { Budget } from './tables/operators/budgets.js';
 export type { Change } from './tables/operators/changes.js';
 export type {
-  HookCount,
   HookPlace,
   HookWork,
   PendingDelivery,
   ToldBlocks,
 } from './tables/operators/hook-deliveries.js';
-export type { Hook, NewHook } from './tables/operators/hooks.js';
+export type { Hook } from './tables/operators/hooks.js';
 export type { NodeCordon, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
 export type { OperatorRole, OperatorRow, SecretHolder, SessionHolder } from './tables/operators/operators.js';
 export type { NewSchedule, Schedule, ScheduleRun } from './tables/operators/schedules.js';

@@ -7,7 +7,7 @@ import type { LogMatcher } from './match-logs.js';
 import type { createSender } from './send.js';
 
 /** The feed of a network, as hooks read it: see feed/create-feed.ts. */
-export interface HookFeed {
+interface HookFeed {
   begin(request: { kinds: readonly Kind[]; from: number }): Promise<string>;
   read(
     cursor: string,

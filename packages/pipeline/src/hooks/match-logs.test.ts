@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chain }], { maxBlocks: 8 });
   await world.want(range.firstBlock, range.lastBlock);
   await world.noteHead();
-  await ingest(world.parts, { network: 'main', kinds: KINDS, ...range }, new AbortController().signal);
+  await ingest(world.parts, { kinds: KINDS, ...range }, new AbortController().signal);
 });
 afterAll(() => world.close());
 

@@ -2,20 +2,19 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDatabase, type Database } from '@packhouse/database';
-import { freshDatabase } from '@packhouse/local';
+import { freshDatabase, runSql } from '@packhouse/local';
 import type { FeedStep } from '@packhouse/manifest';
 import { createPost } from '@packhouse/outbound';
 import { createQueues, type Queues } from '@packhouse/queue';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import pg from 'pg';
-import type { HookFeed } from '../hooks/begin-delivery.js';
+import type { HookNetwork } from '../hooks/begin-delivery.js';
 import { createHookDelivery } from '../hooks/deliver.js';
 import { hookLoop } from '../hooks/dispatch.js';
 import type { LogMatcher } from '../hooks/match-logs.js';
 import { makeHookSalt, toHookSecret } from '../hooks/secret.js';
 
 /** A delivery as a receiver got it. */
-export interface Received {
+interface Received {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
@@ -34,8 +33,6 @@ export async function openHookStage(postgresUrl: string) {
   const fresh = await freshDatabase(postgresUrl, { migrated: true });
   const closers: (() => Promise<unknown>)[] = [() => fresh.drop()];
   const onClose = (close: () => Promise<unknown>): void => void closers.unshift(close);
-  const sql = new pg.Pool({ connectionString: fresh.url, max: 2 });
-  onClose(() => sql.end());
   const makeContext = (): { context: Context; stop: AbortController } => {
     const stop = new AbortController();
     const logger = createLogger({ name: 'test', level: 'silent' });
@@ -87,7 +84,7 @@ export async function openHookStage(postgresUrl: string) {
     kinds: ['logs'],
     cursor: '',
   };
-  const feed: HookFeed = {
+  const feed: HookNetwork['feed'] = {
     begin: async () => '0',
     read: async (cursor, { limit }) => {
       const from = Number(cursor);
@@ -107,7 +104,7 @@ export async function openHookStage(postgresUrl: string) {
     url,
     received,
     onClose,
-    sql: async (text: string) => (await sql.query(text)).rows as Record<string, unknown>[],
+    sql: (text: string) => runSql(fresh.url, text),
     setAnswer(next: typeof answer): void {
       answer = next;
     },
