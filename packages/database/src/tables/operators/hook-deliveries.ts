@@ -35,7 +35,7 @@ export interface HookWork extends Hook, HookPlace {
 }
 
 /** Hooks of one network. */
-export interface HookCount {
+interface HookCount {
   network: string;
   state: Hook['state'];
   hooks: number;

@@ -38,7 +38,7 @@ export interface Hook {
   oldSecretUntil: Date | null;
 }
 
-export type NewHook = Pick<
+type NewHook = Pick<
   Hook,
   'network' | 'url' | 'kinds' | 'finalOnly' | 'addresses' | 'topics' | 'from'
 > & {
