@@ -35,7 +35,7 @@ export interface HookWork extends Hook, HookPlace {
 }
 
 /** Hooks of one network. */
-interface HookCount {
+type HookCount = {
   network: string;
   state: Hook['state'];
   hooks: number;
@@ -43,7 +43,7 @@ interface HookCount {
   failingSeconds: number;
   /** The first ids, ascending. */
   ids: number[];
-}
+};
 
 /** Milliseconds until a hook is due again after its nth failure: doubled each time, up to an hour. */
 const PAUSE_MS = 'least(3600000, 5000 * 2 ^ least(h.failures, 10))';

@@ -38,10 +38,7 @@ export interface Hook {
   oldSecretUntil: Date | null;
 }
 
-type NewHook = Pick<
-  Hook,
-  'network' | 'url' | 'kinds' | 'finalOnly' | 'addresses' | 'topics' | 'from'
-> & {
+type NewHook = Pick<Hook, 'network' | 'url' | 'kinds' | 'finalOnly' | 'addresses' | 'topics' | 'from'> & {
   /** 32 random bytes: see packages/pipeline/src/hooks/secret.ts. */
   salt: Buffer;
 };
