@@ -57,9 +57,9 @@ export function createNotices(
   const hand = send ?? ((text: string) => connections.query(notify, [text]));
   const gathered = new Map<string, BlockRange[]>();
   let timer: NodeJS.Timeout | undefined;
-  let sending: Promise<unknown> = Promise.resolve();
+  let sending: Promise<void> = Promise.resolve();
 
-  const flush = (): Promise<unknown> => {
+  const flush = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
     const texts = takeTexts(gathered);
@@ -70,7 +70,7 @@ export function createNotices(
         context.logger.warn({ err: error }, 'a notice of a change could not be sent; feeds notice it later');
       }
     });
-    sending = Promise.all([sending, ...all]);
+    sending = Promise.all([sending, ...all]).then(() => undefined);
     return sending;
   };
 
