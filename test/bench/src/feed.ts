@@ -186,7 +186,7 @@ async function stageBlock({ database }: Place, number: number): Promise<void> {
       {
         number,
         hash: hashOf(number),
-        // The first follows the last bundle, whose hashes are those of its row.
+        // The first follows the last bundles; of kinds that disagree, which only these have, blocks are compared first.
         parentHash: await parentOf(database, number, hashOf),
         timestamp: 1_700_000_000,
         transactionCount: 0,
@@ -202,7 +202,7 @@ async function parentOf(
   number: number,
   hashOf: (block: number) => string,
 ): Promise<string> {
-  const bundle = await database.network('ethereum').bundles.covering('logs', number - 1);
+  const bundle = await database.network('ethereum').bundles.covering('blocks', number - 1);
   return bundle?.lastHash ?? hashOf(number - 1);
 }
 

@@ -222,7 +222,7 @@ function notFinal(reader: Reader, block: number) {
 /** What is published and staged, of the window or read a page at a time. */
 type History = ReturnType<typeof createHistory>;
 
-function createHistory({ view, database, options, steps }: Reader) {
+function createHistory({ view, database, options, steps, state }: Reader) {
   const { floor } = view.window;
   const pages = new Map<Kind, { from: number; end: number; files: PublishedFile[] }>();
   let part: { from: number; end: number; find: (block: number) => StagedHere | undefined } | undefined;
@@ -240,7 +240,9 @@ function createHistory({ view, database, options, steps }: Reader) {
       if (block >= floor) return view.bundle(kind, block);
       const page = pages.get(kind);
       if (page !== undefined && page.from <= block && block <= page.end) return holding(page.files, block);
-      return load(kind, block, Math.min(FILES, Math.max(1, options.limit - steps.length)));
+      // The kinds share what is left of the answer.
+      const share = Math.ceil((options.limit - steps.length) / state.kinds.length);
+      return load(kind, block, Math.min(FILES, share + 1));
     },
     async staged(block: number): Promise<StagedHere | undefined> {
       if (block >= floor) return view.staged(block);

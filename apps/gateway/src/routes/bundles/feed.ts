@@ -18,7 +18,7 @@ const NDJSON_TYPE = 'application/x-ndjson';
 const EVENTS_TYPE = 'text/event-stream';
 
 /** Steps that are read at a time: what an answer holds in memory while its reader is slow. */
-const PAGE = 250;
+const PAGE = 500;
 
 const schema = {
   summary: 'Follow the chain from a cursor',
