@@ -57,6 +57,12 @@ export const upstreamSchema = z.strictObject({
       'Maximum requests per second over all processes (a batch of 10 counts as 10); default: only the adaptive limit.',
     ),
   maxInFlight: whole(1, 1_000, 16, 'Maximum HTTP requests in flight.'),
+  batchCalls: z
+    .boolean()
+    .optional()
+    .describe(
+      'Send calls of clients that come at the same moment as one JSON-RPC batch while the node answers it as fast as single calls; default yes.',
+    ),
   propagateTrace: z
     .boolean()
     .optional()

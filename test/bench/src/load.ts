@@ -91,6 +91,8 @@ function toReport(output: string): LoadReport {
 
 /** Number of requests built before the first is sent: building one costs wrk as much as sending it. */
 const PREPARED = 50_000;
+/** Bytes of them together, which wrk keeps as texts. */
+const PREPARED_BYTES = 50_000_000;
 
 /** A script that sends prepared requests in random order and reports as JSON. */
 export function luaScript({ paths, below, headers, body, pauseMs }: LoadRequest): string {
@@ -98,6 +100,7 @@ export function luaScript({ paths, below, headers, body, pauseMs }: LoadRequest)
   const head = Object.entries(typed).map(
     ([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`,
   );
+  const prepared = Math.min(PREPARED, Math.ceil(PREPARED_BYTES / (body?.length ?? 1)));
   const getParts = (text: string): string => `{${text.split('{n}').map(quoted).join(', ')}}`;
   return `
 ${head.join('\n')}
@@ -106,7 +109,7 @@ local body = ${body === undefined ? 'nil' : getParts(body)}
 local made = {}
 function init(args)
   math.randomseed(os.time())
-  for i = 1, ${PREPARED} do
+  for i = 1, ${prepared} do
     local parts = paths[(i - 1) % #paths + 1]
     local n = string.format("%d", math.random(0, ${below - 1}))
     made[i] = wrk.format(body and "POST" or "GET", table.concat(parts, n), nil, body and table.concat(body, n))

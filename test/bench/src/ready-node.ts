@@ -1,7 +1,8 @@
 /**
  * A program: `node ready-node.js` is a node whose answers lie ready in memory, so that what is measured is the way to
  * it and not the node: a block of about 200 KB, a block of about 2 MB (numbers from 0x20000000 on), about 2 MB of
- * logs, small values for everything else. Block 0x10 is final. Every body is read to its end, nothing else of it is.
+ * logs, small values for everything else. Block 0x10 is final. Of a single call little more than the end is read; the
+ * calls of a batch are all answered with small values.
  */
 
 import { createHash } from 'node:crypto';
@@ -80,8 +81,20 @@ const LOGS = answer(JSON.stringify(new Array(3_550).fill(log)));
 const CHAIN = answer('"0x1"');
 const SMALL = answer('"0xfffffff"');
 
+/** The ids of the calls in a batch, as they were sent. */
+const IDS = /"id":\s*("[^"]*"|[^,}\s]+)/g;
+
+function answerBatch(request: string, socket: Socket): void {
+  let body = '';
+  for (const [, id] of request.matchAll(IDS)) {
+    body += `${body === '' ? '[' : ','}{"jsonrpc":"2.0","id":${id},"result":"${HEAD}"}`;
+  }
+  socket.write(`${getHead(body.length + 1)}${body}]`, 'latin1');
+}
+
 function answerTo(request: string, socket: Socket): void {
-  if (request.includes('eth_getBlockByNumber')) {
+  if (request.startsWith('[', END.length)) answerBatch(request, socket);
+  else if (request.includes('eth_getBlockByNumber')) {
     const number = /"params":\["(\w+)"/.exec(request)?.[1] ?? HEAD;
     if (number === 'finalized') sendBlock(socket, FINALIZED, EMPTY);
     else if (number === 'latest') sendBlock(socket, HEAD, EMPTY);

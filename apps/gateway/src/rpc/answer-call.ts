@@ -1,6 +1,6 @@
 import type { KeyRow } from '@packhouse/database';
 import { isMethodElsewhere } from '@packhouse/networks';
-import type { ForwardAnswer } from '@packhouse/node-rpc';
+import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
 import { getMaxLogRange, requireContracts, requireMethod } from '../access/key-restrictions.js';
 import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js';
@@ -12,6 +12,7 @@ import {
   getMaxBytes,
   getOwnerName,
   getQuorum,
+  getSize,
   needsNewest,
   toErrorAnswer,
   toForwardRequest,
@@ -46,7 +47,7 @@ import type { RpcCall } from './read-request.js';
  *   send      send.ts          the bytes of the upstream in an envelope with the client's id
  *
  * Methods that do more than forward a call (`handle`: logs, filters, …) take over after the check and ask through
- * ask-node.ts. A batch runs its calls through the same steps, eight at a time, and sends the
+ * ask-node.ts. A batch runs its calls through the same steps, several at a time, and sends the
  * answers in their order as they come (answer-batch.ts).
  */
 
@@ -248,7 +249,7 @@ async function forward(
       method.crossCheck === 'existence' &&
       newest === null &&
       answer.kind === 'result' &&
-      isNull(answer.body.bytes) &&
+      isNull(answer.body) &&
       (await headAdvanced(before, network))
     ) {
       answer = await ask(signal);
@@ -261,15 +262,15 @@ async function forward(
   if (answer.kind !== 'failed') noteOnce(caller.notes?.upstreams, answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
   if (answer.kind === 'failed') throw failure(answer, getMaxBytes(network, prove));
-  const { length } = answer.body.bytes;
-  if (reserved !== undefined) reserved(length);
-  else network.memory?.add(length, signal, owner);
+  const size = getSize(answer.body);
+  if (reserved !== undefined) reserved(size);
+  else network.memory?.add(size, signal, owner);
   if (answer.body.rest === null && !passedOn) keep(method, prepared, answer.body.bytes, name, network);
   return { kind: 'result', body: answer.body };
 }
 
-function isNull(result: Buffer): boolean {
-  return result.length === 4 && result.toString('latin1') === 'null';
+function isNull(body: ResultBody): boolean {
+  return getSize(body) === 4 && body.bytes.toString('latin1') === 'null';
 }
 
 /** Whether a gateway knows of a newer block than `before`, in which that what was not found may be. */
@@ -293,7 +294,7 @@ function keep(
 ): void {
   const about = prepared?.aboutBlock ?? method.getResultBlock?.(result) ?? null;
   if (about === null || about > (network.forwarder.finalized() ?? -1)) return;
-  if (!isNull(result)) network.cache.set(name, result);
+  if (result.length !== 4 || result.toString('latin1') !== 'null') network.cache.set(name, result);
 }
 
 /** The code in an upstream's error object. */

@@ -60,25 +60,26 @@ export function reaches(
 }
 
 /** The number of the newest block in a result; null if it has none. */
-export function readNewest(
-  { crossCheck, resultBlock }: ForwardRequest,
-  { bytes, rest }: ResultBody,
-): number | null {
-  if (resultBlock !== undefined) return resultBlock(bytes);
-  if (crossCheck !== 'head' || rest !== null || bytes.length > 20) return null;
+export function readNewest({ crossCheck, resultBlock }: ForwardRequest, body: ResultBody): number | null {
+  if (resultBlock !== undefined) return resultBlock(body.pieces?.[0] ?? body.bytes);
+  if (crossCheck !== 'head' || body.rest !== null || body.pieces !== undefined) return null;
+  const { bytes } = body;
+  if (bytes.length > 20) return null;
   const digits = /^"(0x[0-9a-f]{1,13})"$/i.exec(bytes.toString('latin1').trim())?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-function isNull({ bytes, rest }: ResultBody): boolean {
-  return rest === null && bytes.length === 4 && bytes.toString('latin1') === 'null';
+function isNull(body: ResultBody): boolean {
+  const bytes = getSmall(body);
+  return bytes?.length === 4 && bytes.toString('latin1') === 'null';
 }
 
-export function isEmptyList({ bytes, pieces, rest }: ResultBody): boolean {
-  return (
-    rest === null &&
-    pieces === undefined &&
-    bytes.length < 8 &&
-    /^\[\s*\]$/.test(bytes.toString('latin1').trim())
-  );
+export function isEmptyList(body: ResultBody): boolean {
+  const bytes = getSmall(body);
+  return bytes !== null && bytes.length < 8 && /^\[\s*\]$/.test(bytes.toString('latin1').trim());
+}
+
+/** All of a result if that is not large: a large one is not joined to be looked at. */
+function getSmall(body: ResultBody): Buffer | null {
+  return body.rest === null && body.pieces === undefined ? body.bytes : null;
 }

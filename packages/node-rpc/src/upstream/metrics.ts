@@ -16,7 +16,7 @@ export function createUpstreamMetrics(metrics: Metrics, network: string) {
   );
   const seconds = metrics.tallyHistogram(
     'packhouse_upstream_request_seconds',
-    'HTTP requests to upstreams, from sending to the last byte, or until a large answer begins to be passed on',
+    'Requests to upstreams, from sending to the last byte, or until a large answer begins to be passed on; each call of a batch counts',
     [...labels, 'method'],
     BUCKETS,
   );
@@ -61,11 +61,17 @@ export function createUpstreamMetrics(metrics: Metrics, network: string) {
     'Second requests sent because the first was slow.',
     labels,
   );
+  const batches = metrics.tallyCounter(
+    'packhouse_upstream_batches_total',
+    'Batches that calls of clients shared: ok, or sent again as single calls.',
+    [...labels, 'outcome'],
+  );
   return (upstream: string) => {
     const own = { network, upstream };
     // Looked up once: each forwarded call is counted.
     const counts = new Map<string, Map<string, TallyCount>>();
     const times = new Map<string, TallyTimes>();
+    const batchCounts = new Map<string, TallyCount>();
     return {
       requests: (method: string, outcome: string, count: number): void => {
         const outcomes = getOrAdd(counts, method, () => new Map<string, TallyCount>());
@@ -73,6 +79,8 @@ export function createUpstreamMetrics(metrics: Metrics, network: string) {
       },
       took: (method: string, value: number): void =>
         getOrAdd(times, method, () => seconds({ ...own, method })).observe(value),
+      batched: (outcome: string): void =>
+        getOrAdd(batchCounts, outcome, () => batches({ ...own, outcome })).add(1),
       received: (bytes: number): void => received.inc(own, bytes),
       inFlightLimit: (value: number): void => limit.set(own, value),
       invalidResponse: (method: string): void => invalid.inc({ ...own, method }),

@@ -12,6 +12,7 @@ import { type Account, NOBODY } from '../../spending/spending.js';
 import { createMethodEncodings } from '../../upstream/encoding-choice.js';
 import { smooth, Upstream, type UpstreamOptions } from '../../upstream/upstream.js';
 import { judgeSocket, parseRetryAfter } from '../../upstream/verdict.js';
+import { type CallBatches, createCallBatches, type Joined } from './batch-calls.js';
 import type { Disproof, ForwardRequest, InvalidResponse } from './forward-request.js';
 import { judgeAnswer, type TryOutcome } from './judge-answer.js';
 import { type PostedAnswer, postCall } from './post-call.js';
@@ -60,6 +61,7 @@ export class ForwardUpstream extends Upstream {
   readonly #turns: ReturnType<typeof createFairTurns>;
   readonly #gzipHeaders: Readonly<Record<string, string>>;
   readonly #getEncoding: ReturnType<typeof createMethodEncodings>;
+  readonly #batches: CallBatches | undefined;
 
   constructor(options: ForwardOptions) {
     const { maxInFlight } = options.upstream;
@@ -72,20 +74,40 @@ export class ForwardUpstream extends Upstream {
     this.#turns = createFairTurns(maxInFlight, MAX_WAITING);
     this.#gzipHeaders = { ...this.http.headers, 'accept-encoding': 'gzip' };
     this.#getEncoding = createMethodEncodings(this.http.hostname, MAX_METHODS);
+    this.#batches = options.upstream.batchCalls === false ? undefined : this.#createBatches(options);
+  }
+
+  #createBatches({ context, metrics, network }: ForwardOptions): CallBatches {
+    const { headers, origin, path, pool } = this.http;
+    const request = { maxBytes: Number.POSITIVE_INFINITY, whole: true };
+    return createCallBatches({
+      clock: context.clock,
+      family: network.family,
+      waiting: () => this.#turns.waiting,
+      post: (body, reader, signal, over) =>
+        postCall(
+          pool,
+          { origin, path, headers, body, request, reader, over, streamed: () => undefined },
+          signal,
+        ),
+      ended: (method, outcome, calls) => {
+        metrics.batched(outcome);
+        if (outcome === 'ok') return;
+        context.logger.debug(
+          { upstream: this.name, method, calls, outcome },
+          'batch sent again as single calls',
+        );
+      },
+    });
   }
 
   /** Sends one call and learns from the outcome. Rejects only when the signal is aborted. */
   async tryOnce(request: ForwardRequest, signal: CallSignal): Promise<TryOutcome> {
-    const { waiting } = this.#options;
     this.inFlight += 1;
     let probe: ReturnType<typeof this.circuit.enter> | undefined;
     try {
-      let leave = this.#turns.enter(request.caller ?? '', signal);
-      if (leave instanceof Promise) {
-        waiting.add(request);
-        leave = await leave;
-        waiting.delete(request);
-      }
+      const entering = this.#enter(request, signal);
+      const leave = entering instanceof Promise ? await entering : entering;
       // The node's own time begins here: what the call waited for its turn is held against no node.
       probe = this.circuit.enter();
       const span = request.span?.child(request.method, { 'packhouse.upstream': this.name }, 'calls');
@@ -101,15 +123,24 @@ export class ForwardUpstream extends Upstream {
     }
   }
 
-  /** `leave` frees its place among the requests in flight. */
+  /** Takes a place among the requests in flight. */
+  #enter(request: ForwardRequest, signal: CallSignal): (() => void) | Promise<() => void> {
+    const leave = this.#turns.enter(request.caller ?? '', signal);
+    if (!(leave instanceof Promise)) return leave;
+    const { waiting } = this.#options;
+    waiting.add(request);
+    return leave.finally(() => waiting.delete(request));
+  }
+
+  /** `leave` frees its place among the requests in flight; `again`: a batch had no answer for it. */
   async #send(
     request: ForwardRequest,
     signal: CallSignal,
     span: Span | undefined,
     leave: () => void,
+    again = false,
   ): Promise<TryOutcome> {
     const { method } = request;
-    const { context, network, times, upstream } = this.#options;
     const { spending } = this;
     const account: Account = request.account ?? NOBODY;
     const use = account.use ?? 'urgent';
@@ -126,35 +157,90 @@ export class ForwardUpstream extends Upstream {
     }
     const startedAt = performance.now();
     spending.sent(method, 1, account);
+    let holdsPlace = true;
     try {
-      const encoding = this.#getEncoding(method);
-      const own = encoding.next() === 'gzip' ? this.#gzipHeaders : this.http.headers;
-      const isTraced = span !== undefined && upstream.propagateTrace === true;
-      const headers = isTraced ? { ...own, traceparent: span.traceparent } : own;
-      const answer = await this.#post(request, signal, headers, leave, startedAt);
-      encoding.note(answer.encoding, answer.bytes, performance.now() - startedAt);
-      spending.received(method, answer.bytes, account);
-      const tookMs = answer.headAt - startedAt;
-      this.answeredAfter(tookMs);
-      const { retryAfter } = answer;
-      const wait = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, context.clock.now());
-      const disproof = request.prove === undefined ? null : await this.#prove(request, answer, signal);
-      const outcome = judgeAnswer(this, network.family, request, answer, wait, startedAt, disproof);
-      if (outcome.kind !== 'elsewhere') times.answered(method, tookMs);
-      this.#countSince(startedAt, method, toLabel(outcome));
-      return outcome;
-    } catch (error) {
-      leave();
-      if (signal.aborted) {
-        this.#noteAborted(request, signal.reason, startedAt);
-        throw signal.reason;
+      let joined: Joined = 'alone';
+      const joining = this.#mayJoin(request, span, again)
+        ? this.#batches?.join(request, signal, leave)
+        : undefined;
+      if (joining !== undefined) {
+        holdsPlace = false;
+        joined = await joining;
       }
-      this.failed('no connection, or one that broke');
-      this.#countSince(startedAt, method, 'unavailable');
-      context.logger.debug({ upstream: this.name, method, err: error }, 'upstream request failed');
-      const unsent = (error as { sent?: boolean }).sent !== true && judgeSocket(error).unsent;
-      return { kind: 'elsewhere', reason: 'unavailable', detail: 'a node broke off', unsent };
+      if (joined === 'alone') {
+        holdsPlace = true;
+        joined = await this.#sendAlone(request, signal, span, leave);
+      }
+      if (joined !== 'again') {
+        spending.received(method, joined.bytes, account);
+        return await this.#judge(request, joined, startedAt, signal);
+      }
+    } catch (error) {
+      if (holdsPlace) leave();
+      return this.#noteFailure(request, signal, error, startedAt);
     }
+    return this.#send(request, signal, span, await this.#enter(request, signal), true);
+  }
+
+  /** Whether it may share a request with others: it can be repeated, and nothing is wrong with the upstream. */
+  #mayJoin({ idempotent }: ForwardRequest, span: Span | undefined, again: boolean): boolean {
+    const isTraced = span !== undefined && this.#options.upstream.propagateTrace === true;
+    return idempotent && !again && !isTraced && this.circuit.state === 'closed' && this.pause.waitMs() === 0;
+  }
+
+  async #sendAlone(
+    request: ForwardRequest,
+    signal: CallSignal,
+    span: Span | undefined,
+    leave: () => void,
+  ): Promise<PostedAnswer> {
+    const { method } = request;
+    const startedAt = performance.now();
+    const encoding = this.#getEncoding(method);
+    const own = encoding.next() === 'gzip' ? this.#gzipHeaders : this.http.headers;
+    const isTraced = span !== undefined && this.#options.upstream.propagateTrace === true;
+    const headers = isTraced ? { ...own, traceparent: span.traceparent } : own;
+    const answer = await this.#post(request, signal, headers, leave, startedAt);
+    const ms = performance.now() - startedAt;
+    encoding.note(answer.encoding, answer.bytes, ms);
+    if (request.idempotent) this.#batches?.sizes.single(method, ms, answer.bytes);
+    return answer;
+  }
+
+  async #judge(
+    request: ForwardRequest,
+    answer: PostedAnswer,
+    startedAt: number,
+    signal: CallSignal,
+  ): Promise<TryOutcome> {
+    const { method } = request;
+    const { context, network, times } = this.#options;
+    const tookMs = answer.headAt - startedAt;
+    this.answeredAfter(tookMs);
+    const { retryAfter } = answer;
+    const wait = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, context.clock.now());
+    const disproof = request.prove === undefined ? null : await this.#prove(request, answer, signal);
+    const outcome = judgeAnswer(this, network.family, request, answer, wait, startedAt, disproof);
+    if (outcome.kind !== 'elsewhere') times.answered(method, tookMs);
+    this.#countSince(startedAt, method, toLabel(outcome));
+    return outcome;
+  }
+
+  /** The outcome of a try that broke off. Throws the signal's reason if that ended it. */
+  #noteFailure(request: ForwardRequest, signal: CallSignal, error: unknown, startedAt: number): TryOutcome {
+    const { method } = request;
+    if (signal.aborted) {
+      this.#noteAborted(request, signal.reason, startedAt);
+      throw signal.reason;
+    }
+    this.failed('no connection, or one that broke');
+    this.#countSince(startedAt, method, 'unavailable');
+    this.#options.context.logger.debug(
+      { upstream: this.name, method, err: error },
+      'upstream request failed',
+    );
+    const unsent = (error as { sent?: boolean }).sent !== true && judgeSocket(error).unsent;
+    return { kind: 'elsewhere', reason: 'unavailable', detail: 'a node broke off', unsent };
   }
 
   #post(

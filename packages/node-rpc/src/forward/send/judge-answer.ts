@@ -63,7 +63,7 @@ export function judgeAnswer(
     pause.over();
     return { kind: 'result', body: read.body, upstream: name };
   }
-  const parsed = read.kind === 'error' ? parseError(read.error) : null;
+  const parsed = read.kind === 'error' ? parseRpcError(read.error) : null;
   if (parsed !== null && read.kind === 'error') {
     const { code, message } = parsed;
     const verdict = judgeError(status, code, message, { method: request.method, family, calls: 1 });
@@ -101,7 +101,8 @@ function elsewhere(
   return { kind: 'elsewhere', reason, detail, unsent: false, retryAfterMs: wait, rpcError: said };
 }
 
-function parseError(bytes: Buffer): { code: number; message: string } | null {
+/** The code and message of an error object; null if it is none. */
+export function parseRpcError(bytes: Buffer): { code: number; message: string } | null {
   try {
     const { code, message } = JSON.parse(bytes.toString('utf8')) as { code?: unknown; message?: unknown };
     if (typeof code !== 'number') return null;

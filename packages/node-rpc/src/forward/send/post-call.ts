@@ -2,7 +2,7 @@ import type { CallSignal } from '@packhouse/runtime';
 import type { Dispatcher } from 'undici';
 import type { ForwardRequest } from './forward-request.js';
 import { type ByteSource, createInflater, type Inflater } from './inflate.js';
-import { AnswerReader, JOINED_BYTES, type NoAnswer, type ReadAnswer } from './read-answer.js';
+import { AnswerReader, type NoAnswer, type ReadAnswer } from './read-answer.js';
 
 /** An upstream's answer to one HTTP request. */
 export interface PostedAnswer {
@@ -29,6 +29,8 @@ interface PostOptions {
   headers: Readonly<Record<string, string>>;
   body: string;
   request: Pick<ForwardRequest, 'maxBytes' | 'passedOn' | 'whole'>;
+  /** Default: of one answer. */
+  reader?: Pick<AnswerReader, 'push' | 'end' | 'take' | 'whole' | 'kind' | 'valueBytes'>;
   /** Called when a streamed answer is over, with what was wrong with it; null: nothing. Not called if it was given up. */
   streamed(fault: StreamFault | null): void;
   /** Called once, when the connection is free for another request, or gone. */
@@ -36,7 +38,7 @@ interface PostOptions {
 }
 
 /** Answers up to this size are read whole before any byte is sent on, so that a broken one can be asked for elsewhere. */
-const STREAM_FROM = JOINED_BYTES;
+const STREAM_FROM = 262_144;
 /** Bytes of a streamed answer that may wait for their reader; above, the connection is not read. */
 const WAITING_BYTES = 131_072;
 /** The connection is closed if the reader takes none of them for this long. */
@@ -66,7 +68,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #signal: CallSignal;
   readonly #resolve: (answer: PostedAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #reader: AnswerReader;
+  readonly #reader: NonNullable<PostOptions['reader']>;
   #controller: Dispatcher.DispatchController | undefined;
   #inflater: Inflater | undefined;
   #length = 0;
@@ -84,7 +86,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     reject: (error: unknown) => void,
   ) {
     this.#options = options;
-    this.#reader = new AnswerReader(options.request);
+    this.#reader = options.reader ?? new AnswerReader(options.request);
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;

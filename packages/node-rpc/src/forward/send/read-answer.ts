@@ -15,8 +15,8 @@ const HEAD_BYTES = 4_096;
 const MAX_HEAD_BYTES = 65_536;
 /** Length of all that may follow it. */
 const BEHIND_BYTES = 4_096;
-/** Values up to this size are joined. */
-export const JOINED_BYTES = 262_144;
+/** Values up to this size are joined: pieces of their own cost more than the copy. */
+const JOINED_BYTES = 65_536;
 
 const [COMMA, OPEN_BRACE, OPEN_BRACKET] = [0x2c, 0x7b, 0x5b];
 /** JSON text of the id that every request has. */
@@ -24,8 +24,8 @@ const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
 
 type Scanner = NonNullable<ReturnType<typeof createBracketScanner>> | JsonValidator;
 
-/** How far the value is checked. */
-type ReadOptions = Pick<ForwardRequest, 'maxBytes' | 'passedOn'>;
+/** How far the value is checked; `anyId`: the answer's id is for the caller to check. */
+type ReadOptions = Pick<ForwardRequest, 'maxBytes' | 'passedOn'> & { anyId?: boolean };
 
 /**
  * Reads an answer as it comes. Its value is checked to be one whole value in UTF-8, so that no answer of a node can hold a
@@ -43,6 +43,8 @@ export class AnswerReader {
   #behind = '';
   /** Bytes of the value so far. */
   valueBytes = 0;
+  /** JSON text of the answer's id; absent until its end, or if it has none. */
+  id: string | undefined;
 
   constructor(options: ReadOptions) {
     this.#options = options;
@@ -77,7 +79,12 @@ export class AnswerReader {
     if (members === null) return nonsense('an answer that does not end behind its value');
     const found = this.#found as ValueStart;
     const id = found.id ?? (members.id === undefined ? undefined : JSON.stringify(members.id));
-    const isOurs = id === undefined || IDS.has(id) || (found.kind === 'error' && id === 'null');
+    this.id = id;
+    const isOurs =
+      this.#options.anyId === true ||
+      id === undefined ||
+      IDS.has(id) ||
+      (found.kind === 'error' && id === 'null');
     if (!isOurs) return nonsense('an answer with another id');
     if (members.result != null || ('result' in members && found.kind === 'result')) {
       return nonsense('an answer with two values');
