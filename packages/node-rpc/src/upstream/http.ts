@@ -3,6 +3,7 @@ import { createGunzip } from 'node:zlib';
 import type { Upstream } from '@packhouse/networks';
 import { namesProxy } from '@packhouse/runtime';
 import { EnvHttpProxyAgent, Pool } from 'undici';
+import { createPlainPool, type PlainHandler } from '../http1/plain-pool.js';
 import { createEncodingChoice } from './encoding-choice.js';
 
 /** An answer whose body was read whole, or one beyond the limit whose rest the caller may read. */
@@ -52,7 +53,7 @@ function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAge
   return namesProxy(process.env) ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
 }
 
-/** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/send/post-call.ts. */
+/** Opens the connections; nothing is sent yet. Calls of clients use `dispatch`: see forward/send/post-call.ts. */
 export function createHttp(options: HttpOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
@@ -65,14 +66,30 @@ export function createHttp(options: HttpOptions) {
     bodyTimeout: timeoutMs,
   });
   const path = `${url.pathname}${url.search}`;
+  let isPlain = url.protocol === 'http:' && connections !== undefined && !namesProxy(process.env);
+  const plain = isPlain
+    ? createPlainPool({
+        url,
+        connections: connections ?? 1,
+        connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+        onUnreadable: () => {
+          isPlain = false;
+        },
+      })
+    : undefined;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
   const encoding = createEncodingChoice(url.hostname);
 
   return {
-    pool,
-    origin,
     hostname: url.hostname,
-    path,
+    /** Sends a POST whose answer the handler reads as it comes. Throws if the headers cannot be sent. */
+    dispatch: (
+      request: { headers: Readonly<Record<string, string>>; body: string },
+      handler: PlainHandler,
+    ): void => {
+      if (isPlain) plain?.dispatch({ path, ...request }, handler);
+      else pool.dispatch({ origin, path, method: 'POST', ...request }, handler);
+    },
     /** Headers of every request, credentials included; names in lower case. */
     headers: headers as Readonly<Record<string, string>>,
     /** Sends a POST. Throws the connection's error, and the signal's reason when aborted. */
@@ -137,7 +154,10 @@ export function createHttp(options: HttpOptions) {
       return { ...head, body: { whole: true, bytes: whole } };
     },
     /** Closes every connection at once. */
-    destroy: (): Promise<void> => pool.destroy(),
+    destroy: (): Promise<void> => {
+      plain?.destroy();
+      return pool.destroy();
+    },
   };
 }
 

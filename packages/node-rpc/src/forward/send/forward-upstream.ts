@@ -78,18 +78,14 @@ export class ForwardUpstream extends Upstream {
   }
 
   #createBatches({ context, metrics, network }: ForwardOptions): CallBatches {
-    const { headers, origin, path, pool } = this.http;
+    const { headers } = this.http;
     const request = { maxBytes: Number.POSITIVE_INFINITY, whole: true };
     return createCallBatches({
       clock: context.clock,
       family: network.family,
       waiting: () => this.#turns.waiting,
       post: (body, reader, signal, over) =>
-        postCall(
-          pool,
-          { origin, path, headers, body, request, reader, over, streamed: () => undefined },
-          signal,
-        ),
+        postCall(this.http, { headers, body, request, reader, over, streamed: () => undefined }, signal),
       ended: (method, outcome, calls) => {
         metrics.batched(outcome);
         if (outcome === 'ok') return;
@@ -250,12 +246,9 @@ export class ForwardUpstream extends Upstream {
     leave: () => void,
     startedAt: number,
   ): Promise<PostedAnswer> {
-    const { origin, path, pool } = this.http;
     return postCall(
-      pool,
+      this.http,
       {
-        origin,
-        path,
         headers,
         body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,
         request,

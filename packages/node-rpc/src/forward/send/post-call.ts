@@ -1,5 +1,6 @@
 import type { CallSignal } from '@packhouse/runtime';
-import type { Dispatcher } from 'undici';
+import type { PlainHandler } from '../../http1/plain-pool.js';
+import type { UpstreamHttp } from '../../upstream/http.js';
 import type { ForwardRequest } from './forward-request.js';
 import { type ByteSource, createInflater, type Inflater } from './inflate.js';
 import { AnswerReader, type NoAnswer, type ReadAnswer } from './read-answer.js';
@@ -24,8 +25,6 @@ interface StreamFault {
 }
 
 interface PostOptions {
-  origin: string;
-  path: string;
   headers: Readonly<Record<string, string>>;
   body: string;
   request: Pick<ForwardRequest, 'maxBytes' | 'passedOn' | 'whole'>;
@@ -49,27 +48,31 @@ const STALLED_MS = 10_000;
  * Rejects when the connection fails, and with the signal's reason when that is aborted. The error has `sent: true` if
  * the upstream had begun to answer.
  *
- * undici's handlers are used rather than its `request`, whose streams cost more than everything else of a small call.
+ * Handlers are used rather than undici's `request`, whose streams cost more than everything else of a small call.
  */
-export function postCall(pool: Dispatcher, options: PostOptions, signal: CallSignal): Promise<PostedAnswer> {
+export function postCall(
+  http: Pick<UpstreamHttp, 'dispatch'>,
+  options: PostOptions,
+  signal: CallSignal,
+): Promise<PostedAnswer> {
   return new Promise((resolve, reject) => {
-    const { origin, path, headers, body } = options;
+    const { headers, body } = options;
     const handler = new AnswerHandler(options, signal, resolve, reject);
     if (signal.aborted) handler.stop();
     else {
       signal.addEventListener('abort', handler.stop, { once: true });
-      pool.dispatch({ origin, path, method: 'POST', headers, body }, handler);
+      http.dispatch({ headers, body }, handler);
     }
   });
 }
 
-class AnswerHandler implements Dispatcher.DispatchHandler {
+class AnswerHandler implements PlainHandler {
   readonly #options: PostOptions;
   readonly #signal: CallSignal;
   readonly #resolve: (answer: PostedAnswer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #reader: NonNullable<PostOptions['reader']>;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: ByteSource | undefined;
   #inflater: Inflater | undefined;
   #length = 0;
   #status = 0;
@@ -102,13 +105,13 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#leave();
   };
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: ByteSource): void {
     this.#controller = controller;
     if (this.#signal.aborted) controller.abort(this.#signal.reason as Error);
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    controller: ByteSource,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
@@ -129,7 +132,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#inflater = inflater;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: ByteSource, chunk: Buffer): void {
     if (this.#inflater === undefined) this.#take(controller, chunk);
     else this.#inflater.write(chunk);
   }
@@ -140,7 +143,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     else this.#inflater.end();
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_: ByteSource, error: Error): void {
     this.#end();
     this.#leave();
     this.#inflater?.destroy();
