@@ -23,6 +23,12 @@ type Script = (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>;
 /** A node with the answers of a test. */
 export type ScriptedNode = Awaited<ReturnType<typeof startScriptedNode>>;
 
+interface Sent {
+  id: unknown;
+  method: string;
+  params: unknown[];
+}
+
 /** Starts a node without answers. */
 export async function startScriptedNode() {
   const calls: ScriptedCall[] = [];
@@ -31,22 +37,35 @@ export async function startScriptedNode() {
   });
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    const { method, params } = JSON.parse(body) as { method: string; params: unknown[] };
-    const call = { method, params, body, headers: request.headers };
-    calls.push(call);
-    const answer = await script(call);
-    if (answer === 'hang') return;
-    if (answer === 'reset') {
+    const parsed = JSON.parse(body) as Sent | Sent[];
+    const sent = [parsed].flat();
+    // A call of a batch is seen as if it had come alone.
+    const toCall = ({ method, params }: Sent): ScriptedCall => ({
+      method,
+      params,
+      body: Array.isArray(parsed) ? JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) : body,
+      headers: request.headers,
+    });
+    const received = sent.map(toCall);
+    calls.push(...received);
+    const answers = await Promise.all(received.map(script));
+    if (answers.includes('hang')) return;
+    if (answers.includes('reset')) {
       request.socket.destroy();
       return;
     }
-    if ('status' in answer) {
-      response.writeHead(answer.status, answer.headers).end(answer.body);
-      return;
+    const envelopes: object[] = [];
+    for (const [at, answer] of answers.entries()) {
+      if (typeof answer === 'string') continue;
+      if ('status' in answer) {
+        response.writeHead(answer.status, answer.headers).end(answer.body);
+        return;
+      }
+      envelopes.push({ jsonrpc: '2.0', id: sent[at]?.id, ...answer });
     }
     response
       .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }));
+      .end(JSON.stringify(Array.isArray(parsed) ? envelopes : envelopes[0]));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

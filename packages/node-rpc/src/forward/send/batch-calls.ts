@@ -124,6 +124,7 @@ export function createCallBatches({ clock, ended, family, post, waiting }: Batch
       stop.abort(LATE);
     }, sizes.patienceMs(method));
     const startedAt = performance.now();
+    sizes.begun();
     try {
       const body = `[${calls.map(toText).join(',')}]`;
       const answer = await post(body, new BodyReader(MAX_BODY_BYTES), stop, over);
@@ -133,7 +134,10 @@ export function createCallBatches({ clock, ended, family, post, waiting }: Batch
       }
     } catch {
       // Nobody waits any more, or the connection broke.
-      if (open === 0) return;
+      if (open === 0) {
+        sizes.givenUp();
+        return;
+      }
       if (outcome === 'ok') outcome = 'broken';
     } finally {
       clearTimeout(timer);

@@ -57,6 +57,23 @@ it('shrinks if they are slower, ends at single calls, and tries again after a mi
   expect(sizes.most(M)).toBe(4);
 });
 
+it('tries one batch at a time until one was answered, and none of any method for a minute if it fails', () => {
+  const { clock, sizes } = known();
+  for (let n = 0; n < 4; n++) sizes.single('eth_call', 10, 100);
+  sizes.begun();
+  expect([sizes.most(M), sizes.most('eth_call')]).toEqual([1, 1]);
+  sizes.tooMuch(M);
+  clock.ms = 59_000;
+  expect([sizes.most(M), sizes.most('eth_call')]).toEqual([1, 1]);
+  clock.ms = 60_000;
+  expect(sizes.most('eth_call')).toBe(4);
+  sizes.begun();
+  sizes.givenUp();
+  answer(sizes, 1, 10);
+  sizes.begun();
+  expect([sizes.most(M), sizes.most('eth_call')]).toEqual([4, 4]);
+});
+
 it('joins fewer calls with large answers, and none with answers that are streamed', () => {
   const { sizes } = known(20_000);
   expect(sizes.most(M)).toBe(3);

@@ -7,6 +7,7 @@ import { type Clock, getOrAdd } from '@packhouse/runtime';
  *     ▲                       │
  *     └──── a minute, doubled ┴── half as many if they were slower, too much, or not answered
  *
+ * Until an upstream has answered a batch, one at a time is tried; if that fails, none of any method for as long.
  * One in 16 groups still sends its first call alone. So both are timed under the same load, and no client waits longer
  * because its call has company. calls/batch-sizes.ts is about something else: there nobody waits for a single call.
  */
@@ -47,16 +48,20 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
   });
   const methods = new Map<string, ReturnType<typeof unknown>>();
   const none = unknown();
+  const upstream = { isProven: false, isTrying: false, offUntil: 0, offMs: MIN_OFF_MS };
   const learnt = (method: string) =>
     methods.size < MAX_METHODS ? getOrAdd(methods, method, unknown) : (methods.get(method) ?? none);
 
+  const turnOff = (of: { offUntil: number; offMs: number }): void => {
+    of.offUntil = clock.elapsed() + of.offMs;
+    of.offMs = Math.min(MAX_OFF_MS, 2 * of.offMs);
+  };
   const halve = (known: ReturnType<typeof unknown>): void => {
     known.batches = 0;
     known.most = Math.floor(known.most / 2);
     if (known.most >= 2) return;
     known.most = START;
-    known.offUntil = clock.elapsed() + known.offMs;
-    known.offMs = Math.min(MAX_OFF_MS, 2 * known.offMs);
+    turnOff(known);
   };
 
   return {
@@ -64,6 +69,7 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
     most(method: string): number {
       const { bytes, most, offUntil, singles } = learnt(method);
       if (singles < MIN_SINGLES || offUntil > clock.elapsed()) return 1;
+      if (!upstream.isProven && (upstream.isTrying || upstream.offUntil > clock.elapsed())) return 1;
       return bytes * most <= TARGET_BYTES ? most : Math.max(1, Math.floor(TARGET_BYTES / bytes));
     },
     /** Whether the first call of the next group is sent alone. */
@@ -82,9 +88,18 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
       known.singleMs = toMean(known.singleMs, ms, known.singles);
       known.bytes = Math.max(bytes, toMean(known.bytes, bytes, known.singles));
     },
+    /** Reports that a batch is sent. */
+    begun(): void {
+      upstream.isTrying = true;
+    },
+    /** Reports a batch that nobody waited for any more. */
+    givenUp(): void {
+      upstream.isTrying = false;
+    },
     /** Reports a batch that was answered completely; `bytes` of all. */
     answered(method: string, calls: number, ms: number, bytes: number): void {
       const known = learnt(method);
+      upstream.isProven = true;
       known.batches += 1;
       known.batchMs = toMean(known.batchMs, ms, known.batches);
       known.bytes = toMean(known.bytes, bytes / calls, known.singles);
@@ -98,7 +113,11 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
       }
     },
     /** Reports a batch that was too much: late, too large, or not answered completely. */
-    tooMuch: (method: string): void => halve(learnt(method)),
+    tooMuch(method: string): void {
+      upstream.isTrying = false;
+      if (upstream.isProven) halve(learnt(method));
+      else turnOff(upstream);
+    },
   };
 }
 
