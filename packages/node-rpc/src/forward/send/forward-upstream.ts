@@ -125,7 +125,11 @@ export class ForwardUpstream extends Upstream {
     if (!(leave instanceof Promise)) return leave;
     const { waiting } = this.#options;
     waiting.add(request);
-    return leave.finally(() => waiting.delete(request));
+    // It stays if its time ends first: see withDeadline.
+    return leave.then((free) => {
+      waiting.delete(request);
+      return free;
+    });
   }
 
   /** `leave` frees its place among the requests in flight; `again`: a batch had no answer for it. */
