@@ -20,16 +20,15 @@ import {
  * The calls of a batch, by their place:
  *
  *     0 … sent      the client has taken the answers; their memory is free
- *     sent … begun  in flight, or answered and waiting for an answer before them
+ *     sent … begun  in flight (CONCURRENCY at most), or answered and waiting for an answer before them
  *     begun …       not begun; never begun if the client goes away
  *
  * `begun - sent` is at most AHEAD, and answers that wait have `maxAnswerBytes` together at most. So a client that does
  * not read stops its own batch, and its memory does not grow.
  */
 
-/** Calls of one batch that run at the same time: more of a method whose answers in this batch are small so far. */
+/** Calls of one batch that run at the same time. */
 const CONCURRENCY = 8;
-const SMALL_BYTES = 16_384;
 /** Calls that may be begun before the answer whose turn it is has been taken. */
 const AHEAD = 64;
 /** Answers up to this size are sent together with their neighbours, in one piece. */
@@ -68,8 +67,6 @@ export async function* answerBatch(
   let [begun, sent, running] = [0, 0, 0];
   /** Bytes of answers that are held, and of the largest so far. */
   let [bytes, largest] = [0, 0];
-  /** The largest answer to each method. */
-  const largestOf = new Map<string, number>();
   let wake = (): void => undefined;
 
   /** Counts a held answer; that whose turn it is always fits, so that a batch never stops. */
@@ -84,17 +81,13 @@ export async function* answerBatch(
   };
 
   const begin = (): void => {
-    while (begun < items.length && begun - sent < AHEAD && !signal.aborted) {
-      const at = begun;
-      const item = items[at] as RpcItem;
-      const method = 'call' in item ? item.call.method : '';
-      if (running >= CONCURRENCY && (largestOf.get(method) ?? SMALL_BYTES) >= SMALL_BYTES) return;
+    while (begun < items.length && running < CONCURRENCY && begun - sent < AHEAD && !signal.aborted) {
       if (begun > sent && bytes + (running + 1) * largest > maxAnswerBytes) return;
+      const at = begun;
       begun += 1;
       running += 1;
-      void answerItem(item, caller, request, reserver(at), turns).then((answered) => {
+      void answerItem(items[at] as RpcItem, caller, request, reserver(at), turns).then((answered) => {
         running -= 1;
-        largestOf.set(method, Math.max(largestOf.get(method) ?? 0, answered.bytes));
         waiting.set(at, answered);
         wake();
         begin();

@@ -47,7 +47,7 @@ import type { RpcCall } from './read-request.js';
  *   send      send.ts          the bytes of the upstream in an envelope with the client's id
  *
  * Methods that do more than forward a call (`handle`: logs, filters, …) take over after the check and ask through
- * ask-node.ts. A batch runs its calls through the same steps, several at a time, and sends the
+ * ask-node.ts. A batch runs its calls through the same steps, eight at a time, and sends the
  * answers in their order as they come (answer-batch.ts).
  */
 

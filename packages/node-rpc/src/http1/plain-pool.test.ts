@@ -3,7 +3,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { Client } from 'undici';
 import { afterEach, expect, it } from 'vitest';
-import { createPlainPool, type PlainHandler, type PlainPool } from './plain-pool.js';
+import { createPlainPool, type PlainHandler } from './plain-pool.js';
+
+type PlainPool = ReturnType<typeof createPlainPool>;
 
 type Controller = Parameters<PlainHandler['onRequestStart']>[0];
 

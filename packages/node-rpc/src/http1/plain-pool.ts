@@ -9,14 +9,14 @@ import { writeHead } from './write-head.js';
  */
 
 /** What a request consists of. */
-export interface PlainRequest {
+interface PlainRequest {
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string;
 }
 
 /** The part of undici's controller that handlers use. */
-export interface Controller {
+interface Controller {
   readonly paused: boolean;
   pause(): void;
   resume(): void;
@@ -49,8 +49,6 @@ const MAX_IDLE_MS = 4_000;
 /** So long before the time that the node names. */
 const BEFORE_MS = 1_000;
 const SWEEP_MS = 1_000;
-
-export type PlainPool = ReturnType<typeof createPlainPool>;
 
 /** Creates a pool; it connects when requests come. */
 export function createPlainPool(options: PlainPoolOptions) {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type BatchItem, readBatchAnswer } from './batch-answer.js';
+import { readBatchAnswer } from './batch-answer.js';
+
+type BatchItem = NonNullable<ReturnType<typeof readBatchAnswer>>[0];
 
 /** The text of each answer; absent: the call has none. */
 function read(text: string, calls: number): (string | undefined)[] | null {

@@ -4,7 +4,7 @@ import { AnswerReader, type NoAnswer, type ReadAnswer } from './read-answer.js';
 const OPEN_BRACKET = 0x5b;
 
 /** The answer to one call of a batch, and its bytes. */
-export interface BatchItem {
+interface BatchItem {
   read: ReadAnswer;
   bytes: number;
 }

@@ -3,7 +3,7 @@ import { CallController, type CallSignal, type Clock, getOrAdd } from '@packhous
 import type { Meaning } from '../../upstream/meanings.js';
 import { judgeError, judgeStatus } from '../../upstream/verdict.js';
 import { BodyReader, readBatchAnswer, readJointAnswer } from './batch-answer.js';
-import { createCallBatchSizes } from './batch-size.js';
+import { type CallBatchSizes, createCallBatchSizes } from './batch-size.js';
 import type { ForwardRequest } from './forward-request.js';
 import { parseRpcError } from './judge-answer.js';
 import type { PostedAnswer } from './post-call.js';
@@ -21,7 +21,7 @@ import type { ReadAnswer } from './read-answer.js';
  */
 
 /** How a batch ended, as metrics name it. */
-export type BatchOutcome = 'ok' | 'incomplete' | 'refused' | 'late' | 'broken';
+type BatchOutcome = 'ok' | 'incomplete' | 'refused' | 'late' | 'broken';
 
 /** `again`: it may have been counted by the upstream already. */
 export type Joined = PostedAnswer | 'alone' | 'again';
@@ -79,7 +79,7 @@ export function createCallBatches({ clock, ended, family, post, waiting }: Batch
   const send = (method: string, members: readonly Member[]): void => {
     const calls = members.filter(({ settled }) => !settled);
     const most = sizes.most(method);
-    if (calls.length > 1 && calls.length < most && bringsMore(calls)) {
+    if (calls.length > 1 && calls.length < most && bringsMore(calls, waiting)) {
       groups.set(method, calls);
       schedule();
       return;
@@ -90,88 +90,8 @@ export function createCallBatches({ clock, ended, family, post, waiting }: Batch
     while (calls.length > 0) {
       const batch = calls.splice(0, most);
       if (batch.length === 1 && batch[0]?.leave !== null) batch[0]?.settle('alone');
-      else void sendBatch(method, batch);
+      else void sendBatch({ ended, family, post, sizes }, method, batch);
     }
-  };
-
-  /** One place is enough for all of them: whether others, who wait for one, come along. */
-  const bringsMore = (calls: readonly Member[]): boolean => {
-    const before = waiting();
-    if (before === 0) return false;
-    const place = calls.find(({ leave }) => leave !== null);
-    for (const call of calls) if (call !== place) free(call);
-    return waiting() < before;
-  };
-
-  const sendBatch = async (method: string, calls: readonly Member[]): Promise<void> => {
-    const place = calls.find(({ leave }) => leave !== null);
-    const over = place?.leave ?? ignore;
-    if (place !== undefined) place.leave = null;
-    for (const call of calls) free(call);
-    const stop = new CallController();
-    let open = calls.length;
-    const offs = calls.map(({ signal }) => {
-      const gone = (): void => {
-        open -= 1;
-        if (open === 0) stop.abort(signal.reason);
-      };
-      signal.addEventListener('abort', gone, { once: true });
-      return () => signal.removeEventListener('abort', gone);
-    });
-    let outcome: BatchOutcome = 'ok';
-    const timer = setTimeout(() => {
-      outcome = 'late';
-      stop.abort(LATE);
-    }, sizes.patienceMs(method));
-    const startedAt = performance.now();
-    sizes.begun();
-    try {
-      const body = `[${calls.map(toText).join(',')}]`;
-      const answer = await post(body, new BodyReader(MAX_BODY_BYTES), stop, over);
-      outcome = settleAll(method, calls, answer);
-      if (outcome === 'ok') {
-        sizes.answered(method, calls.length, performance.now() - startedAt, answer.bytes);
-      }
-    } catch {
-      // Nobody waits any more, or the connection broke.
-      if (open === 0) {
-        sizes.givenUp();
-        return;
-      }
-      if (outcome === 'ok') outcome = 'broken';
-    } finally {
-      clearTimeout(timer);
-      for (const off of offs) off();
-    }
-    if (outcome !== 'ok') sizes.tooMuch(method);
-    ended(method, outcome, calls.length);
-    for (const call of calls) call.settle('again');
-  };
-
-  /** Gives each call its answer. Those that are left have none of their own. */
-  const settleAll = (method: string, calls: readonly Member[], answer: PostedAnswer): BatchOutcome => {
-    const { read, status } = answer;
-    if (read.kind !== 'result') return 'incomplete';
-    const { bytes: body } = read.body;
-    const items = status === 200 ? readBatchAnswer(body, calls.length) : null;
-    const subject = { method, family, calls: calls.length };
-    if (items === null) {
-      const joint = readJointAnswer(body);
-      const error = joint.kind === 'error' ? parseRpcError(joint.error) : null;
-      const { meaning } =
-        error === null ? judgeStatus(status) : judgeError(status, error.code, error.message, subject);
-      if (!OF_THE_UPSTREAM.has(meaning)) return 'refused';
-      for (const call of calls) call.settle(toOwn(answer, joint, 0));
-      return 'refused';
-    }
-    let outcome: BatchOutcome = 'ok';
-    for (const [at, call] of calls.entries()) {
-      const item = items[at];
-      if (item === undefined || item.bytes > call.request.maxBytes || isOfBatch(item.read, subject)) {
-        outcome = 'incomplete';
-      } else call.settle(toOwn(answer, item.read, item.bytes));
-    }
-    return outcome;
   };
 
   return {
@@ -207,6 +127,101 @@ export function createCallBatches({ clock, ended, family, post, waiting }: Batch
       });
     },
   };
+}
+
+/** One place is enough for all of them: whether others, who wait for one, come along. */
+function bringsMore(calls: readonly Member[], waiting: () => number): boolean {
+  const before = waiting();
+  if (before === 0) return false;
+  const place = calls.find(({ leave }) => leave !== null);
+  for (const call of calls) if (call !== place) free(call);
+  return waiting() < before;
+}
+
+/** Sends a batch; none of its calls is left without an answer, or the word that it has none. */
+async function sendBatch(
+  {
+    ended,
+    family,
+    post,
+    sizes,
+  }: Pick<BatchCallsOptions, 'ended' | 'family' | 'post'> & { sizes: CallBatchSizes },
+  method: string,
+  calls: readonly Member[],
+): Promise<void> {
+  const place = calls.find(({ leave }) => leave !== null);
+  const over = place?.leave ?? ignore;
+  if (place !== undefined) place.leave = null;
+  for (const call of calls) free(call);
+  const stop = new CallController();
+  let open = calls.length;
+  const offs = calls.map(({ signal }) => {
+    const gone = (): void => {
+      open -= 1;
+      if (open === 0) stop.abort(signal.reason);
+    };
+    signal.addEventListener('abort', gone, { once: true });
+    return () => signal.removeEventListener('abort', gone);
+  });
+  let outcome: BatchOutcome = 'ok';
+  const timer = setTimeout(() => {
+    outcome = 'late';
+    stop.abort(LATE);
+  }, sizes.patienceMs(method));
+  const startedAt = performance.now();
+  sizes.begun();
+  try {
+    const body = `[${calls.map(toText).join(',')}]`;
+    const answer = await post(body, new BodyReader(MAX_BODY_BYTES), stop, over);
+    outcome = settleAll(family, method, calls, answer);
+    if (outcome === 'ok') {
+      sizes.answered(method, calls.length, performance.now() - startedAt, answer.bytes);
+    }
+  } catch {
+    // Nobody waits any more, or the connection broke.
+    if (open === 0) {
+      sizes.givenUp();
+      return;
+    }
+    if (outcome === 'ok') outcome = 'broken';
+  } finally {
+    clearTimeout(timer);
+    for (const off of offs) off();
+  }
+  if (outcome !== 'ok') sizes.tooMuch(method);
+  ended(method, outcome, calls.length);
+  for (const call of calls) call.settle('again');
+}
+
+/** Gives each call its answer. Those that are left have none of their own. */
+function settleAll(
+  family: Family,
+  method: string,
+  calls: readonly Member[],
+  answer: PostedAnswer,
+): BatchOutcome {
+  const { read, status } = answer;
+  if (read.kind !== 'result') return 'incomplete';
+  const { bytes: body } = read.body;
+  const items = status === 200 ? readBatchAnswer(body, calls.length) : null;
+  const subject = { method, family, calls: calls.length };
+  if (items === null) {
+    const joint = readJointAnswer(body);
+    const error = joint.kind === 'error' ? parseRpcError(joint.error) : null;
+    const { meaning } =
+      error === null ? judgeStatus(status) : judgeError(status, error.code, error.message, subject);
+    if (!OF_THE_UPSTREAM.has(meaning)) return 'refused';
+    for (const call of calls) call.settle(toOwn(answer, joint, 0));
+    return 'refused';
+  }
+  let outcome: BatchOutcome = 'ok';
+  for (const [at, call] of calls.entries()) {
+    const item = items[at];
+    if (item === undefined || item.bytes > call.request.maxBytes || isOfBatch(item.read, subject)) {
+      outcome = 'incomplete';
+    } else call.settle(toOwn(answer, item.read, item.bytes));
+  }
+  return outcome;
 }
 
 const LATE = new Error('the batch took longer than single calls');

@@ -48,20 +48,16 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
   });
   const methods = new Map<string, ReturnType<typeof unknown>>();
   const none = unknown();
-  const upstream = { isProven: false, isTrying: false, offUntil: 0, offMs: MIN_OFF_MS };
+  const trial = createTrial(clock);
   const learnt = (method: string) =>
     methods.size < MAX_METHODS ? getOrAdd(methods, method, unknown) : (methods.get(method) ?? none);
 
-  const turnOff = (of: { offUntil: number; offMs: number }): void => {
-    of.offUntil = clock.elapsed() + of.offMs;
-    of.offMs = Math.min(MAX_OFF_MS, 2 * of.offMs);
-  };
   const halve = (known: ReturnType<typeof unknown>): void => {
     known.batches = 0;
     known.most = Math.floor(known.most / 2);
     if (known.most >= 2) return;
     known.most = START;
-    turnOff(known);
+    turnOff(known, clock);
   };
 
   return {
@@ -69,7 +65,7 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
     most(method: string): number {
       const { bytes, most, offUntil, singles } = learnt(method);
       if (singles < MIN_SINGLES || offUntil > clock.elapsed()) return 1;
-      if (!upstream.isProven && (upstream.isTrying || upstream.offUntil > clock.elapsed())) return 1;
+      if (trial.isOff()) return 1;
       return bytes * most <= TARGET_BYTES ? most : Math.max(1, Math.floor(TARGET_BYTES / bytes));
     },
     /** Whether the first call of the next group is sent alone. */
@@ -89,17 +85,13 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
       known.bytes = Math.max(bytes, toMean(known.bytes, bytes, known.singles));
     },
     /** Reports that a batch is sent. */
-    begun(): void {
-      upstream.isTrying = true;
-    },
+    begun: trial.begun,
     /** Reports a batch that nobody waited for any more. */
-    givenUp(): void {
-      upstream.isTrying = false;
-    },
+    givenUp: trial.givenUp,
     /** Reports a batch that was answered completely; `bytes` of all. */
     answered(method: string, calls: number, ms: number, bytes: number): void {
       const known = learnt(method);
-      upstream.isProven = true;
+      trial.passed();
       known.batches += 1;
       known.batchMs = toMean(known.batchMs, ms, known.batches);
       known.bytes = toMean(known.bytes, bytes / calls, known.singles);
@@ -114,11 +106,38 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
     },
     /** Reports a batch that was too much: late, too large, or not answered completely. */
     tooMuch(method: string): void {
-      upstream.isTrying = false;
-      if (upstream.isProven) halve(learnt(method));
-      else turnOff(upstream);
+      if (!trial.failed()) halve(learnt(method));
     },
   };
+}
+
+/** Whether an upstream answers batches at all: until it has, one is tried at a time. */
+function createTrial(clock: Pick<Clock, 'elapsed'>) {
+  const off = { offUntil: 0, offMs: MIN_OFF_MS };
+  let [isProven, isTrying] = [false, false];
+  return {
+    isOff: (): boolean => !isProven && (isTrying || off.offUntil > clock.elapsed()),
+    begun(): void {
+      isTrying = true;
+    },
+    givenUp(): void {
+      isTrying = false;
+    },
+    passed(): void {
+      isProven = true;
+    },
+    /** Returns false if it has answered others. */
+    failed(): boolean {
+      isTrying = false;
+      if (!isProven) turnOff(off, clock);
+      return !isProven;
+    },
+  };
+}
+
+function turnOff(of: { offUntil: number; offMs: number }, clock: Pick<Clock, 'elapsed'>): void {
+  of.offUntil = clock.elapsed() + of.offMs;
+  of.offMs = Math.min(MAX_OFF_MS, 2 * of.offMs);
 }
 
 /** Values that a mean follows; fewer count alike. */
