@@ -53,6 +53,17 @@ function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAge
   return namesProxy(process.env) ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
 }
 
+/** Connections without TLS and proxies, until the node sends what they cannot read; undefined: there are none. */
+function openPlain({ connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOptions, url: URL) {
+  if (url.protocol !== 'http:' || connections === undefined || namesProxy(process.env)) return undefined;
+  let isReadable = true;
+  const onUnreadable = (): void => {
+    isReadable = false;
+  };
+  const pool = createPlainPool({ url, connections, connectTimeoutMs, onUnreadable });
+  return { pool, current: () => (isReadable ? pool : null) };
+}
+
 /** Opens the connections; nothing is sent yet. Calls of clients use `dispatch`: see forward/send/post-call.ts. */
 export function createHttp(options: HttpOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
@@ -66,17 +77,7 @@ export function createHttp(options: HttpOptions) {
     bodyTimeout: timeoutMs,
   });
   const path = `${url.pathname}${url.search}`;
-  let isPlain = url.protocol === 'http:' && connections !== undefined && !namesProxy(process.env);
-  const plain = isPlain
-    ? createPlainPool({
-        url,
-        connections: connections ?? 1,
-        connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-        onUnreadable: () => {
-          isPlain = false;
-        },
-      })
-    : undefined;
+  const plain = openPlain(options, url);
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
   const encoding = createEncodingChoice(url.hostname);
 
@@ -87,7 +88,8 @@ export function createHttp(options: HttpOptions) {
       request: { headers: Readonly<Record<string, string>>; body: string },
       handler: PlainHandler,
     ): void => {
-      if (isPlain) plain?.dispatch({ path, ...request }, handler);
+      const pooled = plain?.current();
+      if (pooled != null) pooled.dispatch({ path, ...request }, handler);
       else pool.dispatch({ origin, path, method: 'POST', ...request }, handler);
     },
     /** Headers of every request, credentials included; names in lower case. */
@@ -155,7 +157,7 @@ export function createHttp(options: HttpOptions) {
     },
     /** Closes every connection at once. */
     destroy: (): Promise<void> => {
-      plain?.destroy();
+      plain?.pool.destroy();
       return pool.destroy();
     },
   };
