@@ -81,11 +81,12 @@ it('joins fewer calls with large answers, and none with answers that are streame
   expect(sizes.most(M)).toBe(1);
 });
 
-it('waits longer for batches of slow calls', () => {
+it('waits longer for batches of slower calls, and sends slow ones alone', () => {
   const { sizes } = known();
   expect(sizes.patienceMs(M)).toBe(100);
-  for (let n = 0; n < 100; n++) sizes.single(M, 200, 100);
-  expect(sizes.patienceMs(M)).toBeGreaterThan(1_500);
-  for (let n = 0; n < 100; n++) sizes.single(M, 2_000, 100);
-  expect(sizes.patienceMs(M)).toBe(3_000);
+  for (let n = 0; n < 100; n++) sizes.single(M, 40, 100);
+  expect(sizes.patienceMs(M)).toBeGreaterThan(300);
+  expect(sizes.most(M)).toBe(4);
+  for (let n = 0; n < 100; n++) sizes.single(M, 60, 100);
+  expect(sizes.most(M)).toBe(1);
 });

@@ -19,14 +19,16 @@ const MIN_SINGLES = 4;
 /** Batches of one size that are timed before it changes. */
 const SAMPLES = 4;
 const ALONE_EVERY = 16;
+/** Slower calls are sent alone: a batch that is given up would ask a busy node for them twice. */
+const MAX_SINGLE_MS = 50;
 /** A batch is as fast as a single call within this factor, and so many milliseconds. */
 const [FACTOR, SLACK_MS] = [2, 2];
 /** Answers of a batch together: larger ones are passed on while they come, which a batch cannot be. */
 const TARGET_BYTES = 65_536;
 const [MIN_OFF_MS, MAX_OFF_MS] = [60_000, 3_600_000];
-/** How long a batch is waited for, as a multiple of a single call's time and within bounds, in milliseconds. */
+/** How long a batch is waited for, as a multiple of a single call's time, and at least, in milliseconds. */
 const PATIENCE_FACTOR = 8;
-const [MIN_PATIENCE_MS, MAX_PATIENCE_MS] = [100, 3_000];
+const MIN_PATIENCE_MS = 100;
 /** More methods than any family has; those of further ones are sent alone. */
 const MAX_METHODS = 256;
 
@@ -63,8 +65,8 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
   return {
     /** How many calls may share a request now; 1: none. */
     most(method: string): number {
-      const { bytes, most, offUntil, singles } = learnt(method);
-      if (singles < MIN_SINGLES || offUntil > clock.elapsed()) return 1;
+      const { bytes, most, offUntil, singleMs, singles } = learnt(method);
+      if (singles < MIN_SINGLES || singleMs > MAX_SINGLE_MS || offUntil > clock.elapsed()) return 1;
       if (trial.isOff()) return 1;
       return bytes * most <= TARGET_BYTES ? most : Math.max(1, Math.floor(TARGET_BYTES / bytes));
     },
@@ -75,7 +77,7 @@ export function createCallBatchSizes(clock: Pick<Clock, 'elapsed'>) {
       return known.groups % ALONE_EVERY === 0;
     },
     patienceMs: (method: string): number =>
-      Math.min(MAX_PATIENCE_MS, Math.max(MIN_PATIENCE_MS, learnt(method).singleMs * PATIENCE_FACTOR)),
+      Math.max(MIN_PATIENCE_MS, learnt(method).singleMs * PATIENCE_FACTOR),
     /** Reports an answer to a call that was sent alone. */
     single(method: string, ms: number, bytes: number): void {
       const known = learnt(method);
