@@ -5,7 +5,14 @@ import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 import { createOwnSpending } from '../spending/spending.js';
 import type { Forwarder } from './forwarder.js';
 
-const { forwarderTo, node } = forwarders();
+const { forwarderTo: open, node } = forwarders();
+
+/** A forwarder that may join the calls to its nodes. */
+const forwarderTo = (nodes: readonly ScriptedNode[], options: Parameters<typeof open>[1] = {}) =>
+  open(nodes, {
+    ...options,
+    upstreams: nodes.map((_, at) => ({ batchCalls: true, ...options.upstreams?.[at] })),
+  });
 
 const params = (n: number): string => JSON.stringify([n]);
 

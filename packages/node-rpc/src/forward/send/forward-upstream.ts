@@ -74,7 +74,7 @@ export class ForwardUpstream extends Upstream {
     this.#turns = createFairTurns(maxInFlight, MAX_WAITING);
     this.#gzipHeaders = { ...this.http.headers, 'accept-encoding': 'gzip' };
     this.#getEncoding = createMethodEncodings(this.http.hostname, MAX_METHODS);
-    this.#batches = options.upstream.batchCalls === false ? undefined : this.#createBatches(options);
+    this.#batches = options.upstream.batchCalls === true ? this.#createBatches(options) : undefined;
   }
 
   #createBatches({ context, metrics, network }: ForwardOptions): CallBatches {
