@@ -8,6 +8,7 @@ export { removePostgres } from './postgres/home.js';
 export { type LocalPostgres, startPostgres } from './postgres/postgres.js';
 export { createCommandLine } from './process/command-line.js';
 export { freePort } from './process/free-port.js';
+export { listenToNotify, type NotifySocket } from './process/notify-socket.js';
 export { plainEnvironment } from './process/plain-environment.js';
 export { closeOpenScopes, createScope, type Scope } from './process/scope.js';
 export { type Program, type ProgramEvent, startProgram } from './process/start-program.js';

@@ -3,6 +3,7 @@ import { type EventEmitter, once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { listenToNotify } from '@packhouse/local';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 // Starting a program may take long if many others start at once.
@@ -75,37 +76,21 @@ describe('runProcess', () => {
     'reports to systemd that it is ready (needs systemd-notify and perl)',
     async () => {
       const socket = path.join(mkdtempSync(path.join(tmpdir(), 'notify-')), 'notify');
-      // What descriptors come with a message are closed, which is what systemd-notify waits for.
-      const listener = spawn(
-        'perl',
-        [
-          '-MIO::Socket::UNIX',
-          '-e',
-          `$| = 1; my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die $!;
-          print "bound\\n"; while (1) { $s->recv(my $text, 4096); print "$text\\n"; }`,
-          socket,
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      );
+      const listener = await listenToNotify(socket);
       try {
-        let told = '';
-        listener.stdout.setEncoding('utf8').on('data', (text: string) => {
-          told += text;
-        });
-        await until(() => expect(told).toBe('bound\n'));
         const { child, output, closed } = run(
           `${ALIVE} await new Promise((resolve) => process.once('SIGUSR2', resolve)); process.stdout.write('begun');`,
           { env: { NOTIFY_SOCKET: socket, LOG_LEVEL: 'info' } },
         );
         await until(() => expect(output.out).toBe('up '));
-        expect(told).toBe('bound\n');
+        expect(listener.messages()).toBe('');
         child.kill('SIGUSR2');
-        await until(() => expect(told).toMatch(/^READY=1$/m));
+        await until(() => expect(listener.messages()).toMatch(/^READY=1$/m));
         child.kill('SIGTERM');
         expect(await closed).toEqual([0, null]);
         expect(output.err).not.toContain('systemd-notify');
       } finally {
-        listener.kill('SIGKILL');
+        listener.close();
       }
     },
   );

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startCli } from './cli-process.js';
 import { nightly } from './nightly.js';
+import { narrow, pastedOfSection } from './page-section.js';
 import { paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -28,26 +28,6 @@ afterAll(async () => {
   await workspace?.remove();
 });
 
-interface Pasted {
-  text: string;
-  /** What stands below it. */
-  answers: string[];
-}
-
-/** The blocks of a section of docs/operating.md, with what stands below each. */
-async function blocksOfSection(title: string): Promise<Pasted[]> {
-  const page = await readFile(path.join(root, 'docs/operating.md'), 'utf8');
-  const section = page.split(/^## /m).find((each) => each.startsWith(title)) ?? '';
-  return [...section.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)].map(
-    ([, text = '', answers = '']) => ({ text, answers: narrow(answers) }),
-  );
-}
-
-/** The lines of a text, with columns one space apart: how wide they are depends on names and numbers. */
-function narrow(text: string): string[] {
-  return text.replaceAll(/ +/g, ' ').split('\n').slice(0, -1);
-}
-
 async function run(text: string): Promise<string> {
   const script = `packhouse() { node ${CLI} "$@"; }\n${text}`
     .replaceAll('http://127.0.0.1:9201', nodes[0]?.url as string)
@@ -57,7 +37,7 @@ async function run(text: string): Promise<string> {
 }
 
 nightly('the day of an operator goes as docs/operating.md says', async () => {
-  const [, first, ...others] = await blocksOfSection('A day of an operator');
+  const [, first, ...others] = await pastedOfSection('docs/operating.md', 'A day of an operator');
   const [file = '', start] = (first?.text ?? '').split(/(?<=^END\n)/m);
   expect(start).toBe('NETWORKS_FILE=networks.yaml packhouse local\n');
   await run(file);
