@@ -46,7 +46,7 @@ kind: ConfigMap
 metadata:
   name: packhouse-networks
 data:
-  networks.yaml: {{- toYaml (required "networks: the text of networks.yaml is needed (docs/kubernetes.md)." .Values.networks) | nindent 4 }}
+  networks.yaml: {{- toYaml (required "networks: the text of networks.yaml is needed (docs/containers.md#kubernetes)." .Values.networks) | nindent 4 }}
 `;
 const CHART_HOOK = `  annotations:
     helm.sh/hook: post-install,pre-upgrade
@@ -96,7 +96,7 @@ type: application
 version: ${version}
 appVersion: ${version}
 `,
-    [`${chart}/values.yaml`]: `# Everything that can be set. docs/kubernetes.md has what must be there before: Postgres, the S3 store and two Secrets.
+    [`${chart}/values.yaml`]: `# Everything that can be set. docs/containers.md#kubernetes has what must be there before: Postgres, the S3 store and two Secrets.
 image: localhost/packhouse:${version}
 serviceAccount: packhouse
 # The Secret with DATABASE_URL and other variables that are secrets, and that with signing-key.pem.
