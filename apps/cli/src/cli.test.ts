@@ -90,6 +90,7 @@ describe('every command', () => {
       'manifest keys',
       'manifest rotate',
       'pull',
+      'feed',
       'verify',
       'migrate',
       'install',

@@ -31,6 +31,7 @@ export function addFeedCommand(program: Command, io: CliIo): void {
     .option('--final', 'Only blocks that are never undone')
     .option('--skip-holes', 'Leave out missing blocks, with a step that says so, instead of waiting for them')
     .option('--api-key-file <file>', 'File with the API key (default: PACKHOUSE_API_KEY, or a prompt)')
+    .option('--json', 'No effect: steps are JSON lines')
     .action(async (url: string, options: FeedOptions) => {
       const { cursor: given, final, skipHoles } = options;
       if (given !== undefined && options.from !== undefined) {
