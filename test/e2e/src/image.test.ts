@@ -214,7 +214,7 @@ test.skipIf(!wanted)(
       );
       expect(added, added.output).toMatchObject({ code: 0 });
       const created = await ended([PROGRAM, 'keys', 'create', '--application', 'test', '--json'], env);
-      const { key } = JSON.parse(created.output) as { key: string };
+      const { apiKey: key } = JSON.parse(created.output) as { apiKey: string };
       const pointer = async (): Promise<number> =>
         (await fetch(`http://127.0.0.1:${port}/main/v1/${key}/bundle-api/logs/1010`)).status;
       await expect.poll(pointer, { timeout: 120_000, interval: 200 }).toBe(200);
