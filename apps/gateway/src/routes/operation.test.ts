@@ -59,6 +59,7 @@ describe('the routes of operation', () => {
       '/readyz',
       '/{key}',
       '/{key}/bundle-api/coverage',
+      '/{key}/bundle-api/feed',
       '/{key}/bundle-api/files',
       '/{key}/bundle-api/filters',
       '/{key}/bundle-api/manifest',
