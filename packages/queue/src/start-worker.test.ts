@@ -23,8 +23,9 @@ it('leaves a job that a budget keeps back for later, which is no failed try', as
     concurrency: 1,
     handler: () => Promise.reject(keptBack),
   });
+  const before = lines.length;
   const payload = { network: 'demo', firstBlock: 0, lastBlock: 9, kinds: ['blocks'] };
   expect(await run?.({ id: 'poor', payload, attempt: 5, attempts: 5, due: undefined })).toBe('left');
-  expect(lines.join('')).not.toContain('last try');
+  expect(lines.slice(before).join('')).not.toContain('last try');
   await worker.close();
 });
