@@ -42,9 +42,9 @@ const SHARED = [
 const SHARED_WITH_POSTGRES = [
   // All but the one that sets the tracer of its process, which modules read when they are imported.
   'apps/gateway/src/**/!(watching).test.ts',
-  // All but those that listen to events of their process or change its environment, and the one of tracers.
+  // All but those that listen to events of their process or change its environment.
   'apps/{cli,console,ingester,packer}/src/**/!(run-schedule|supervise|uncaught-error).test.ts',
-  'packages/{operations,queue}/src/**/!(create-queue-reader|telemetry).test.ts',
+  'packages/operations/src/**/*.test.ts',
   'test/{clients,e2e}/src/**/*.test.ts',
   'packages/{database,pipeline}/src/**/*.test.ts',
 ];

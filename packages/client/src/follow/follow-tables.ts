@@ -69,8 +69,8 @@ export async function openFollowTable(
   const schema = decoder?.schema(own) ?? own;
   const table = await openPostgresTable(client, name, schema);
   const fresh = JSON.stringify(newFollowState(kind, schema.name));
-  const text = await readTableState(table, schema, fresh);
-  return { kind, table, text, decoder, state: readFollowState(table.target, text, kind, schema.name) };
+  const check = (text: string): FollowState => readFollowState(table.target, text, kind, schema.name);
+  return { kind, table, decoder, ...(await readTableState(table, schema, fresh, check)) };
 }
 
 /** Puts rows into the open transaction. */

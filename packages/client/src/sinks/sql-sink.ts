@@ -43,5 +43,6 @@ export async function openSqlSink(table: SqlTable, options: SinkOptions): Promis
 
 async function openState(table: SqlTable, { schema, origin }: SinkOptions): Promise<SinkState> {
   const fresh = JSON.stringify(newState(origin));
-  return checkState(table.target, await readTableState(table, schema, fresh), origin);
+  const check = (text: string): SinkState => checkState(table.target, text, origin);
+  return (await readTableState(table, schema, fresh, check)).state;
 }

@@ -28,9 +28,15 @@ export interface SqlTable {
 
 /**
  * Returns the state of a table as `packhouse_rows` has it; makes the table, with the state `fresh`, if there is none: one
- * that was dropped begins again. Throws TARGET_MISMATCH if packhouse did not make it, or as another one.
+ * that was dropped begins again. `check` reads the state, and says whose rows they are before the columns are compared.
+ * Throws TARGET_MISMATCH if packhouse did not make it, or as another one.
  */
-export async function readTableState(table: SqlTable, schema: Schema, fresh: string): Promise<string> {
+export async function readTableState<State>(
+  table: SqlTable,
+  schema: Schema,
+  fresh: string,
+  check: (text: string) => State,
+): Promise<{ text: string; state: State }> {
   const { key, target, types } = table;
   await table.query(
     `CREATE TABLE IF NOT EXISTS ${STATE_TABLE} (table_name text PRIMARY KEY, state text NOT NULL)`,
@@ -44,14 +50,16 @@ export async function readTableState(table: SqlTable, schema: Schema, fresh: str
       [key, fresh],
     );
     await table.query('COMMIT');
-    return fresh;
+    return { text: fresh, state: check(fresh) };
   }
   const [found] = await table.query(`SELECT state FROM ${STATE_TABLE} WHERE table_name = $1`, [key]);
   if (found === undefined) {
     throw mismatch(target, `is not one that packhouse made: ${STATE_TABLE} has no row of it`);
   }
+  const text = String(found[0]);
+  const state = check(text);
   const has = columns.map((column) => column.join(' ')).join(', ');
   const expected = schema.columns.map(({ name, type }) => `${name} ${types[type]}`).join(', ');
   if (has !== expected) throw mismatch(target, `has the columns ${has}, expected ${expected}`);
-  return String(found[0]);
+  return { text, state };
 }
