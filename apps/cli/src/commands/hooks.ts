@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Hook } from '@packhouse/database';
 import {
   addHook,
@@ -55,6 +56,11 @@ export function addHooksCommand(program: Command, io: CliIo): void {
         `Webhook ${row.id} of ${row.network} added, from block ${row.from} on.`,
         `Secret: ${row.secret}`,
         'It is shown only now. The receiver checks signatures with it: see docs/webhooks.md.',
+        ...(mayBePrivate(new URL(row.url))
+          ? [
+              `Packers deliver to such an address only if their HOOK_ALLOWED_ADDRESSES names it: \`packhouse hooks test ${row.id}\` shows whether they do.`,
+            ]
+          : []),
       ];
       await print(io, options.json ? row : lines.join('\n'));
     });
@@ -115,6 +121,12 @@ export function addHooksCommand(program: Command, io: CliIo): void {
         `Secret: ${row.secret}\nThe old secret signs too for ${options.overlap} hours.`,
       );
     });
+}
+
+/** Whether it can be seen without DNS that perhaps not every packer delivers there. */
+function mayBePrivate({ protocol, hostname, port }: URL): boolean {
+  const isAddress = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0 || hostname === 'localhost';
+  return protocol !== 'https:' || isAddress || (port !== '' && port !== '80');
 }
 
 async function untilTested(io: CliIo, options: Place, before: Hook): Promise<Hook> {

@@ -70,6 +70,19 @@ describe('steps', () => {
     }
   });
 
+  it('are read once for all who wait at the same place, and want the same', async () => {
+    await world.stage(0, 1, ['logs']);
+    await world.setHead(1, -1);
+    const options = { ...READ, woken: true };
+    const [one, cursor] = [
+      await feed.begin({ kinds: ['logs'], from: 0 }),
+      await feed.begin({ kinds: ['logs'], from: 0 }),
+    ];
+    const first = await feed.read(one, options);
+    expect(await feed.read(cursor, options)).toBe(first);
+    expect((await feed.read(cursor, { ...options, limit: 1 })).steps).toEqual([first.steps[0]]);
+  });
+
   it('begin within a file, with the first block that is wanted', async () => {
     await world.stage(0, 9, ['logs']);
     await world.publish('logs', 0, 9);

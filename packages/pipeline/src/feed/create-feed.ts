@@ -4,7 +4,7 @@ import type { FeedStep } from '@packhouse/manifest';
 import type { QueueReader } from '@packhouse/queue';
 import { type CallSignal, type Context, PackhouseError } from '@packhouse/runtime';
 import type { ChangeSource } from './changes.js';
-import { type Cursors, createCursors } from './cursor.js';
+import { type Cursors, createCursors, type FeedState } from './cursor.js';
 import {
   createReader,
   type FeedOptions,
@@ -15,6 +15,7 @@ import {
   removed,
 } from './read-steps.js';
 import { reportFinal, reportRepairs, undoAbandoned } from './settle.js';
+import type { View } from './view.js';
 import { createWatch } from './watch.js';
 
 /** The steps behind a cursor. */
@@ -35,6 +36,9 @@ export type Feed = ReturnType<typeof createFeed>;
 
 /** How often an answer begins anew because the chain moved while it was read. */
 const ATTEMPTS = 3;
+
+/** The answers of cursors that are older are not shared. */
+const SHARED_SECONDS = 3_600;
 
 /**
  * Creates the feeds of a network: what was published, staged, undone, made final and repaired behind a cursor, in order.
@@ -65,6 +69,29 @@ export function createFeed(parts: {
     return cursors;
   };
 
+  /** The steps behind a state, by this view or one that is read meanwhile. */
+  const readPage = async (first: View, from: FeedState, options: FeedOptions): Promise<FeedPage> => {
+    const { encode } = await getCursors();
+    let view = first;
+    for (let attempt = 1; ; attempt += 1) {
+      const read = { network, database: reads, coverage: { database, queue }, view, encode };
+      const reader = createReader(read, copyState(from), options);
+      const hold = await readAll(reader, context.clock.now());
+      if (hold?.is === 'moved' && reader.steps.length === 0 && attempt < ATTEMPTS) {
+        view = await watch.refresh();
+        continue;
+      }
+      const waits = finish(reader, hold);
+      return {
+        steps: reader.steps,
+        cursor: (reader.steps.at(-1) as FeedStep).cursor,
+        waits,
+        ends: hold?.is === 'beyond-plan',
+        place: { serial: view.serial, block: getLowest(reader.state).block },
+      };
+    }
+  };
+
   return {
     /** The cursor of a feed that begins with a block. */
     async begin({ kinds, from }: { kinds: readonly Kind[]; from: number }): Promise<string> {
@@ -89,27 +116,19 @@ export function createFeed(parts: {
      * The steps behind a cursor, `limit` at most; always one at least. Throws CURSOR_INVALID, CURSOR_FOREIGN,
      * CURSOR_REMOVED, and PLAN_LIMIT if the next block is beyond `maxBlock`. `woken`: what was read last is new enough.
      */
-    async read(cursor: string, options: FeedOptions & { woken?: boolean }): Promise<FeedPage> {
-      const { decode, encode } = await getCursors();
-      let view = (options.woken === true ? watch.latest() : undefined) ?? (await watch.current());
-      for (let attempt = 1; ; attempt += 1) {
-        const read = { network, database: reads, coverage: { database, queue }, view, encode };
-        const reader = createReader(read, decode(cursor), options);
-        const hold = await readAll(reader, context.clock.now());
-        if (hold?.is === 'moved' && reader.steps.length === 0 && attempt < ATTEMPTS) {
-          view = await watch.refresh();
-          continue;
-        }
-        const waits = finish(reader, hold);
-        for (const { step } of reader.steps) stepsTotal.inc({ network, step });
-        return {
-          steps: reader.steps,
-          cursor: reader.steps.at(-1)?.cursor ?? cursor,
-          waits,
-          ends: hold?.is === 'beyond-plan',
-          place: { serial: view.serial, block: getLowest(reader.state).block },
-        };
-      }
+    async read(cursor: string, { woken, ...options }: FeedOptions & { woken?: boolean }): Promise<FeedPage> {
+      const { decode } = await getCursors();
+      const view = (woken === true ? watch.latest() : undefined) ?? (await watch.current());
+      const state = decode(cursor);
+      // Those who wait at the head stand at the same place, and get the same steps. What an old one is told depends on
+      // how old it is: see undoAbandoned.
+      const isNew = toSeconds(context.clock.now()) - state.madeAt < SHARED_SECONDS;
+      const page =
+        isNew && getLowest(state).block >= view.window.floor
+          ? await view.once(toQuestion(state, options), () => readPage(view, state, options))
+          : await readPage(view, state, options);
+      for (const { step } of page.steps) stepsTotal.inc({ network, step });
+      return page;
     },
     /** Resolves when `read` may answer something else than this page; see Watch. */
     changed: (page: FeedPage, how: { withinMs: number; signal?: CallSignal | undefined }): Promise<boolean> =>
@@ -118,6 +137,17 @@ export function createFeed(parts: {
     close: (): void => watch.close(),
   };
 }
+
+/** A state without when it was written, and what is wanted: those who ask the same get the same steps. */
+function toQuestion({ madeAt: _, next, seen, ...state }: FeedState, options: FeedOptions): string {
+  return JSON.stringify([state, [...next], [...seen], options]);
+}
+
+const copyState = ({ next, seen, ...state }: FeedState): FeedState => ({
+  ...state,
+  next: new Map(next),
+  seen: new Map(seen),
+});
 
 const toSeconds = (ms: number): number => Math.floor(ms / 1_000);
 

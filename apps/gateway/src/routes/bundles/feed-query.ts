@@ -87,7 +87,7 @@ function getStart(
 ): FeedQuery['start'] {
   if (cursor !== undefined) {
     if (from === undefined || goesOn) return { cursor };
-    throw queryInvalid('from', 'and a cursor exclude each other');
+    throw queryInvalid('from', 'must not be given with "cursor"');
   }
   if (from === undefined) throw queryInvalid('from', 'is required, or a cursor');
   if (kinds === undefined) throw queryInvalid('kinds', 'is required with "from"');

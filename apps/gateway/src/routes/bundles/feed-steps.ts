@@ -20,10 +20,16 @@ const HEARTBEAT_MS = 15_000;
 const MAX_STREAM_MS = 3_600_000;
 const RETRY_MS = 1_000;
 
+/** Those who wait at one place get the same page. */
+const known = new WeakMap<FeedPage, string>();
+
 /** One step per line. */
-export function toLines({ steps }: Pick<FeedPage, 'steps'>): string {
+export function toLines(page: FeedPage): string {
+  const before = known.get(page);
+  if (before !== undefined) return before;
   let text = '';
-  for (const step of steps) text += `${JSON.stringify(step)}\n`;
+  for (const step of page.steps) text += `${JSON.stringify(step)}\n`;
+  known.set(page, text);
   return text;
 }
 
