@@ -47,6 +47,8 @@ interface Member {
   up: boolean;
   /** What ends next is meant to. */
   told: boolean;
+  /** By SIGKILL: if it drains, it cannot end that. */
+  killed: boolean;
   /** It is not started again. */
   leaving: boolean;
   pauseMs: number;
@@ -88,6 +90,7 @@ export function createFleet(options: {
     member.child = child;
     member.up = false;
     member.told = false;
+    member.killed = false;
     child.on('error', () => undefined);
     child.on('message', (message: ProcessMessage) => {
       if ('message' in message) said.push(`${name}: ${message.type} ${message.code} ${message.message}`);
@@ -114,6 +117,7 @@ export function createFleet(options: {
       child: undefined,
       up: false,
       told: false,
+      killed: false,
       leaving: false,
       pauseMs: RESTART_MS,
       restart: undefined,
@@ -160,7 +164,7 @@ export function createFleet(options: {
     clearTimeout(late);
     const drained = { process: member.name, outcome, ms: Date.now() - begun };
     // Before it is ready there is nobody yet who would listen to SIGTERM.
-    if (wasUp && outcome !== 'code 0') drains.push(drained);
+    if (wasUp && !member.killed && outcome !== 'code 0') drains.push(drained);
     return drained;
   };
 
@@ -180,6 +184,7 @@ export function createFleet(options: {
       const member = members.get(name);
       if (member?.child === undefined) return false;
       member.told = true;
+      member.killed = true;
       return member.child.kill('SIGKILL');
     },
     pause(name, ms) {
