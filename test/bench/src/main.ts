@@ -7,6 +7,7 @@ import { benchCoverage } from './coverage.js';
 import { benchDeflate } from './deflate.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
+import { benchFairNetworks } from './fair-networks.js';
 import { benchFeed } from './feed.js';
 import { benchFilters } from './filters.js';
 import { benchFollow } from './follow.js';
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
   idle: benchIdle,
+  'fair-networks': benchFairNetworks,
 };
 
 const HELP = `Measures every budget of this machine against its yardstick, in one run.
