@@ -12,7 +12,7 @@ import type { BenchOutcome } from './result.js';
 
 const BLOCKS = 6_000;
 const LATENCY_MS = 100;
-const ROUNDS = 3;
+const ROUNDS = 7;
 const MAX_PERCENT = 5;
 const KINDS = ['blocks', 'transactions', 'receipts', 'logs'] as const;
 /** A port of the loopback interface on which nobody listens (RFC 6335: assigned, and not used). */
