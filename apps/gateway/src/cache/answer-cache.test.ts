@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ChainNode, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
+import { createAnswerCache } from './answer-cache.js';
 
 const WAIT = { timeout: 60_000 };
 const [redis] = GATEWAY_STORES.filter(({ name }) => name.startsWith('Redis'));
@@ -41,5 +42,31 @@ describe.skipIf(redis?.able !== true)('answers that gateways share (needs redis-
     node.alive = false;
     expect(await block(1, '0x6')).toEqual(first);
     await expect(block(1, '0xa')).rejects.toThrow('-32002');
+  });
+});
+
+describe('results that were passed on without a check', () => {
+  const large = Buffer.from(`["${'a'.repeat(70_000)}"]`);
+  const halves = [large.subarray(0, 40_000), large.subarray(40_000)];
+
+  it('are kept at once if they are small, and JSON', () => {
+    const cache = createAnswerCache(10_000_000);
+    cache.set('good', { bytes: Buffer.from('["0x1"]') }, false);
+    cache.set('bad', { bytes: Buffer.from('[0x1]') }, false);
+    expect([cache.get('good')?.toString(), cache.get('bad')]).toEqual(['["0x1"]', undefined]);
+  });
+
+  it('are kept when they come again if they are large, and JSON', () => {
+    const cache = createAnswerCache(10_000_000);
+    const bad = Buffer.concat([large.subarray(0, -1), Buffer.from('}')]);
+    for (const _ of [1, 2]) {
+      expect(cache.get('good')).toBeUndefined();
+      cache.set('good', { bytes: large, pieces: halves }, false);
+      cache.set('bad', { bytes: bad }, false);
+    }
+    expect(cache.get('good')?.equals(large)).toBe(true);
+    expect(cache.get('bad')).toBeUndefined();
+    cache.set('checked', { bytes: large }, true);
+    expect(cache.get('checked')).toBeDefined();
   });
 });

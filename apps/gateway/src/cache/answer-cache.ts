@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { JsonValidator } from '@packhouse/json';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
@@ -7,13 +8,27 @@ export interface AnswerCache {
   get(name: string): Buffer | undefined;
   /** Looks in the results that all gateways share; absent if they share none. */
   shared?(name: string): Promise<Buffer | undefined>;
-  /** Keeps a result, unless it is larger than an eighth of the cache. */
-  set(name: string, result: Buffer): void;
+  /**
+   * Keeps a result, unless it is larger than an eighth of the cache. One whose bytes are not `checked` to be JSON is checked
+   * now if it is small, else when it comes for the second time: most large ones are asked for once, and to check one costs
+   * more than to pass it on.
+   */
+  set(name: string, result: Kept, checked: boolean): void;
   readonly bytes: number;
+}
+
+/** A result as it came. */
+interface Kept {
+  readonly bytes: Buffer;
+  readonly pieces?: readonly Buffer[];
 }
 
 /** Bytes of an entry beside its result. */
 const OVERHEAD = 200;
+/** Results up to this size are kept when they come for the first time. */
+const SMALL_BYTES = 65_536;
+/** Bytes of the names of larger ones that came once. */
+const SEEN_BYTES = 1_048_576;
 
 /** Creates an empty cache of `maxBytes`, in front of the shared one if there is one. */
 export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): AnswerCache {
@@ -23,11 +38,24 @@ export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): Ans
     // A copy, so that a small result does not keep a large buffer of the connection alive.
     if (size <= maxBytes / 8) results.set(name, Buffer.from(result), { size });
   };
+  const seen = new LRUCache<string, true>({
+    maxSize: SEEN_BYTES,
+    sizeCalculation: (_, name) => name.length + 1,
+  });
   const cache: AnswerCache = {
     get: (name) => results.get(name),
-    set(name, result) {
-      keep(name, result);
-      shared?.set(name, result);
+    set(name, result, checked) {
+      if (!checked) {
+        const { pieces = [result.bytes] } = result;
+        const size = pieces.reduce((sum, { length }) => sum + length, 0);
+        if (size > SMALL_BYTES && !seen.has(name)) {
+          seen.set(name, true);
+          return;
+        }
+        if (!isJson(pieces)) return;
+      }
+      keep(name, result.bytes);
+      shared?.set(name, result.bytes);
     },
     get bytes() {
       return results.calculatedSize;
@@ -41,6 +69,11 @@ export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): Ans
     };
   }
   return cache;
+}
+
+function isJson(pieces: readonly Buffer[]): boolean {
+  const validator = new JsonValidator();
+  return pieces.every((piece) => validator.scan(piece, 0) === piece.length) && validator.ended;
 }
 
 /** Results about final blocks that all gateways share, behind the cache of each. */

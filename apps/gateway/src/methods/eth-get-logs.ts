@@ -75,14 +75,13 @@ async function askOnce(
     });
   }
   const isFinal = (): boolean => range.fixed && range.to <= (forwarder.finalized() ?? -1);
-  const passedOn = single && !isFinal();
   const looks = cache.shared !== undefined && isFinal();
   const [shared] = looks ? await Promise.all([cache.shared?.(name), forwarder.refreshEpoch()]) : [];
   const isCurrent = name.startsWith(`${toAnswerPrefix(caller.network)} `);
   if (shared !== undefined && isCurrent) return toResult(shared, name);
-  const { body: toBody, sure } = await getLogsInRange(caller, filter, range, { learnt, passedOn });
+  const { body: toBody, sure } = await getLogsInRange(caller, filter, range, { learnt, passedOn: single });
   const body = toBody();
-  if (sure && !passedOn && isFinal()) cache.set(name, body.bytes);
+  if (sure && isFinal()) cache.set(name, body, !single);
   return { kind: 'result', body };
 }
 
