@@ -42,6 +42,8 @@ export async function startGateway(
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'warn',
+      // As a primary starts its workers: see apps/gateway/src/main.ts.
+      NODE_OPTIONS: '--max-semi-space-size=32',
       GATEWAY_WORKERS: String(parts.workers ?? 1),
       ...parts.env,
     },
