@@ -61,7 +61,7 @@ export const upstreamSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Send calls of clients that come at the same moment as one JSON-RPC batch while the node answers it as fast as single calls; default no.',
+      'Send calls of clients that come at the same moment as one JSON-RPC batch while the node answers it as fast as single calls; default: yes for http: addresses, no for https:.',
     ),
   propagateTrace: z
     .boolean()

@@ -30,11 +30,14 @@ beforeAll(async () => {
     asked.push(mine);
     return says(...mine);
   });
-  const upstreams = `upstreams: [{url: '${node.url}', maxInFlight: 1000}]`;
+  // How requests to nodes are shared out is seen where each has one call.
+  const upstream = (more: string): string => `upstreams: [{url: '${node.url}', ${more}}]`;
+  const upstreams = upstream('maxInFlight: 1000, batchCalls: false');
   const networks = parseNetworks(
     `networks:
   - {id: main, family: evm, chainId: 1, rpc: {maxAnswerBytes: 1000000, timeoutMs: 120000}, ${upstreams}}
-  - {id: narrow, family: evm, chainId: 1, upstreams: [{url: '${node.url}', maxInFlight: 16}]}`,
+  - {id: narrow, family: evm, chainId: 1, ${upstream('maxInFlight: 16, batchCalls: false')}}
+  - {id: joined, family: evm, chainId: 1, ${upstream('maxInFlight: 16, batchCalls: true')}}`,
     { source: 'test', env: {} },
   );
   at = await startTestGateway({ networks });
@@ -71,17 +74,20 @@ function begin(body: string, agent?: Agent, network = 'main') {
   return sent;
 }
 
-it('a batch has 1,000 calls, all of them answered in their order', async () => {
-  says = (_, call) => (call === 500 ? { error: { code: 3, message: 'reverted' } } : { result: { call } });
-  const answers = (await post(batchText(1, CALLS))).json() as unknown as object[];
-  expect(answers).toEqual(
-    Array.from({ length: CALLS }, (_, call) => ({
-      jsonrpc: '2.0',
-      id: call,
-      ...(call === 500 ? { error: { code: 3, message: 'reverted' } } : { result: { call } }),
-    })),
-  );
-});
+it.each(['main', 'joined'])(
+  'a batch of %s has 1,000 calls, all of them answered in their order',
+  async (network) => {
+    says = (_, call) => (call === 500 ? { error: { code: 3, message: 'reverted' } } : { result: { call } });
+    const answers = (await post(batchText(1, CALLS), network)).json() as unknown as object[];
+    expect(answers).toEqual(
+      Array.from({ length: CALLS }, (_, call) => ({
+        jsonrpc: '2.0',
+        id: call,
+        ...(call === 500 ? { error: { code: 3, message: 'reverted' } } : { result: { call } }),
+      })),
+    );
+  },
+);
 
 it('an answer is sent when those before it are, whatever comes later, and a failing call is refused by itself', async () => {
   let release = (_: ScriptedAnswer): void => undefined;

@@ -26,12 +26,11 @@ beforeAll(async () => {
     await new Promise<void>((resolve) => held.push(resolve));
     return { result: [] };
   });
-  const upstreams = `[{url: '${node.url}', maxInFlight: ${IN_FLIGHT}}]`;
-  const networks = parseNetworks(
-    `networks:
-  - {id: main, family: evm, chainId: 1, rpc: {timeoutMs: 120000, callTimeoutMs: 120000}, upstreams: ${upstreams}}`,
-    { source: 'test', env: {} },
-  );
+  const toNetwork = (id: string, batchCalls: boolean): string =>
+    `{id: ${id}, family: evm, chainId: 1, rpc: {timeoutMs: 120000, callTimeoutMs: 120000},
+      upstreams: [{url: '${node.url}', maxInFlight: ${IN_FLIGHT}, batchCalls: ${batchCalls}}]}`;
+  const text = `networks: [${toNetwork('main', false)}, ${toNetwork('joined', true)}]`;
+  const networks = parseNetworks(text, { source: 'test', env: {} });
   at = await startTestGateway({ networks });
   greedy = (await at.makeKey()).key;
   modest = (await at.makeKey()).key;
@@ -41,8 +40,8 @@ afterAll(async () => {
   await node?.close();
 });
 
-const post = (key: string, body: string) =>
-  ask(at.url, `/main/v1/${key}`, {
+const post = (key: string, body: string, network = 'main') =>
+  ask(at.url, `/${network}/v1/${key}`, {
     method: 'POST',
     body,
     headers: { 'content-type': 'application/json' },
@@ -77,5 +76,25 @@ it.each<[string, (n: number) => Promise<unknown>]>([
   expect(held.length).toBe(IN_FLIGHT - 1);
   const answering = setInterval(() => held.shift()?.(), 1);
   await Promise.all(slow);
+  clearInterval(answering);
+});
+
+it('a key with many slow calls takes the nodes from no other key where calls share requests', async () => {
+  const quick = setInterval(() => held.shift()?.(), 1);
+  // The node answers batches as fast as single calls.
+  for (let n = 0; n < 8; n++) {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, each) => post(greedy, call(1_000 + 8 * n + each), 'joined')),
+    );
+  }
+  clearInterval(quick);
+  await post(modest, look(100), 'joined');
+  const slow = Array.from({ length: 20 }, (_, n) => post(greedy, call(2_000 + n), 'joined'));
+  await vi.waitFor(() => expect(held.length).toBeGreaterThanOrEqual(IN_FLIGHT - 1), WAIT);
+  for (let n = 101; n < 106; n++) {
+    expect((await post(modest, look(n), 'joined')).json()).toMatchObject({ id: n, result: null });
+  }
+  const answering = setInterval(() => held.shift()?.(), 1);
+  expect((await Promise.all(slow)).every(({ status }) => status === 200)).toBe(true);
   clearInterval(answering);
 });

@@ -5,7 +5,7 @@ import type { TakeTurn } from '../http/paced-pieces.js';
 import { PROBLEM_REASONS, Problem, toProblem } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
 import { countBytes, failure, getOwnerName, getPieces } from './ask-node.js';
-import type { CallContext } from './method.js';
+import { type CallContext, type RpcNetwork, toCaller } from './method.js';
 import type { RpcItem } from './read-request.js';
 import {
   AFTER_RESULT,
@@ -20,14 +20,14 @@ import {
  * The calls of a batch, by their place:
  *
  *     0 … sent      the client has taken the answers; their memory is free
- *     sent … begun  in flight (CONCURRENCY at most), or answered and waiting for an answer before them
+ *     sent … begun  in flight, or answered and waiting for an answer before them
  *     begun …       not begun; never begun if the client goes away
  *
  * `begun - sent` is at most AHEAD, and answers that wait have `maxAnswerBytes` together at most. So a client that does
  * not read stops its own batch, and its memory does not grow.
  */
 
-/** Calls of one batch that run at the same time. */
+/** Requests to nodes that one batch has in flight: single calls, or calls of one method that share a request. */
 const CONCURRENCY = 8;
 /** Calls that may be begun before the answer whose turn it is has been taken. */
 const AHEAD = 64;
@@ -64,7 +64,8 @@ export async function* answerBatch(
   const { signal } = caller;
   const { maxAnswerBytes } = caller.network.config.rpc;
   const waiting = new Map<number, Answered>();
-  let [begun, sent, running] = [0, 0, 0];
+  /** `running` requests in flight have so many `calls`. */
+  let [begun, sent, running, calls] = [0, 0, 0, 0];
   /** Bytes of answers that are held, and of the largest so far. */
   let [bytes, largest] = [0, 0];
   let wake = (): void => undefined;
@@ -82,14 +83,20 @@ export async function* answerBatch(
 
   const begin = (): void => {
     while (begun < items.length && running < CONCURRENCY && begun - sent < AHEAD && !signal.aborted) {
-      if (begun > sent && bytes + (running + 1) * largest > maxAnswerBytes) return;
-      const at = begun;
-      begun += 1;
+      const fitting = largest === 0 ? AHEAD : Math.floor((maxAnswerBytes - bytes) / largest) - calls;
+      if (begun > sent && fitting < 1) return;
+      const group = takeTogether(items, begun, Math.min(AHEAD - (begun - sent), fitting), caller.network);
+      const first = begun;
+      begun += group.length;
       running += 1;
-      void answerItem(items[at] as RpcItem, caller, request, reserver(at), turns).then((answered) => {
-        running -= 1;
-        waiting.set(at, answered);
+      calls += group.length;
+      void inTurn(group, turns, caller, async (item, at) => {
+        const answered = await answerItem(item, caller, request, reserver(first + at));
+        calls -= 1;
+        waiting.set(first + at, answered);
         wake();
+      }).then(() => {
+        running -= 1;
         begin();
       });
     }
@@ -135,13 +142,49 @@ export async function* answerBatch(
   }
 }
 
+/** The next items: one, or calls of one method that share a request to a node, `most` at most. */
+function takeTogether(
+  items: readonly RpcItem[],
+  from: number,
+  most: number,
+  network: RpcNetwork,
+): readonly RpcItem[] {
+  const first = items[from] as RpcItem;
+  if ('problem' in first || most < 2) return [first];
+  const { method } = first.call;
+  const end = Math.min(items.length, from + most, from + network.forwarder.callsTogether(method));
+  let next = from + 1;
+  for (let item = items[next]; next < end && item !== undefined; item = items[next]) {
+    if ('problem' in item || item.call.method !== method) break;
+    next += 1;
+  }
+  return items.slice(from, next);
+}
+
+/** Answers items at the same time, when it is their caller's turn; never rejects. */
+async function inTurn(
+  items: readonly RpcItem[],
+  turns: FairTurns,
+  caller: CallContext,
+  answer: (item: RpcItem, at: number) => Promise<void>,
+): Promise<void> {
+  let over: (() => void) | undefined;
+  try {
+    if (!items.every((item) => 'problem' in item))
+      over = await turns.enter(getOwnerName(caller), caller.signal);
+  } catch {
+    // The client is gone, which the answers find out.
+  }
+  await Promise.all(items.map(answer));
+  over?.();
+}
+
 /** Answers one item; never rejects. */
 async function answerItem(
   item: RpcItem,
   caller: CallContext,
   request: BatchRequest,
   reserve: (size: number) => void,
-  turns: FairTurns,
 ): Promise<Answered> {
   if ('problem' in item) {
     noteRefusal(caller, item.problem);
@@ -157,16 +200,15 @@ async function answerItem(
     reserve(0);
     stop.abort(TAKEN);
   };
-  let over: (() => void) | undefined;
   try {
-    over = await turns.enter(getOwnerName(caller), stop);
-    const answer = await answerCall(call, { ...caller, signal: stop, reserve });
+    const mine = toCaller(caller, { signal: stop, reserve });
+    const answer = await answerCall(call, mine);
     if (call.id === undefined) {
       free();
       return answered([]);
     }
     if (answer.kind === 'error') return answered([nodeErrorText(call.id, answer.error)], free);
-    const pieces = await readWhole(answer.body, { ...caller, signal: stop }, reserve, request.turn);
+    const pieces = await readWhole(answer.body, mine, reserve, request.turn);
     return answered([beforeResult(call.id), ...pieces, AFTER_RESULT], free);
   } catch (error) {
     free();
@@ -174,8 +216,6 @@ async function answerItem(
     const problem = toProblem(error);
     logInternal(problem, request, caller.context.logger);
     return answered([refusalText(call.id, problem, request.id)]);
-  } finally {
-    over?.();
   }
 }
 

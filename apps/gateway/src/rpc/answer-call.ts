@@ -26,6 +26,7 @@ import {
   type RpcMethod,
   type RpcNetwork,
   toAnswerName,
+  toCaller,
   toResult,
 } from './method.js';
 import { pinTags } from './pin-tags.js';
@@ -94,7 +95,7 @@ export function answerCall(call: RpcCall, caller: CallContext): MaybePromise<Rpc
       requireContracts(key, method.contracts, call.params);
     }
     if (method.handle !== undefined) network.metrics?.answered('own');
-    const answer = answerChecked(method, call, span === undefined ? caller : { ...caller, span });
+    const answer = answerChecked(method, call, span === undefined ? caller : toCaller(caller, { span }));
     return answer instanceof Promise ? answer.then(answered, failed) : answered(answer);
   } catch (error) {
     return failed(error);
@@ -212,9 +213,8 @@ async function forward(
   const prove = network.integrity?.getProof(method.name, params);
   // Identical calls share a question only if it began with the newest block that both may know of.
   const newest = needsNewest(prepared?.block, network.forwarder) ? await network.forwarder.newest() : null;
-  // A place in a batch is another text; what may be kept is used again.
-  const isRead = prove !== undefined || (method.idempotent && mayBeKept(method, prepared, network));
-  const passedOn = caller.reserve === undefined && !isRead;
+  // A place in a batch is another text.
+  const passedOn = caller.reserve === undefined && prove === undefined;
   const flight = `${name} ${newest} ${passedOn}`;
   const before = network.forwarder.head();
   const owner = getOwnerName(caller);
@@ -265,7 +265,7 @@ async function forward(
   const size = getSize(answer.body);
   if (reserved !== undefined) reserved(size);
   else network.memory?.add(size, signal, owner);
-  if (answer.body.rest === null && !passedOn) keep(method, prepared, answer.body.bytes, name, network);
+  if (answer.body.rest === null) keep(method, prepared, answer.body, { name, network, checked: !passedOn });
   return { kind: 'result', body: answer.body };
 }
 
@@ -288,13 +288,13 @@ function mayBeKept(method: RpcMethod, prepared: Prepared | undefined, network: R
 function keep(
   method: RpcMethod,
   prepared: Prepared | undefined,
-  result: Buffer,
-  name: string,
-  network: RpcNetwork,
+  body: ResultBody,
+  { name, network, checked }: { name: string; network: RpcNetwork; checked: boolean },
 ): void {
-  const about = prepared?.aboutBlock ?? method.getResultBlock?.(result) ?? null;
+  if (!method.idempotent || !mayBeKept(method, prepared, network)) return;
+  const about = prepared?.aboutBlock ?? method.getResultBlock?.(body.bytes) ?? null;
   if (about === null || about > (network.forwarder.finalized() ?? -1)) return;
-  if (result.length !== 4 || result.toString('latin1') !== 'null') network.cache.set(name, result);
+  if (!isNull(body)) network.cache.set(name, body, checked);
 }
 
 /** The code in an upstream's error object. */

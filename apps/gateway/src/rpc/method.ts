@@ -109,7 +109,16 @@ export interface CallContext {
    */
   readonly whenSent?: ((then: (sent: boolean) => void) => void) | undefined;
   /** When the time of the call is over, by `performance.now()`; absent until it asks its first question. */
-  deadline?: number;
+  deadline?: number | undefined;
+}
+
+/** The caller of a part of its request; one by one, as a spread costs as much as the rest of a small call. */
+export function toCaller(
+  caller: CallContext,
+  { reserve = caller.reserve, signal = caller.signal, span = caller.span }: Partial<CallContext>,
+): CallContext {
+  const { address, context, key, network, notes, whenSent } = caller;
+  return { address, context, key, network, notes, whenSent, reserve, signal, span };
 }
 
 /** The parameters to forward, and facts of the call. */

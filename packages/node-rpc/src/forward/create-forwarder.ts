@@ -35,6 +35,9 @@ interface ForwarderOptions {
 /** False answers of a node make what is kept doubtful at most this often, in milliseconds. */
 const LIAR_MS = 60_000;
 
+/** Calls of one caller that may come at once. */
+const MOST_TOGETHER = 32;
+
 /** Creates the pool of one network and starts to watch its heads. */
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { context, network, onInvalidResponse = () => undefined, reports, spending, tips } = options;
@@ -154,6 +157,11 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     refreshEpoch: epoch.refresh,
     sharedHead: (by) => findSharedHead(nodes, by),
     finalized: pool.finalized,
+    callsTogether: (method) =>
+      nodes.reduce(
+        (most, node) => (node.excluded ? most : Math.min(most, node.callsTogether(method))),
+        MOST_TOGETHER,
+      ),
     status: () =>
       nodes.map((node) => ({
         name: node.name,

@@ -35,6 +35,8 @@ export interface Forwarder {
   sharedHead(by: number): number | null;
   /** The highest block that is final; null while unknown. */
   finalized(): number | null;
+  /** How many calls of a method that come at once share a request, whichever upstream gets them; 1: none. */
+  callsTogether(method: string): number;
   status(): ForwardStatus[];
   close(): Promise<void>;
 }

@@ -83,6 +83,8 @@ export function createHttp(options: HttpOptions) {
 
   return {
     hostname: url.hostname,
+    /** Whether it is reached without TLS. */
+    isPlain: url.protocol === 'http:',
     /** Sends a POST whose answer the handler reads as it comes. Throws if the headers cannot be sent. */
     dispatch: (
       request: { headers: Readonly<Record<string, string>>; body: string },

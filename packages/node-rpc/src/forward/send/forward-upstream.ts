@@ -74,7 +74,9 @@ export class ForwardUpstream extends Upstream {
     this.#turns = createFairTurns(maxInFlight, MAX_WAITING);
     this.#gzipHeaders = { ...this.http.headers, 'accept-encoding': 'gzip' };
     this.#getEncoding = createMethodEncodings(this.http.hostname, MAX_METHODS);
-    this.#batches = options.upstream.batchCalls === true ? this.#createBatches(options) : undefined;
+    // Providers, which are not reached without TLS, often bill for each call, and those of a late batch are sent again.
+    const { batchCalls = this.http.isPlain } = options.upstream;
+    this.#batches = batchCalls ? this.#createBatches(options) : undefined;
   }
 
   #createBatches({ context, metrics, network }: ForwardOptions): CallBatches {
@@ -95,6 +97,11 @@ export class ForwardUpstream extends Upstream {
         );
       },
     });
+  }
+
+  /** How many calls of a method that come at once share a request now; 1: none. */
+  callsTogether(method: string): number {
+    return this.#isWell() ? (this.#batches?.sizes.most(method) ?? 1) : 1;
   }
 
   /** Sends one call and learns from the outcome. Rejects only when the signal is aborted. */
@@ -185,7 +192,11 @@ export class ForwardUpstream extends Upstream {
   /** Whether it may share a request with others: it can be repeated, and nothing is wrong with the upstream. */
   #mayJoin({ idempotent }: ForwardRequest, span: Span | undefined, again: boolean): boolean {
     const isTraced = span !== undefined && this.#options.upstream.propagateTrace === true;
-    return idempotent && !again && !isTraced && this.circuit.state === 'closed' && this.pause.waitMs() === 0;
+    return idempotent && !again && !isTraced && this.#isWell();
+  }
+
+  #isWell(): boolean {
+    return this.circuit.state === 'closed' && this.pause.waitMs() === 0;
   }
 
   async #sendAlone(
