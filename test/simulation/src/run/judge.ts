@@ -67,6 +67,7 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
       await (await fetch(`${world.gatewayUrl}/.well-known/packhouse-manifest-keys.json`)).text(),
       (kind) => getText(world, `manifest?kind=${kind}`),
     ),
+    await world.follower.finish(),
     auditIsClean(await runAudit(world.getEnvironment('audit'))),
   ];
 }

@@ -17,6 +17,7 @@ import { createFleet, type Fleet } from '../processes/fleet.js';
 import { type MemorySamples, sampleMemory } from '../processes/sample-memory.js';
 import { createRandom, type Random } from '../random.js';
 import { type Downloader, startDownloader } from '../watch/downloader.js';
+import { type Follower, startFollower } from '../watch/follower.js';
 import { startWatcher, type Watcher } from '../watch/watcher.js';
 import { networksFile } from './networks-file.js';
 import {
@@ -50,6 +51,7 @@ export interface World {
   memory: MemorySamples;
   watcher: Watcher;
   downloader: Downloader;
+  follower: Follower;
   gatewayUrl: string;
   baseUrl: string;
   apiKey: string;
@@ -238,6 +240,8 @@ async function build(
   onClose(() => watcher.stop());
   const downloader = startDownloader({ baseUrl, apiKey, chain, random: createRandom(options.seed ^ 0xd0) });
   onClose(() => downloader.stop());
+  const follower = startFollower({ baseUrl, apiKey, chain, random: createRandom(options.seed ^ 0xfeed) });
+  onClose(() => follower.stop());
   return {
     options,
     directory,
@@ -256,6 +260,7 @@ async function build(
     memory,
     watcher,
     downloader,
+    follower,
     gatewayUrl,
     baseUrl,
     apiKey,
