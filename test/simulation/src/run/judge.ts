@@ -68,6 +68,7 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
       (kind) => getText(world, `manifest?kind=${kind}`),
     ),
     await world.follower.finish(),
+    await world.hookReceiver.finish(),
     auditIsClean(await runAudit(world.getEnvironment('audit'))),
   ];
 }

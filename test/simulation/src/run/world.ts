@@ -18,6 +18,7 @@ import { type MemorySamples, sampleMemory } from '../processes/sample-memory.js'
 import { createRandom, type Random } from '../random.js';
 import { type Downloader, startDownloader } from '../watch/downloader.js';
 import { type Follower, startFollower } from '../watch/follower.js';
+import { type HookReceiver, startHookReceiver } from '../watch/hook-receiver.js';
 import { startWatcher, type Watcher } from '../watch/watcher.js';
 import { networksFile } from './networks-file.js';
 import {
@@ -52,6 +53,7 @@ export interface World {
   watcher: Watcher;
   downloader: Downloader;
   follower: Follower;
+  hookReceiver: HookReceiver;
   gatewayUrl: string;
   baseUrl: string;
   apiKey: string;
@@ -218,6 +220,7 @@ async function build(
     METRICS_PORT: String(metricsPorts.get(name) ?? 0),
     INGEST_CONCURRENCY: String(INGEST_CONCURRENCY),
     NODE_TIMEOUT_MS: '2000',
+    HOOK_ALLOWED_ADDRESSES: '127.0.0.1',
     LOG_LEVEL: 'debug',
   });
   const running = createFleet({
@@ -242,6 +245,15 @@ async function build(
   onClose(() => downloader.stop());
   const follower = startFollower({ baseUrl, apiKey, chain, random: createRandom(options.seed ^ 0xfeed) });
   onClose(() => follower.stop());
+  const hookReceiver = await startHookReceiver({
+    database,
+    network: NETWORK,
+    gatewayUrl,
+    apiKey,
+    chain,
+    random: createRandom(options.seed ^ 0x400c),
+  });
+  onClose(() => hookReceiver.stop());
   return {
     options,
     directory,
@@ -261,6 +273,7 @@ async function build(
     watcher,
     downloader,
     follower,
+    hookReceiver,
     gatewayUrl,
     baseUrl,
     apiKey,
