@@ -158,7 +158,8 @@ async function wakeWaiters(scope: Scope, place: Place, gateway: GatewayProcess, 
     await done;
     await waiting(gateway, WAITERS);
   }
-  const windowReads = ((await metric(gateway, 'packhouse_feed_window_reads_total')) - before) / (WARM_BLOCKS + BLOCKS);
+  const windowReads =
+    ((await metric(gateway, 'packhouse_feed_window_reads_total')) - before) / (WARM_BLOCKS + BLOCKS);
   for (const { close } of waiters) close();
   await waiting(gateway, 0);
   const sorted = latencies.sort((a, b) => a - b);
