@@ -7,6 +7,8 @@ import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { freePort, type LocalRedis, removePostgres, silentContext, startRedis } from '@packhouse/local';
 import type { ScriptedS3Fault } from '@packhouse/scripted-s3';
 import { createHonestChain, type GrowingChain } from '../chain/honest-chain.js';
+import { type Follower, startFollower } from '../follow/follower.js';
+import { type HookReceiver, startHookReceiver } from '../follow/hook-receiver.js';
 import { type Nodes, startNodes } from '../ports/nodes.js';
 import { OWN_NAME, type SimulatedPostgres, startSimulatedPostgres } from '../ports/postgres.js';
 import { createPostgresProxy, type PostgresProxy, type StatementFate } from '../ports/postgres-proxy.js';
@@ -17,8 +19,6 @@ import { createFleet, type Fleet } from '../processes/fleet.js';
 import { type MemorySamples, sampleMemory } from '../processes/sample-memory.js';
 import { createRandom, type Random } from '../random.js';
 import { type Downloader, startDownloader } from '../watch/downloader.js';
-import { type Follower, startFollower } from '../watch/follower.js';
-import { type HookReceiver, startHookReceiver } from '../watch/hook-receiver.js';
 import { startWatcher, type Watcher } from '../watch/watcher.js';
 import { networksFile } from './networks-file.js';
 import {

@@ -2,7 +2,7 @@ import type { Kind } from '@packhouse/chain';
 import type { FeedStep } from '@packhouse/manifest';
 import type { HonestChain } from '../chain/honest-chain.js';
 import type { Findings } from '../invariants/verdict.js';
-import { checkFile } from './downloader.js';
+import { checkFile } from '../watch/downloader.js';
 
 /** Two kinds show whether blocks come once and in order, whatever holds one of them. */
 export const FOLLOWED: readonly Kind[] = ['blocks', 'logs'];
