@@ -232,7 +232,7 @@ async function readWhole(
     reserve(countBytes(whole));
     return whole;
   }
-  const reserved = await caller.network.memory?.reserve(caller.signal, getOwnerName(caller));
+  const reserved = await caller.network.memory?.reserve(caller.signal, getOwnerName(caller), 'batch');
   const read = [body.bytes];
   let size = body.bytes.length;
   try {

@@ -219,7 +219,9 @@ async function forward(
   const before = network.forwarder.head();
   const owner = getOwnerName(caller);
   const reserved =
-    network.memory?.isFull(owner) === true ? await network.memory.reserve(signal, owner) : undefined;
+    network.memory?.isFull(owner) === true
+      ? await network.memory.reserve(signal, owner, method.name)
+      : undefined;
   let mine = false;
   const ask = (until: CallSignal): Promise<ForwardAnswer> => {
     mine = true;

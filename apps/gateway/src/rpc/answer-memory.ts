@@ -4,12 +4,12 @@ import { Problem } from '../http/problem.js';
 /** Counts the answers that are held whole until their clients have taken them. */
 export interface AnswerMemory {
   /**
-   * Waits for room for one more answer, whose size is estimated from earlier ones. Call the returned function with
+   * Waits for room for one more answer, whose size is estimated from earlier ones of its method. Call the returned function with
    * the size once it is known; 0 if there is no answer. The room is free again when `signal` is aborted, that is, when
    * the client has its answer or is gone. One owner, a key or an address, gets at most half of the room. Throws the
    * problem `unavailable` if there is no room in time.
    */
-  reserve(signal: CallSignal, owner: number | string): Promise<(bytes: number) => void>;
+  reserve(signal: CallSignal, owner: number | string, method: string): Promise<(bytes: number) => void>;
   /** Counts an answer that is in memory already, unless it is small. */
   add(bytes: number, signal: CallSignal, owner: number | string): void;
   /** Whether an owner has to reserve room before a call; otherwise its answer may be counted by `add`. */
@@ -37,7 +37,10 @@ const MAX_GUESSES = 32;
 /** Creates a memory of `maxBytes`. One answer is always held, however large. */
 export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMemory {
   let total = 0;
-  let guess = Math.min(INITIAL_GUESS, maxBytes / MAX_GUESSES);
+  const most = maxBytes / MAX_GUESSES;
+  /** By method: answers of hundreds of kilobytes say nothing of those of megabytes. */
+  const guesses = new Map<string, number>();
+  const getGuess = (method: string): number => guesses.get(method) ?? Math.min(INITIAL_GUESS, most);
   const bytesOf = new Map<number | string, number>();
   /** Calls that have room. A split call does not wait again, or it would wait for itself. */
   const inside = new WeakSet<CallSignal>();
@@ -56,8 +59,13 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
     for (const one of waiting) if (fits(one.signal, one.owner)) one.start();
   };
 
-  const taken = (signal: CallSignal, owner: number | string, size?: number): ((bytes: number) => void) => {
-    let mine = size ?? Math.round(guess);
+  const taken = (
+    signal: CallSignal,
+    owner: number | string,
+    method: string,
+    size?: number,
+  ): ((bytes: number) => void) => {
+    let mine = size ?? Math.round(getGuess(method));
     let over = false;
     inside.add(signal);
     take(mine, owner);
@@ -69,8 +77,9 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
     else signal.addEventListener('abort', leave, { once: true });
     return (bytes) => {
       if (bytes > 0) {
-        const average = guess + (bytes - guess) / AVERAGED;
-        guess = Math.min(Math.max(average, MIN_GUESS), maxBytes / MAX_GUESSES);
+        const before = getGuess(method);
+        const average = before + (bytes - before) / AVERAGED;
+        guesses.set(method, Math.min(Math.max(average, MIN_GUESS), most));
       }
       if (over) return;
       const more = bytes - mine;
@@ -80,8 +89,8 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
   };
 
   return {
-    async reserve(signal, owner) {
-      if (fits(signal, owner)) return taken(signal, owner);
+    async reserve(signal, owner, method) {
+      if (fits(signal, owner)) return taken(signal, owner, method);
       return new Promise((resolve, reject) => {
         const end = (): void => {
           clearTimeout(timer);
@@ -97,7 +106,7 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
           owner,
           start: () => {
             end();
-            resolve(taken(signal, owner));
+            resolve(taken(signal, owner, method));
           },
         };
         const timer = setTimeout(() => {
@@ -115,7 +124,7 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
       });
     },
     add(bytes, signal, owner) {
-      if (bytes > COUNTED_BYTES) taken(signal, owner, bytes);
+      if (bytes > COUNTED_BYTES) taken(signal, owner, '', bytes);
     },
     isFull: (owner) => !hasRoom(owner),
     get bytes() {

@@ -32,7 +32,8 @@ export async function askWhole(
   caller.deadline ??= performance.now() + rpc.timeoutMs;
   const owner = getOwnerName(caller);
   // Counted until the client has its answer.
-  const reserved = LISTS.has(request.method) ? await network.memory?.reserve(signal, owner) : undefined;
+  const { method } = request;
+  const reserved = LISTS.has(method) ? await network.memory?.reserve(signal, owner, method) : undefined;
   if (needsNewest(request.block, network.forwarder)) await network.forwarder.newest();
   const leftMs = Math.floor(caller.deadline - performance.now());
   const prove = network.integrity?.getProof(request.method, request.params);
