@@ -1,0 +1,40 @@
+/** Names a data file: of a table, by its blocks and what it was made of. */
+interface LakeFileName {
+  network: string;
+  kind: string;
+  firstBlock: number;
+  lastBlock: number;
+  /** Hex SHA-256 over what it was made of; the name has the first 16 digits. */
+  sources: string;
+}
+
+/** Before the name of the network: no network's name has an underscore, so these are no objects of bundles. */
+const ROOT = '_lake';
+const KEY =
+  /^_lake\/([a-z0-9-]+)\/([a-z]+)\/((?:0|[1-9]\d{0,14})-(?:0|[1-9]\d{0,14})-[0-9a-f]{16}\.parquet)$/;
+const FILE_NAME = /^(0|[1-9]\d{0,14})-(0|[1-9]\d{0,14})-[0-9a-f]{16}\.parquet$/;
+
+/** The key of the object of a data file. The same blocks of the same bundles have the same key, whoever writes. */
+export function lakeFileKey({ network, kind, firstBlock, lastBlock, sources }: LakeFileName): string {
+  return `${lakePrefix(network)}${kind}/${firstBlock}-${lastBlock}-${sources.slice(0, 16)}.parquet`;
+}
+
+/** What the keys of a network begin with. */
+export function lakePrefix(network: string): string {
+  return `${ROOT}/${network}/`;
+}
+
+/** What a key says; null: it is no key of a data file. */
+export function parseLakeKey(
+  key: string,
+): { network: string; kind: string; firstBlock: number; lastBlock: number } | null {
+  const [, network, kind, file] = KEY.exec(key) ?? [];
+  const blocks = file === undefined ? null : parseLakeFileName(file);
+  return network === undefined || kind === undefined || blocks === null ? null : { network, kind, ...blocks };
+}
+
+/** The blocks of the file of this name, the last part of a key; null: it is no such name. */
+export function parseLakeFileName(name: string): { firstBlock: number; lastBlock: number } | null {
+  const [, first, last] = FILE_NAME.exec(name) ?? [];
+  return first === undefined ? null : { firstBlock: Number(first), lastBlock: Number(last) };
+}
