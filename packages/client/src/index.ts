@@ -47,7 +47,7 @@ export { isPartialCopy } from './pull-state.js';
 export { type Bound, looksLikeBound, parseBound, readBlockNumber } from './range.js';
 export type { Match } from './rows/match.js';
 export { hasReceiptColumns, toSchema } from './rows/read-columns.js';
-export { type RowSource, readRows } from './rows/read-rows.js';
+export { type RowSource, readCodedRows, readRows } from './rows/read-rows.js';
 export {
   type Column,
   type ColumnSpec,
@@ -59,7 +59,8 @@ export {
   type Schema,
 } from './rows/schema.js';
 export { stateFolder } from './sinks/folder-sink.js';
-export { openSink, type SinkTarget } from './sinks/open-sink.js';
+export { openParquetFile, openSink, type SinkTarget } from './sinks/open-sink.js';
+export type { ColumnTotals, ParquetFile, ParquetOptions } from './sinks/parquet-file.js';
 export { findReplaced, pullRows } from './sinks/pull-rows.js';
 export { openReceipts } from './sinks/read-receipts.js';
 export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';

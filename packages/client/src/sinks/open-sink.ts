@@ -4,6 +4,7 @@ import type { Schema } from '../rows/schema.js';
 import { orNotWritable } from '../whole-file.js';
 import { openDuckDbSink } from './duckdb-sink.js';
 import { openFolderSink, type RowFileFormat } from './folder-sink.js';
+import type { ParquetFile, ParquetOptions } from './parquet-file.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
 
@@ -31,6 +32,12 @@ export async function openSink(target: SinkTarget, options: SinkOptions): Promis
   }
   const format = await openFormat(target.format, options);
   return openFolderSink(target.folder, format, { ...options, partition: target.partition });
+}
+
+/** Makes a Parquet file that is no part of a folder. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
+export async function openParquetFile(name: string, options: ParquetOptions): Promise<ParquetFile> {
+  const { createParquetFile } = await import('./parquet-file.js');
+  return createParquetFile(name, options);
 }
 
 async function openFormat(

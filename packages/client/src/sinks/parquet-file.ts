@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import zlib from 'node:zlib';
 import { fileWriter, type ParquetWriter } from 'hyparquet-writer';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
-import type { CodedColumn } from '../rows/coded-column.js';
+import type { CodedBatch, CodedColumn } from '../rows/coded-column.js';
 import type { Column, ColumnType, Schema } from '../rows/schema.js';
 import { notWritable } from '../whole-file.js';
 import type { RowFileFormat } from './folder-sink.js';
@@ -58,61 +58,114 @@ const { codec, compress } = ((): {
   };
 })();
 
+/** What is known of the values of a column, as decimal text; null: nothing, or they are no numbers. */
+export interface ColumnTotals {
+  name: string;
+  min: string | null;
+  max: string | null;
+  nulls: number;
+}
+
+/** A Parquet file that is being written. */
+export interface ParquetFile {
+  write(batch: CodedBatch): Promise<void>;
+  /** Ends the file; it is on the disk when this returns. Times are in microseconds since 1970. */
+  finish(): Promise<{ rows: number; columns: ColumnTotals[] }>;
+}
+
+/** How a file is made. */
+export interface ParquetOptions {
+  schema: Schema;
+  /** Name of the network, for readers. */
+  network: string;
+  /** Of each column, by which readers of Iceberg find it; absent: it has none. */
+  fieldIds?: ReadonlyMap<string, number>;
+}
+
 /** Parquet files of a million rows or so, in row groups by block order, with bounds; no bloom filters. */
 export function parquetFiles(schema: Schema, network: string): RowFileFormat {
   return {
     extension: 'parquet',
     rows: 1_000_000,
     async create(name) {
-      const guarded = <T>(step: () => T): T => {
-        try {
-          return step();
-        } catch (error) {
-          throw 'code' in (error as Error) ? notWritable(name, error) : error;
-        }
-      };
-      const writer = guarded(() => fileWriter(name));
-      writer.appendUint32(MAGIC);
-      const groups: RowGroup[] = [];
-      const newColumns = (): ParquetColumn[] =>
-        schema.columns.map((column) => new ParquetColumn(column, compress));
-      let columns = newColumns();
-      let rows = 0;
-      const flush = (): void => {
-        if (rows === 0) return;
-        const chunks = columns.map((column) => column.finish());
-        guarded(() => groups.push(writeGroup(writer, schema, chunks, rows)));
-        columns = newColumns();
-        rows = 0;
-      };
+      const file = createParquetFile(name, { schema, network });
       return {
-        async write(batch) {
-          rows += batch.rows;
-          let bytes = 0;
-          for (const [at, column] of columns.entries()) {
-            column.add(batch.columns[schema.columns[at]?.name as string] as Column | CodedColumn);
-            bytes += column.bytes;
-          }
-          if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();
-        },
-        async finish() {
-          flush();
-          guarded(() => {
-            writeMetadata(writer, toMetadata(schema, network, groups), EXACT_BYTES);
-            writer.appendUint32(MAGIC);
-            writer.finish();
-          });
-          const file = await open(name, 'r+');
-          try {
-            await file.sync();
-          } finally {
-            await file.close();
-          }
-        },
+        write: file.write,
+        finish: async () => void (await file.finish()),
         abort: async () => undefined,
       };
     },
   };
+}
+
+/** Creates a Parquet file. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
+export function createParquetFile(name: string, { schema, network, fieldIds }: ParquetOptions): ParquetFile {
+  const guarded = <T>(step: () => T): T => {
+    try {
+      return step();
+    } catch (error) {
+      throw 'code' in (error as Error) ? notWritable(name, error) : error;
+    }
+  };
+  const writer = guarded(() => fileWriter(name));
+  writer.appendUint32(MAGIC);
+  const groups: RowGroup[] = [];
+  const newColumns = (): ParquetColumn[] =>
+    schema.columns.map((column) => new ParquetColumn(column, compress));
+  let columns = newColumns();
+  let rows = 0;
+  const flush = (): void => {
+    if (rows === 0) return;
+    const chunks = columns.map((column) => column.finish());
+    guarded(() => groups.push(writeGroup(writer, schema, chunks, rows)));
+    columns = newColumns();
+    rows = 0;
+  };
+  return {
+    async write(batch) {
+      rows += batch.rows;
+      let bytes = 0;
+      for (const [at, column] of columns.entries()) {
+        column.add(batch.columns[schema.columns[at]?.name as string] as Column | CodedColumn);
+        bytes += column.bytes;
+      }
+      if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();
+    },
+    async finish() {
+      flush();
+      const metadata = toMetadata({ schema, network, ...(fieldIds && { fieldIds }) }, groups);
+      guarded(() => {
+        writeMetadata(writer, metadata, EXACT_BYTES);
+        writer.appendUint32(MAGIC);
+        writer.finish();
+      });
+      const file = await open(name, 'r+');
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      return { rows: Number(metadata.num_rows), columns: toTotals(schema, groups) };
+    },
+  };
+}
+
+/** Bounds of the numbers of a file, from those of its row groups. */
+function toTotals({ columns }: Schema, groups: readonly RowGroup[]): ColumnTotals[] {
+  return columns.map(({ name, type }, at) => {
+    let [min, max, nulls] = [null as bigint | null, null as bigint | null, 0];
+    const isWhole =
+      type === 'BIGINT' || type === 'INTEGER' || type === 'TIMESTAMP' || type === 'DECIMAL(38,0)';
+    for (const { columns: chunks } of groups) {
+      const statistics = chunks[at]?.meta_data?.statistics;
+      nulls += Number(statistics?.null_count ?? 0);
+      if (!isWhole || statistics?.min_value === undefined || statistics.max_value === undefined) continue;
+      const [least, most] = [BigInt(statistics.min_value as bigint), BigInt(statistics.max_value as bigint)];
+      if (min === null || least < min) min = least;
+      if (max === null || most > max) max = most;
+    }
+    return { name, min: min?.toString() ?? null, max: max?.toString() ?? null, nulls };
+  });
 }
 
 function writeGroup(
@@ -155,12 +208,13 @@ function writeGroup(
   };
 }
 
-function toMetadata(schema: Schema, network: string, row_groups: RowGroup[]): Metadata {
+function toMetadata({ schema, network, fieldIds }: ParquetOptions, row_groups: RowGroup[]): Metadata {
   const columns = schema.columns.map(
     ({ name, type, required }): Element => ({
       name,
       ...ELEMENTS[type],
       repetition_type: required ? 'REQUIRED' : 'OPTIONAL',
+      ...(fieldIds === undefined ? {} : { field_id: fieldIds.get(name) as number }),
     }),
   );
   return {
