@@ -738,6 +738,57 @@ $$;
 CREATE TRIGGER bundle_unsealed AFTER INSERT ON packhouse.bundle
   REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_unsealed();
 
+CREATE TABLE packhouse.lake_table (
+  network_id smallint NOT NULL REFERENCES packhouse.network,
+  kind smallint NOT NULL CHECK (kind BETWEEN 0 AND 7),
+  snapshot int8 NOT NULL,
+  oldest_snapshot int8 NOT NULL DEFAULT 1,
+  made_at timestamptz NOT NULL,
+  uuid uuid NOT NULL DEFAULT gen_random_uuid(),
+  fields jsonb NOT NULL,
+  heads jsonb NOT NULL,
+  PRIMARY KEY (network_id, kind)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE packhouse.lake_table IS
+  'Tables of the lake: the bundles of a kind as columns. A row is the pointer to its newest snapshot, which one transaction moves together with the files.';
+COMMENT ON COLUMN packhouse.lake_table.snapshot IS 'Of the last change of files: 1, 2, 3, …';
+COMMENT ON COLUMN packhouse.lake_table.oldest_snapshot IS 'Files of earlier snapshots may be deleted.';
+COMMENT ON COLUMN packhouse.lake_table.fields IS 'Columns: [{id, name, type, required}]. An id stays for ever.';
+COMMENT ON COLUMN packhouse.lake_table.heads IS
+  'By kind, the last entry of the manifest up to which everything is in the table: {sequence, hash}';
+
+CREATE TABLE packhouse.lake_file (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL CHECK (kind BETWEEN 0 AND 7),
+  first_block int8 NOT NULL CHECK (first_block >= 0),
+  last_block int8 NOT NULL CHECK (last_block >= first_block AND last_block < 281474976710656),
+  row_count int8 NOT NULL,
+  byte_length int8 NOT NULL,
+  added_snapshot int8 NOT NULL,
+  removed_snapshot int8 CHECK (removed_snapshot > added_snapshot),
+  removed_at timestamptz CHECK ((removed_at IS NULL) = (removed_snapshot IS NULL)),
+  sha256 bytea NOT NULL CHECK (octet_length(sha256) = 32),
+  sources bytea NOT NULL CHECK (octet_length(sources) = 32),
+  object_key text NOT NULL,
+  stats jsonb NOT NULL,
+  PRIMARY KEY (network_id, kind, first_block, last_block, added_snapshot),
+  FOREIGN KEY (network_id, kind) REFERENCES packhouse.lake_table,
+  CONSTRAINT lake_file_overlap EXCLUDE USING gist (
+    int8range(
+      ((network_id::int8 * 8 + kind) << 48) + first_block,
+      ((network_id::int8 * 8 + kind) << 48) + last_block,
+      '[]'
+    ) WITH &&
+  ) WHERE (removed_snapshot IS NULL)
+);
+COMMENT ON TABLE packhouse.lake_file IS
+  'Parquet files of the tables of the lake. A snapshot has those that were added by then and not removed.';
+COMMENT ON COLUMN packhouse.lake_file.removed_snapshot IS
+  'null: it is in the newest snapshot. Its object is deleted some time after removed_at.';
+COMMENT ON COLUMN packhouse.lake_file.sources IS 'SHA-256 over the bundles that it was made of, and its columns';
+COMMENT ON COLUMN packhouse.lake_file.stats IS 'By id of the field: {min, max, nulls}';
+CREATE INDEX lake_file_removed ON packhouse.lake_file (removed_at) WHERE removed_at IS NOT NULL;
+
 CREATE TABLE packhouse.audit (
   network_id smallint PRIMARY KEY REFERENCES packhouse.network,
   finished_at timestamptz NOT NULL,

@@ -330,6 +330,55 @@ CREATE TABLE packhouse.key_usage (
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
+-- Parquet files of the tables of the lake. A snapshot has those that were added by then and not removed.
+CREATE TABLE packhouse.lake_file (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
+  row_count bigint NOT NULL,
+  byte_length bigint NOT NULL,
+  added_snapshot bigint NOT NULL,
+  -- null: it is in the newest snapshot. Its object is deleted some time after removed_at.
+  removed_snapshot bigint,
+  removed_at timestamp with time zone,
+  sha256 bytea NOT NULL,
+  -- SHA-256 over the bundles that it was made of, and its columns
+  sources bytea NOT NULL,
+  object_key text NOT NULL,
+  -- By id of the field: {min, max, nulls}
+  stats jsonb NOT NULL,
+  CONSTRAINT lake_file_pkey PRIMARY KEY (network_id, kind, first_block, last_block, added_snapshot),
+  CONSTRAINT lake_file_overlap EXCLUDE USING gist (int8range((((((network_id)::bigint * 8) + kind) << 48) + first_block), (((((network_id)::bigint * 8) + kind) << 48) + last_block), '[]'::text) WITH &&) WHERE ((removed_snapshot IS NULL)),
+  CONSTRAINT lake_file_check CHECK (((last_block >= first_block) AND (last_block < '281474976710656'::bigint))),
+  CONSTRAINT lake_file_check1 CHECK ((removed_snapshot > added_snapshot)),
+  CONSTRAINT lake_file_check2 CHECK (((removed_at IS NULL) = (removed_snapshot IS NULL))),
+  CONSTRAINT lake_file_first_block_check CHECK ((first_block >= 0)),
+  CONSTRAINT lake_file_kind_check CHECK (((kind >= 0) AND (kind <= 7))),
+  CONSTRAINT lake_file_sha256_check CHECK ((octet_length(sha256) = 32)),
+  CONSTRAINT lake_file_sources_check CHECK ((octet_length(sources) = 32)),
+  CONSTRAINT lake_file_network_id_kind_fkey FOREIGN KEY (network_id, kind) REFERENCES packhouse.lake_table(network_id, kind)
+);
+
+-- Tables of the lake: the bundles of a kind as columns. A row is the pointer to its newest snapshot, which one transaction moves together with the files.
+CREATE TABLE packhouse.lake_table (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  -- Of the last change of files: 1, 2, 3, …
+  snapshot bigint NOT NULL,
+  -- Files of earlier snapshots may be deleted.
+  oldest_snapshot bigint NOT NULL DEFAULT 1,
+  made_at timestamp with time zone NOT NULL,
+  uuid uuid NOT NULL DEFAULT gen_random_uuid(),
+  -- Columns: [{id, name, type, required}]. An id stays for ever.
+  fields jsonb NOT NULL,
+  -- By kind, the last entry of the manifest up to which everything is in the table: {sequence, hash}
+  heads jsonb NOT NULL,
+  CONSTRAINT lake_table_pkey PRIMARY KEY (network_id, kind),
+  CONSTRAINT lake_table_kind_check CHECK (((kind >= 0) AND (kind <= 7))),
+  CONSTRAINT lake_table_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+) WITH (fillfactor=50);
+
 -- Work that one process at a time does. A lease is free once it has expired, or no session has the advisory lock of its holder.
 CREATE TABLE packhouse.lease (
   name text NOT NULL,
@@ -880,6 +929,8 @@ CREATE INDEX change_subject ON packhouse.change USING btree (subject, id);
 CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'active'::text) AND (due_at IS NOT NULL));
 
 CREATE INDEX hook_network ON packhouse.hook USING btree (network_id) WHERE (state = 'active'::text);
+
+CREATE INDEX lake_file_removed ON packhouse.lake_file USING btree (removed_at) WHERE (removed_at IS NOT NULL);
 
 -- Entries of a block range: all versions of a bundle have the same range.
 CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, first_block) INCLUDE (sequence);

@@ -41,6 +41,7 @@ import { createWorkers } from './tables/operators/workers.js';
 import { createAudit } from './tables/published/audit.js';
 import { createBundleFilters } from './tables/published/bundle-filters.js';
 import { createAllBundles, createBundles, type NewBundle } from './tables/published/bundles.js';
+import { createLake } from './tables/published/lake.js';
 import { createManifest, createSigningKeys } from './tables/published/manifest.js';
 import { createStoredLog, unstoredLogs } from './tables/published/stored-log.js';
 import { createAllBackfills, createBackfills } from './tables/requested/backfills.js';
@@ -198,6 +199,8 @@ function openNetwork(
       abandon: announcing(staging.abandon, announce, (firstBlock) => ({ ...ALL_BLOCKS, firstBlock })),
     },
     bundleFilters: createBundleFilters(connections, network),
+    /** The tables of the lake. */
+    lake: createLake(connections, network),
     bundles: {
       ...bundles,
       /** See publish. */

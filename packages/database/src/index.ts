@@ -58,6 +58,7 @@ export type { WorkerHeartbeat, WorkerRow } from './tables/operators/workers.js';
 export type { AuditRun } from './tables/published/audit.js';
 export type { FilteredFile } from './tables/published/bundle-filters.js';
 export type { BundleRow, NewBundle, PublishedFile } from './tables/published/bundles.js';
+export type { LakeFile, LakeHeads, LakeTable, NewLakeFile } from './tables/published/lake.js';
 export type { SigningKeyRow } from './tables/published/manifest.js';
 export type { Backfill, OpenBackfill, RequestedRuns } from './tables/requested/backfill-cache.js';
 export type { QuarantineRow, QuarantineTry } from './tables/requested/quarantine-rows.js';

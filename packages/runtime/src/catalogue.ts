@@ -149,6 +149,15 @@ export const ERROR_CATALOGUE = {
   HOOK_FAILED: retryable(75, 'The receiver of a webhook did not accept a delivery.'),
   HOOK_QUARANTINED: final(75, 'A webhook accepted no delivery for days, and is not tried any more.'),
   ADDRESS_REFUSED: final(64, 'An address that a stranger chose is not public, or not allowed.'),
+  // the lake
+  LAKE_SCHEMA_CHANGED: final(
+    70,
+    'A table of the lake has a column that this version does not write, or as another type.',
+  ),
+  LAKE_INCOMPLETE: retryable(
+    75,
+    'A file of the lake could not be written; its table lacks blocks that are published.',
+  ),
   // anything else
   INTERNAL: final(70, 'A fault of Packhouse itself.'),
 } satisfies Record<string, CatalogueRow>;

@@ -82,6 +82,16 @@ export const selectTouching = statement(
    LIMIT $7`,
 );
 
+/** $1 network id, $2 kind, $3 after this sequence, $4 limit: a walk along the primary key. */
+const selectChanged = statement(
+  'manifest/select-changed',
+  `SELECT sequence, encode(hash, 'hex') AS hash, first_block AS "firstBlock", last_block AS "lastBlock"
+   FROM packhouse.manifest
+   WHERE network_id = $1 AND kind = $2 AND sequence > $3
+   ORDER BY sequence
+   LIMIT $4`,
+);
+
 /** $1 network id, $2 kind. */
 const selectLast = statement(
   'manifest/select-last',
@@ -171,6 +181,13 @@ export function createManifest(connections: Connections, network: NetworkRef) {
       const rows = await connections.query<{ sequence: number }>(selectTouching, values);
       return rows.map(({ sequence }) => sequence);
     },
+    /** What the entries after `after` are about, `limit` at most, in order: less data than `entries`. */
+    changed: async (kind: Kind, after: number, limit: number) =>
+      connections.query<BlockRange & { sequence: number; hash: string }>(selectChanged, [
+        ...(await place(kind)),
+        after,
+        limit,
+      ]),
     /** From the first block of all entries to the last, or null. */
     extent: async (kind: Kind) => connections.queryOne<BlockRange>(selectExtent, await place(kind)),
     /** Sequence and hash of the newest entry, or null. */
