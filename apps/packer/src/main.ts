@@ -7,6 +7,7 @@ import {
   createLogStore,
   createStoreAlarm,
   followNetworksFile,
+  lakeLoop,
   openSigners,
   takeJobs,
 } from '@packhouse/pipeline';
@@ -88,6 +89,8 @@ await runProcess(process, {
     shutdown.add('reclaiming', () => reclaiming);
     const sealing = sealLoop({ context, database, objectStore, signers, logs });
     shutdown.add('sealing', () => sealing);
+    const lake = settings.LAKE === 'on' ? lakeLoop(parts) : Promise.resolve();
+    shutdown.add('lake', () => lake);
     const endHooks = await startHooks({
       context,
       database,

@@ -17,6 +17,7 @@ export const packerSettings = workerSettings.extend({
   S3_ENDPOINT: s3EndpointSetting(),
   S3_CHECKSUMS: s3ChecksumsSetting(),
   SIGNING_KEY_FILE: signingKeyFileSetting(),
+  LAKE: z.enum(['on', 'off']).default('off').describe('on: writes the tables of the lake (default off)'),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })

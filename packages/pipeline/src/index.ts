@@ -22,6 +22,7 @@ export { ingest } from './ingest/ingest.js';
 export { createUnansweredRetry } from './ingest/retry-unanswered.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
 export { leaderLock } from './job-names.js';
+export { lakeLoop } from './lake/lake-loop.js';
 export { createBackPressure } from './plan/back-pressure.js';
 export { createFairShares } from './plan/fair-shares.js';
 export { plan } from './plan/plan.js';

@@ -1,5 +1,5 @@
 /** The pure rooms, the ports, and what may be told from the whole. */
-const PURE = ['runtime', 'json', 'kernels', 'chain', 'bundle', 'manifest', 'networks'];
+const PURE = ['runtime', 'json', 'kernels', 'chain', 'bundle', 'manifest', 'lake', 'networks'];
 const PORTS = ['node-rpc', 'database', 'object-store', 'queue', 'outbound'];
 const ALL_BUT_APPS = [
   ...PURE,
@@ -21,13 +21,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bundle: ['runtime', 'json', 'kernels', 'chain'],
   manifest: ['runtime', 'chain', 'bundle'],
   client: ['runtime', 'json', 'chain', 'bundle', 'manifest', 'kernels'],
+  lake: ['runtime'],
   networks: ['runtime', 'chain'],
   'node-rpc': PURE,
   database: ['runtime', 'chain', 'bundle', 'manifest'],
   'object-store': PURE,
   queue: PURE,
   outbound: ['runtime'],
-  pipeline: [...PURE, ...PORTS],
+  pipeline: [...PURE, 'client', ...PORTS],
   operations: [...PURE, ...PORTS, 'pipeline'],
   nft: ['runtime', 'chain', 'networks', 'node-rpc', 'database', 'outbound'],
   gateway: [...PURE, ...PORTS, 'pipeline', 'nft'],
@@ -86,6 +87,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/pipeline/src/feed/create-feed.ts':
     'a cursor says when it was written: what it may have to undo is kept for 400 days',
   'packages/pipeline/src/hooks/send.ts': 'deliveries are signed with a date',
+  'packages/pipeline/src/lake/sweep.ts': "compares with the object store's dates",
   'packages/pipeline/src/report/observe.ts': 'gauges of points in time',
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
   'packages/pipeline/src/plan/plan.ts': 'ranges are fetched at hours of the calendar',

@@ -1,0 +1,68 @@
+import { isKind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import { lakePrefix, parseLakeKey } from '@packhouse/lake';
+import type { ObjectStore } from '@packhouse/object-store';
+import type { Context } from '@packhouse/runtime';
+
+interface SweepParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+}
+
+/** How long the files of a snapshot stay after they were replaced, in milliseconds: a query may last as long. */
+export const KEEP_MS = 86_400_000;
+/** The commit of a younger object may still come, in milliseconds. */
+const YOUNG_MS = 3_600_000;
+/** Files that are looked up at a time. */
+const PAGE = 500;
+
+/** Deletes the files of a network that were replaced longer ago than `keepMs`. Returns their number. */
+export async function deleteExpired(
+  { database, objectStore }: SweepParts,
+  network: string,
+  { keepMs, signal }: { keepMs: number; signal: AbortSignal },
+): Promise<number> {
+  const { lake } = database.network(network);
+  let deleted = 0;
+  for (;;) {
+    const expired = await lake.expired(keepMs, PAGE);
+    for (const file of expired) {
+      signal.throwIfAborted();
+      await lake.expire(file);
+      // The same bundles may have made it again since.
+      const again = await lake.newest(file.kind, { firstBlock: file.firstBlock, lastBlock: file.firstBlock });
+      if (!again.some(({ objectKey }) => objectKey === file.objectKey))
+        await objectStore.delete(file.objectKey);
+      await lake.forget(file);
+      deleted += 1;
+    }
+    if (expired.length < PAGE) return deleted;
+  }
+}
+
+/** Deletes objects of the lake that no row names: a writer that was killed before its commit left them. */
+export async function deleteLakeOrphans(
+  { context, database, objectStore }: SweepParts,
+  network: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { lake } = database.network(network);
+  const deleted: string[] = [];
+  for await (const { key, modifiedAt } of objectStore.list(lakePrefix(network), { signal })) {
+    signal.throwIfAborted();
+    const name = parseLakeKey(key);
+    const written = modifiedAt?.getTime();
+    if (
+      name === null ||
+      !isKind(name.kind) ||
+      written === undefined ||
+      context.clock.now() - written < YOUNG_MS
+    )
+      continue;
+    if ((await lake.file(name.kind, name, key)) !== null) continue;
+    await objectStore.delete(key);
+    deleted.push(key);
+  }
+  return deleted;
+}

@@ -1,0 +1,68 @@
+import { type BlockRange, intersectRanges, type Kind, unionRanges } from '@packhouse/chain';
+import type { Database, Fence, LakeFile, LakeHeads, NewLakeFile, PublishedFile } from '@packhouse/database';
+import type { Field } from '@packhouse/lake';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type Grid, layOut } from './layout.js';
+import { toWanted, type WantedFile, writeLakeFile } from './write-file.js';
+
+/** What a table is made of. */
+export interface LakeSource {
+  network: string;
+  chainId: number;
+  kind: Kind;
+  /** The kinds whose bundles a block needs for its rows. */
+  needs: readonly Kind[];
+}
+
+interface CellParts {
+  database: Database;
+  objectStore: ObjectStore;
+  grid: Grid;
+}
+
+/**
+ * Writes the files of a cell that are to be there and are not, and takes out those that are not to be there any more. Throws
+ * as `writeLakeFile`, LEASE_LOST.
+ */
+export async function updateCell(
+  parts: CellParts,
+  table: LakeSource & { fields: Field[]; heads: LakeHeads },
+  cell: BlockRange,
+  { signal, fence }: { signal: AbortSignal; fence: Fence | undefined },
+): Promise<void> {
+  const { network, kind, needs, fields, heads } = table;
+  const { bundles, lake } = parts.database.network(network);
+  const published: Partial<Record<Kind, PublishedFile[]>> = {};
+  let runs: BlockRange[] = [cell];
+  for (const each of needs) {
+    const files = await bundles.files(each, cell, cell.lastBlock - cell.firstBlock + 1);
+    published[each] = files;
+    runs = intersectRanges(runs, unionRanges(files));
+  }
+  const ranges = layOut(runs, published[kind] ?? [], parts.grid);
+  const wanted = ranges.map((range) => toWanted(kind, range, published));
+  const present = await lake.newest(kind, cell);
+  const missing = wanted.filter((want) => !present.some((file) => isSame(file, want)));
+  let obsolete = present.filter((file) => !wanted.some((want) => isSame(file, want)));
+  let add: NewLakeFile[] = [];
+  const commit = async (leaving: readonly LakeFile[]): Promise<void> => {
+    const remove = leaving.map(({ firstBlock }) => firstBlock);
+    if (remove.length + add.length > 0) await lake.commit(kind, { fields, heads, remove, add }, fence);
+    obsolete = obsolete.filter((file) => !leaving.includes(file));
+    add = [];
+  };
+  for (const want of missing) {
+    add.push(await writeLakeFile(parts, table, want, signal));
+    const { lastBlock } = want;
+    // A file leaves together with the arrival of all that replace it, so no snapshot lacks rows or has them twice.
+    const isCut = obsolete.some((file) => file.firstBlock <= lastBlock && file.lastBlock > lastBlock);
+    if (!isCut) await commit(obsolete.filter((file) => file.lastBlock <= lastBlock));
+  }
+  await commit(obsolete);
+}
+
+function isSame(file: LakeFile, want: WantedFile): boolean {
+  return (
+    file.firstBlock === want.firstBlock && file.lastBlock === want.lastBlock && file.sources === want.sources
+  );
+}

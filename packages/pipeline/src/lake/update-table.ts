@@ -1,0 +1,83 @@
+import { toSchema } from '@packhouse/client';
+import type { Database, Fence } from '@packhouse/database';
+import { assignFields, type Field } from '@packhouse/lake';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type Context, type ErrorCode, isPackhouseError } from '@packhouse/runtime';
+import { createChangedCells } from './changed-cells.js';
+import { cellOf, type Grid } from './layout.js';
+import { type LakeSource, updateCell } from './update-cell.js';
+
+/** A file that could not be written is tried again after this time, in milliseconds. */
+const RETRY_MS = 300_000;
+/** Faults of a bundle: others of the table can be written. */
+const FAULTS: readonly ErrorCode[] = [
+  'OBJECT_MISSING',
+  'OBJECT_MISMATCH',
+  'BUNDLE_INVALID',
+  'RECORD_INVALID',
+];
+
+interface TableParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  grid: Grid;
+}
+
+/**
+ * Keeps a table equal to what is published.
+ *
+ * ```
+ * entries of the manifest since the head ─▶ cells that changed
+ * a cell: bundles ─▶ files that are to be there ─▶ write those that are not ─▶ one commit ─▶ next cell
+ * all cells done ─▶ the head moves
+ * ```
+ * Which files are to be there depends on the index alone, so a run that ends anywhere is repeated without a trace but an
+ * object that the next one writes again.
+ */
+export function createTableUpdate(parts: TableParts, source: LakeSource) {
+  const { context, database, grid } = parts;
+  const { network, kind, needs } = source;
+  const data = database.network(network);
+  const changed = createChangedCells(data, needs, grid);
+  const failed = new Map<number, { message: string; at: number }>();
+  return {
+    /** Messages of the files that could not be written when last tried. */
+    faults: (): string[] => [...failed.values()].map(({ message }) => message),
+    /**
+     * Updates the table, cell by cell, for `turnMs` at most. Returns whether there is more to do now. Throws LEASE_LOST,
+     * LAKE_SCHEMA_CHANGED, errors of store and database.
+     */
+    async run(how: {
+      signal: AbortSignal;
+      fence: Fence | undefined;
+      turnMs: number;
+    }): Promise<{ more: boolean }> {
+      const { clock } = context;
+      const before = (await data.lake.tables()).find((each) => each.kind === kind);
+      const fields = assignFields(toSchema(kind).columns, (before?.fields ?? []) as Field[]);
+      const heads = before?.heads ?? {};
+      const ends = await changed.look(heads);
+      const until = clock.elapsed() + how.turnMs;
+      for (const firstBlock of [...changed.cells].sort((a, b) => a - b)) {
+        if (clock.elapsed() >= until) return { more: true };
+        const fault = failed.get(firstBlock);
+        if (fault !== undefined && clock.elapsed() < fault.at + RETRY_MS) continue;
+        try {
+          await updateCell(parts, { ...source, fields, heads }, cellOf(firstBlock, grid), how);
+          changed.cells.delete(firstBlock);
+          failed.delete(firstBlock);
+        } catch (error) {
+          if (!FAULTS.some((code) => isPackhouseError(error, code))) throw error;
+          failed.set(firstBlock, { message: (error as Error).message, at: clock.elapsed() });
+        }
+      }
+      const isMoved = needs.some((each) => ends[each]?.hash !== heads[each]?.hash);
+      // Not with the last files: between two commits a process may be killed, and what is behind the head is not looked at.
+      if (changed.cells.size === 0 && isMoved) {
+        await data.lake.commit(kind, { fields, heads: ends, remove: [], add: [] }, how.fence);
+      }
+      return { more: false };
+    },
+  };
+}

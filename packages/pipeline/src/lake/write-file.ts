@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type BlockRange, intersectRanges, type Kind } from '@packhouse/chain';
+import { openParquetFile, readCodedRows, toSchema } from '@packhouse/client';
+import type { Database, NewLakeFile, PublishedFile } from '@packhouse/database';
+import { type Field, lakeFileKey } from '@packhouse/lake';
+import type { ObjectStore } from '@packhouse/object-store';
+import { putVerified } from '../publish/put-verified.js';
+import { openSource, openSourceReceipts, readSourceTimes } from './sources.js';
+
+/** Part of what files are made of: another number makes all of them again. */
+const WRITER = 'packhouse-lake-1';
+
+/** A data file that is to be there. */
+export interface WantedFile extends BlockRange {
+  /** The bundles that touch it, ascending, by kind: of its own kind, and those that its columns need too. */
+  files: Partial<Record<Kind, readonly PublishedFile[]>>;
+  /** Hex SHA-256 over these bundles and the columns. */
+  sources: string;
+}
+
+/** A data file by its blocks and the bundles of its cell. */
+export function toWanted(
+  kind: Kind,
+  range: BlockRange,
+  published: Partial<Record<Kind, readonly PublishedFile[]>>,
+): WantedFile {
+  const hash = createHash('sha256').update(
+    `${WRITER} ${toSchema(kind).name} ${range.firstBlock}-${range.lastBlock}\n`,
+  );
+  const files: WantedFile['files'] = {};
+  for (const [each, all] of Object.entries(published) as [Kind, readonly PublishedFile[]][]) {
+    const touching = all.filter((file) => intersectRanges([file], [range]).length > 0);
+    for (const { firstBlock, lastBlock, sha256 } of touching)
+      hash.update(`${each} ${firstBlock}-${lastBlock} ${sha256}\n`);
+    files[each] = touching;
+  }
+  return { ...range, files, sources: hash.digest('hex') };
+}
+
+/**
+ * Writes the rows of a range as a Parquet file and stores it under a key that depends on nothing but its bundles: a run that
+ * was killed is repeated over what it left. Throws OBJECT_MISSING and OBJECT_MISMATCH for a damaged bundle, BUNDLE_INVALID,
+ * RECORD_INVALID, DISK_FULL, and errors of the store.
+ */
+export async function writeLakeFile(
+  parts: { database: Database; objectStore: ObjectStore },
+  table: { network: string; chainId: number; kind: Kind; fields: readonly Field[] },
+  wanted: WantedFile,
+  signal: AbortSignal,
+): Promise<NewLakeFile> {
+  const { objectStore } = parts;
+  const { network, chainId, kind, fields } = table;
+  const { firstBlock, lastBlock, files, sources } = wanted;
+  const folder = await mkdtemp(path.join(tmpdir(), 'packhouse-lake-'));
+  try {
+    const from = { ...parts, network, folder, signal };
+    const schema = toSchema(kind);
+    const name = path.join(folder, 'rows.parquet');
+    const ids = new Map(fields.map((field) => [field.name, field.id]));
+    const file = await openParquetFile(name, { schema, network, fieldIds: ids });
+    const receipts = kind === 'transactions' ? openSourceReceipts(from, files.receipts ?? []) : undefined;
+    for (const bundle of files[kind] ?? []) {
+      signal.throwIfAborted();
+      const source = await openSource(from, kind, bundle);
+      const rows = readCodedRows({
+        path: source.path,
+        kind,
+        chainId,
+        schema,
+        fileFrom: bundle.firstBlock,
+        times: () => readSourceTimes(from, kind, bundle),
+        receipts,
+        from: firstBlock,
+        to: lastBlock,
+      });
+      for await (const batch of rows) {
+        signal.throwIfAborted();
+        await file.write(batch);
+      }
+      await source.close();
+    }
+    const { rows, columns } = await file.finish();
+    const bytes = await readFile(name);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const key = lakeFileKey({ network, kind, firstBlock, lastBlock, sources });
+    const metadata = { range: `${firstBlock}-${lastBlock}` };
+    const object = { key, bytes, sha256, contentType: 'application/vnd.apache.parquet', metadata };
+    await putVerified(objectStore, object, signal);
+    const stats = columns.map(({ name: column, ...each }) => [String(ids.get(column)), each] as const);
+    return {
+      firstBlock,
+      lastBlock,
+      rows,
+      bytes: bytes.length,
+      sha256,
+      sources,
+      objectKey: key,
+      stats: Object.fromEntries(stats),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
