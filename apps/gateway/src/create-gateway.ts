@@ -71,6 +71,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   /** Unknown until the server listens, unless it was given. */
   let publicUrl = options.publicUrl;
+  const origin = (): string => publicUrl ?? '';
 
   const build = (networks: readonly Network[]): Generation => {
     // The path of a network is the same with any public address.
@@ -83,7 +84,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       for (const network of taken) services.release(network);
     };
     try {
-      const routes = createRoutes(parts, served, (network) => {
+      const routes = createRoutes(parts, served, origin, (network) => {
         taken.push(network);
         return services.acquire(network);
       });

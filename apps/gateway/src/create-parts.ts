@@ -14,6 +14,7 @@ import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createBodyMemory } from './http/body-memory.js';
 import { createPacer, type Pacer } from './http/paced-pieces.js';
+import { createCatalog } from './lake/catalog.js';
 import { createCachedCoverage } from './pointers/cached-coverage.js';
 import { createPointerFinder, loadRanges } from './pointers/find-pointer.js';
 import { createRangeCache, type RangeCache } from './pointers/range-cache.js';
@@ -80,6 +81,8 @@ export function createParts(options: GatewayOptions): {
       ...access,
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,
+      catalog: createCatalog({ database, clock }),
+      pacer,
       coverage,
       feeds,
       feedsPerKey: options.feedsPerKey ?? 1_000,

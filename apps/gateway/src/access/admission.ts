@@ -164,8 +164,11 @@ function requireOriginAndAddress(row: KeyRow, exchange: Exchange): void {
   requireAllowedClient(row, { origin, address: exchange.ip });
 }
 
-function requireNetwork(row: KeyRow, { network }: Exchange): void {
-  if (row.network !== null && row.network !== network) {
+function requireNetwork(row: KeyRow, exchange: Exchange): void {
+  const { network } = exchange;
+  // What is of no network answers for that of the key.
+  if (network === '') exchange.network = row.network ?? '';
+  else if (row.network !== null && row.network !== network) {
     throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
   }
 }

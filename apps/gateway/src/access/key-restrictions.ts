@@ -14,6 +14,8 @@ const ROUTE_USES: Readonly<Record<string, string>> = {
   coverage: 'bundle-api',
   feed: 'bundle-api',
   download: 'download',
+  lake: 'download',
+  'lake-file': 'download',
   nft: 'nft',
   usage: 'usage',
 };

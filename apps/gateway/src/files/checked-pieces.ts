@@ -5,8 +5,11 @@ import type { FileRange } from '../http/file-headers.js';
 import { FREE_BYTES, PIECE_BYTES, type TakeTurn } from '../http/paced-pieces.js';
 import type { BundleFacts } from './damaged-files.js';
 
+/** What an object is to be. */
+type StoredFacts = Pick<BundleFacts, 'objectKey' | 'byteLength' | 'sha256'>;
+
 /** The check of a whole file: its length and SHA-256. Throws OBJECT_MISMATCH. */
-export function createWholeCheck(facts: BundleFacts): RangeCheck {
+export function createWholeCheck(facts: StoredFacts): RangeCheck {
   const { byteLength, sha256 } = facts;
   const hash = createHash('sha256');
   let length = 0;
@@ -36,7 +39,7 @@ export async function checkWhole(bytes: Buffer, facts: BundleFacts, turn: TakeTu
 }
 
 /** The error for an object with other bytes than its row says; `got` is their number. */
-function objectMismatch({ objectKey, byteLength, sha256 }: BundleFacts, got: string): PackhouseError {
+function objectMismatch({ objectKey, byteLength, sha256 }: StoredFacts, got: string): PackhouseError {
   return new PackhouseError({
     code: 'OBJECT_MISMATCH',
     message: `The object ${objectKey} differs from its row in the range index: ${got}, expected ${byteLength} bytes with SHA-256 ${sha256}.`,

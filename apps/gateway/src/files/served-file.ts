@@ -21,8 +21,10 @@ import type { BundleFacts, DamagedFiles } from './damaged-files.js';
 export interface ServedFile {
   /** Hex. */
   sha256: string;
-  /** Bytes of gzip. */
+  /** Of all of it. */
   byteLength: number;
+  /** Absent: gzip. */
+  contentType?: string;
   /** Whether the bytes are finalized, published data, which clients may cache for ever. */
   immutable: boolean;
   /** The whole file in memory, read and checked in the owner's turns; null if it must be streamed. */

@@ -9,6 +9,7 @@ import { hostName } from '../http/route-table.js';
 import type { Mount, ServedNetwork } from '../networks/served-network.js';
 import { sendRefusal } from '../rpc/send.js';
 import type { GatewayParts } from './common/gateway-parts.js';
+import { ICEBERG, refuseCatalog } from './lake/refuse.js';
 
 /** Handles requests that no route takes. A request meant for JSON-RPC is refused in JSON-RPC. */
 export function createFallback(
@@ -24,6 +25,8 @@ export function createFallback(
   return {
     problem: (exchange, methods) => explainFallback(exchange, methods, networks),
     refuse(exchange, error) {
+      if (exchange.path.startsWith(`${ICEBERG}/`))
+        return refuseCatalog({ admission, logger }, exchange, error);
       const problem = toProblem(error);
       exchange.refusal = problem.reason;
       return thenSync(admission.setRateLimitHeaders(exchange), () => send(exchange, problem));

@@ -13,6 +13,8 @@ import { manifestRoute } from './bundles/manifest.js';
 import { manifestHeadRoute } from './bundles/manifest-head.js';
 import type { GatewayParts } from './common/gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
+import { catalogRoutes } from './lake/catalog.js';
+import { lakeFileRoutes } from './lake/files.js';
 import { manifestKeysRoute } from './manifest-keys.js';
 import { listMethods, methodListRoutes } from './method-list.js';
 import { nftRefreshRoute, nftStatusRoute } from './nft.js';
@@ -29,10 +31,11 @@ export type RoutedServices = Pick<
   readonly nft?: NftWorker | undefined;
 };
 
-/** The table of all routes; `take` returns the services of a network. */
+/** The table of all routes; `take` returns the services of a network, `origin` the public address of this server. */
 export function createRoutes(
   parts: GatewayParts,
   networks: readonly ServedNetwork[],
+  origin: () => string,
   take: (network: Network) => RoutedServices,
 ): Route[] {
   const services = new Map(networks.map((served) => [served, take(served.network)]));
@@ -42,6 +45,10 @@ export function createRoutes(
     readyzRoute(parts),
     ...(parts.publicMetrics ? [metricsRoute(parts)] : []),
     manifestKeysRoute(parts),
+    ...catalogRoutes(parts, networks, origin),
+    ...networks
+      .filter(({ network }) => network.bundles.enabled)
+      .flatMap((served) => lakeFileRoutes(parts, served, origin)),
     ...[...services].flatMap(([served, each]) => getRoutes(parts, served, each)),
   ];
   const listed = [...services].map(([{ network }, { methods }]) => ({

@@ -27,7 +27,7 @@ export async function sendFile(file: ServedFile, exchange: Exchange): Promise<vo
     exchange.status(304).sendNothing();
     return;
   }
-  exchange.header('content-type', GZIP_TYPE);
+  exchange.header('content-type', file.contentType ?? GZIP_TYPE).uncompressed();
   // Range is defined for GET only (RFC 9110, 14.2).
   if (method === 'HEAD') {
     exchange.header('content-length', size).sendNothing();

@@ -11,6 +11,8 @@ import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { Feeds } from '../../feeds/create-feeds.js';
 import type { FileFinder } from '../../files/find-file.js';
 import type { BodyMemory } from '../../http/body-memory.js';
+import type { Pacer } from '../../http/paced-pieces.js';
+import type { Catalog } from '../../lake/catalog.js';
 import type { PointerFinder } from '../../pointers/find-pointer.js';
 import type { AnswerMemory } from '../../rpc/answer-memory.js';
 import type { CallMetrics } from '../../rpc/call-metrics.js';
@@ -26,6 +28,9 @@ export interface GatewayParts {
   usage: UsageCounts;
   pointers: PointerFinder;
   files: FileFinder;
+  /** The tables of the lake. */
+  catalog: Catalog;
+  pacer: Pacer;
   coverage: CoverageParts;
   feeds: Feeds;
   /** Feeds that a key may have open. */

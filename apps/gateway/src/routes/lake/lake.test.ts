@@ -1,0 +1,252 @@
+import { hash, randomBytes } from 'node:crypto';
+import { lakeFileKey } from '@packhouse/lake';
+import avro from 'avsc';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
+
+let gateway: TestGateway;
+let key: string;
+/** Its plan ends within the second file. */
+let limited: string;
+let contents: Map<number, Buffer>;
+
+const FIELDS = [
+  { id: 1, name: 'block_number', type: 'long', required: true },
+  { id: 2, name: 'data', type: 'string', required: false },
+];
+const RANGES = [
+  [0, 9_999],
+  [10_000, 10_099],
+  [10_200, 10_240],
+] as const;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  key = (await gateway.makeKey()).key;
+  await gateway.database.plans.set(
+    'short',
+    { maxBlock: 10_050, requestsPerSecond: 1_000_000 },
+    { make: true },
+  );
+  limited = (await gateway.makeKey('short')).key;
+  contents = new Map();
+  await add(RANGES.slice(0, 2));
+  await add(RANGES.slice(2));
+});
+afterAll(() => gateway.close());
+
+/** Commits files of these blocks, with any bytes, in one snapshot. */
+async function add(
+  ranges: readonly (readonly [number, number])[],
+  remove: readonly number[] = [],
+): Promise<void> {
+  const files = [];
+  for (const [firstBlock, lastBlock] of ranges) {
+    const body = randomBytes(300_000);
+    contents.set(firstBlock, body);
+    const sha256 = hash('sha256', body);
+    const objectKey = lakeFileKey({
+      network: 'ethereum',
+      kind: 'logs',
+      firstBlock,
+      lastBlock,
+      sources: sha256,
+    });
+    await gateway.objectStore.put(objectKey, body, { sha256, contentType: 'x', metadata: {} });
+    const stats = {
+      1: { min: `${firstBlock}`, max: `${lastBlock}`, nulls: 0 },
+      2: { min: null, max: null, nulls: 3 },
+    };
+    files.push({
+      firstBlock,
+      lastBlock,
+      rows: 7,
+      bytes: body.length,
+      sha256,
+      sources: sha256,
+      objectKey,
+      stats,
+    });
+  }
+  const heads = { logs: { sequence: 4, hash: 'ab'.repeat(32) } };
+  const change = { fields: FIELDS, heads, remove, add: files };
+  await gateway.database.network('ethereum').lake.commit('logs', change, undefined);
+  gateway.time.offset += 2_000;
+}
+
+async function get(path: string, options: RequestInit & { as?: string } = {}): Promise<Response> {
+  const { as = key, ...init } = options;
+  const url = path.startsWith('http') ? path : `${gateway.url}/iceberg/v1${path}`;
+  return fetch(url, { ...init, headers: { authorization: `Bearer ${as}`, ...init.headers } });
+}
+
+interface Metadata {
+  'current-snapshot-id': number;
+  properties: Record<string, string>;
+  snapshots: { 'manifest-list': string; summary: Record<string, string> }[];
+}
+
+async function load(as = key): Promise<Metadata> {
+  const answer = await get('/namespaces/ethereum/tables/logs', { as });
+  return ((await answer.json()) as { metadata: Metadata }).metadata;
+}
+
+/** The records of an Avro file. */
+async function records(url: string, as = key): Promise<Record<string, unknown>[]> {
+  const bytes = Buffer.from(await (await get(url, { as })).arrayBuffer());
+  const decoder = new avro.streams.BlockDecoder();
+  const found: Record<string, unknown>[] = [];
+  decoder.on('data', (value) => found.push(value as Record<string, unknown>));
+  decoder.end(bytes);
+  await new Promise((resolve, reject) => decoder.once('end', resolve).once('error', reject));
+  return found;
+}
+
+interface DataFile {
+  file_path: string;
+  record_count: number;
+  file_size_in_bytes: number;
+  lower_bounds: { key: number; value: Buffer }[];
+}
+
+async function dataFiles(as = key): Promise<DataFile[]> {
+  const list = (await load(as)).snapshots[0]?.['manifest-list'] as string;
+  const files: DataFile[] = [];
+  for (const manifest of await records(list, as)) {
+    const bytes = await (await get(manifest.manifest_path as string, { as })).arrayBuffer();
+    expect(bytes.byteLength).toBe(manifest.manifest_length);
+    const entries = await records(manifest.manifest_path as string, as);
+    expect(manifest.existing_files_count).toBe(entries.length);
+    files.push(...entries.map((entry) => entry.data_file as DataFile));
+  }
+  return files;
+}
+
+it('lists the networks that have tables, and their tables', async () => {
+  expect(await (await get('/config')).json()).toMatchObject({ defaults: {}, overrides: {} });
+  expect(await (await get('/namespaces')).json()).toEqual({ namespaces: [['ethereum']] });
+  expect(await (await get('/namespaces?parent=ethereum')).json()).toEqual({ namespaces: [] });
+  expect(await (await get('/namespaces/ethereum')).json()).toEqual({
+    namespace: ['ethereum'],
+    properties: {},
+  });
+  const tables = { identifiers: [{ namespace: ['ethereum'], name: 'logs' }] };
+  expect(await (await get('/namespaces/ethereum/tables')).json()).toEqual(tables);
+  for (const path of ['', '/tables/logs'])
+    expect((await get(`/namespaces/ethereum${path}`, { method: 'HEAD' })).status).toBe(204);
+});
+
+it('says which blocks a table has, and up to which entry of the manifest', async () => {
+  const { properties, snapshots } = await load();
+  const head = `4:${'ab'.repeat(32)}`;
+  expect(properties).toEqual({
+    'packhouse.complete': '0-10099,10200-10240',
+    'packhouse.manifest.logs': head,
+  });
+  expect(snapshots[0]?.summary).toMatchObject({ 'total-records': '21', 'total-data-files': '3' });
+});
+
+it('leads from a table to its files, with bounds, whole and in part', async () => {
+  const files = await dataFiles();
+  expect(files.map(({ lower_bounds }) => lower_bounds.map(({ value }) => value.readBigInt64LE()))).toEqual(
+    RANGES.map(([first]) => [BigInt(first)]),
+  );
+  const { file_path, file_size_in_bytes, record_count } = files[1] as DataFile;
+  const body = contents.get(10_000) as Buffer;
+  expect([file_size_in_bytes, record_count]).toEqual([body.length, 7]);
+  const whole = await get(file_path);
+  expect(Buffer.from(await whole.arrayBuffer()).equals(body)).toBe(true);
+  const part = await get(file_path, { headers: { range: 'bytes=100-299' } });
+  expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-299/${body.length}`]);
+  expect(Buffer.from(await part.arrayBuffer()).equals(body.subarray(100, 300))).toBe(true);
+  const head = await get(file_path, { method: 'HEAD' });
+  expect(head.headers.get('content-length')).toBe(String(body.length));
+});
+
+it('shows a plan that ends at a block the files up to it, and no other', async () => {
+  const { properties, snapshots } = await load(limited);
+  expect(properties['packhouse.complete']).toBe('0-9999');
+  expect(snapshots[0]?.summary['total-records']).toBe('7');
+  const own = await dataFiles(limited);
+  expect(own).toHaveLength(1);
+  const all = await dataFiles();
+  const refused = [
+    (await load()).snapshots[0]?.['manifest-list'] as string,
+    (all[1] as DataFile).file_path,
+    (all[2] as DataFile).file_path,
+  ];
+  for (const url of refused) {
+    const answer = await get(url, { as: limited });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      403,
+      { error: { type: 'ForbiddenException' } },
+    ]);
+  }
+  expect((await get(own[0]?.file_path as string, { as: limited })).status).toBe(200);
+});
+
+it('refuses strangers, keys of other networks, and what is not there, in the words of the specification', async () => {
+  const other = (await gateway.makeKey('unlimited', 'logsonly')).key;
+  expect(await (await get('/namespaces', { as: other })).json()).toEqual({ namespaces: [] });
+  const file = (await dataFiles())[0]?.file_path as string;
+  const none = `${gateway.url}/iceberg/files/ethereum/logs`;
+  const cases: [string, RequestInit & { as?: string }, number, string][] = [
+    ['/config', { as: 'ph_none' }, 401, 'NotAuthorizedException'],
+    ['/namespaces/ethereum/tables/logs', { as: other }, 403, 'ForbiddenException'],
+    [file, { as: other }, 403, 'ForbiddenException'],
+    [file, { as: 'ph_none' }, 401, 'NotAuthorizedException'],
+    ['/namespaces/nowhere', {}, 404, 'NoSuchNamespaceException'],
+    ['/namespaces/ethereum/tables/blocks', {}, 404, 'NoSuchTableException'],
+    ['/namespaces/ethereum/tables/..%2f..%2fetc', {}, 404, 'NoSuchTableException'],
+    [`/namespaces/ethereum/tables/${encodeURIComponent("x'; DROP TABLE")}`, {}, 404, 'NoSuchTableException'],
+    [`${none}/metadata/snap-99-all.avro`, {}, 404, 'NotFoundException'],
+    [`${none}/metadata/snap-1.avro`, {}, 404, 'NotFoundException'],
+    [`${none}/data/0-9999-${'0'.repeat(16)}.parquet`, {}, 404, 'NotFoundException'],
+    [`${none}/data/passwd`, {}, 404, 'NotFoundException'],
+    ['/namespaces', { method: 'POST' }, 405, 'UnsupportedOperationException'],
+    ['/namespaces/ethereum/tables/logs', { method: 'DELETE' }, 405, 'UnsupportedOperationException'],
+  ];
+  for (const [path, options, status, type] of cases) {
+    const answer = await get(path, options);
+    const { error } = (await answer.json()) as { error: object };
+    expect({ path, status: answer.status, error }).toMatchObject({
+      path,
+      status,
+      error: { type, code: status },
+    });
+  }
+});
+
+it('serves a snapshot while its files are kept, then says that it has expired', async () => {
+  const old = (await load()).snapshots[0]?.['manifest-list'] as string;
+  const before = await dataFiles();
+  await add([[10_200, 10_249]], [10_200]);
+  expect((await dataFiles()).map(({ file_path }) => file_path)).not.toEqual(
+    before.map(({ file_path }) => file_path),
+  );
+  expect(await records(old)).toHaveLength(1);
+  const replaced = (before[2] as DataFile).file_path;
+  expect((await get(replaced)).status).toBe(200);
+  const { lake } = gateway.database.network('ethereum');
+  const [expired] = await lake.expired(0, 10);
+  await lake.expire(expired as never);
+  gateway.time.offset += 2_000;
+  const answer = await get(old);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    404,
+    { error: { message: expect.stringContaining('has expired') } },
+  ]);
+});
+
+it('counts the calls of a key, and refuses it within a second of its end', async () => {
+  const { key: mine, row } = await gateway.makeKey();
+  const answer = await get('/namespaces/ethereum/tables', { as: mine });
+  expect(answer.headers.get('ratelimit-cost')).toBe('1');
+  await gateway.database.keys.revoke(row.prefix);
+  gateway.time.offset += 1_000;
+  const refused = await get('/namespaces/ethereum/tables', { as: mine });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    403,
+    { error: { type: 'ForbiddenException' } },
+  ]);
+});
