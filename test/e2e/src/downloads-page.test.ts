@@ -15,6 +15,8 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 // The blocks that docs/downloads.md shows, with the addresses of this gateway.
 const FIRST = 17_000_100;
 const LAST = 17_000_141;
+const LAKE_ENGINE = 'duckdb, duckdb_extension_avro, duckdb_extension_httpfs, duckdb_extension_iceberg';
+const hasLakeEngine = spawnSync('python3', ['-c', `import ${LAKE_ENGINE}`]).status === 0;
 let workspace: Workspace;
 let node: ReplayNode;
 let cli: Program | undefined;
@@ -31,7 +33,7 @@ beforeAll(async () => {
     startNumber: FIRST,
   });
   node = await createReplayNode({ blocks });
-  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST, once: false });
+  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST, once: false, env: { LAKE: 'on' } });
   gateway = await gatewayReader(cli);
   await cli.event('progress', (event) => event.published === LAST - FIRST + 1);
   ({ range } = await gateway.pointer('logs', 17_000_123));
@@ -101,6 +103,59 @@ test('three lines of the README make a table of the logs of a contract', async (
   expect(await again.output).toMatch(
     /^No new rows of blocks 17000100-17000141 of ethereum\. Total in usdt: 1 row\.$/m,
   );
+});
+
+describe.skipIf(!hasLakeEngine)(`docs/lake.md (needs ${LAKE_ENGINE} for python3)`, () => {
+  /** Attaches as the page does, but for its extensions, which are packages here; prints the rows of each query. */
+  const RUN = `import glob, importlib, json, sys, duckdb
+c = duckdb.connect()
+for name in ('avro', 'httpfs', 'iceberg'):
+    folder = importlib.import_module('duckdb_extension_' + name).__path__[0]
+    c.execute("LOAD '" + glob.glob(folder + '/extensions/*/*.duckdb_extension')[0] + "'")
+for line in sys.argv[1].splitlines():
+    rows = c.execute(line).fetchall()
+    if line.startswith('SELECT'): print(json.dumps(rows))`;
+
+  test('its lines attach the tables with a key, and count and group what is published', async () => {
+    const records = await gateway.records(`${gateway.downloadUrl}/logs/${range}.json.gz`);
+    const all = (records as { address: string; blockNumber: string }[][]).flat();
+    await gatewayHasTable('logs', LAST);
+    const text = await readFile(path.join(root, 'docs/lake.md'), 'utf8');
+    const [, block = ''] = /^```sql\n(.*?)^```$/ms.exec(text) ?? [];
+    const lines = block
+      .replace(/^INSTALL.*\n/, '')
+      .replaceAll('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin)
+      .replaceAll("'KEY'", `'${gateway.apiKey}'`)
+      .trim();
+    const { stdout, stderr } = spawnSync('python3', ['-c', RUN, lines], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const [counts, top] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+    const blocks = all.map(({ blockNumber }) => Number(blockNumber));
+    expect(counts).toEqual([[all.length, Math.min(...blocks), Math.max(...blocks)]]);
+    const byAddress = new Map<string, number>();
+    for (const { address } of all.filter((_, at) => (blocks[at] as number) <= 17_000_120))
+      byAddress.set(address, (byAddress.get(address) ?? 0) + 1);
+    const sorted = [...byAddress].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+    expect(top).toEqual(sorted.slice(0, 3));
+  });
+
+  /** Waits until a table has a block: it is written some seconds after its bundle. */
+  async function gatewayHasTable(kind: string, lastBlock: number): Promise<void> {
+    const url = `${new URL(gateway.baseUrl).origin}/iceberg/v1/namespaces/ethereum/tables/${kind}`;
+    await expect
+      .poll(
+        async () => {
+          const answer = await fetch(url, { headers: { authorization: `Bearer ${gateway.apiKey}` } });
+          const table = (await answer.json()) as { metadata?: { properties: Record<string, string> } };
+          return table.metadata?.properties['packhouse.complete'];
+        },
+        { timeout: 60_000 },
+      )
+      .toMatch(new RegExp(`-${lastBlock}$`));
+  }
 });
 
 describe('docs/analysts.md', () => {
