@@ -48,6 +48,7 @@ describe('every command', () => {
       'workers list',
       'workers drain',
       'workers resume',
+      'lake status',
       'quarantine list',
       'quarantine show',
       'quarantine retry',

@@ -59,6 +59,10 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
     needs: OPERATIONS,
     load: async () => (await import('./commands/workers.js')).addWorkersCommand,
   },
+  lake: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/lake.js')).addLakeCommand,
+  },
   quarantine: {
     needs: OPERATIONS,
     load: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,

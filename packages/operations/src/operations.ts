@@ -13,6 +13,7 @@ import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
 import * as own from './keys/own.js';
 import * as plans from './keys/plans.js';
+import * as lake from './lake/lake.js';
 import * as nodes from './nodes/nodes.js';
 import * as workers from './nodes/workers.js';
 import type { Operation } from './operation/operation.js';
@@ -73,6 +74,7 @@ export const OPERATIONS = [
   own.ownLimits,
   own.ownNetworks,
   changes.listChanges,
+  lake.listLakeTables,
   files.listSigningKeys,
   files.newestFiles,
   files.locateBlock,
