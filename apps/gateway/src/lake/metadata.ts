@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { Problem } from '../http/problem.js';
 
 /** Blocks whose files are in one manifest. A file never crosses its end. */
-const CHUNK_BLOCKS = 1_000_000;
+const CHUNK_BLOCKS = 10_000_000;
 /** Bytes of manifests and lists that are kept. */
 const MAX_BYTES = 33_554_432;
 /** Ranges of complete blocks that the properties of a table name. */

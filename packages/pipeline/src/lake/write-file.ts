@@ -13,6 +13,9 @@ import { openSource, openSourceReceipts, readSourceTimes } from './sources.js';
 /** Part of what files are made of: another number makes all of them again. */
 const WRITER = 'packhouse-lake-1';
 
+/** Columns whose bounds exclude files: those of any other span nearly everything in a file. */
+const BOUNDED = ['block_number', 'block_timestamp'];
+
 /** A data file that is to be there. */
 export interface WantedFile extends BlockRange {
   /** The bundles that touch it, ascending, by kind: of its own kind, and those that its columns need too. */
@@ -89,7 +92,9 @@ export async function writeLakeFile(
     const metadata = { range: `${firstBlock}-${lastBlock}` };
     const object = { key, bytes, sha256, contentType: 'application/vnd.apache.parquet', metadata };
     await putVerified(objectStore, object, signal);
-    const stats = columns.map(({ name: column, ...each }) => [String(ids.get(column)), each] as const);
+    const stats = columns
+      .filter(({ name: column }) => BOUNDED.includes(column))
+      .map(({ name: column, ...each }) => [String(ids.get(column)), each] as const);
     return {
       firstBlock,
       lastBlock,
