@@ -147,6 +147,8 @@ export const DASHBOARDS = {
         'short',
         { '{{network}} {{kind}}': increase('packhouse_gateway_damaged_files_total', 'network, kind') },
       ],
+      ['Open feeds', 'short', { '{{transport}}': 'sum by (transport) (packhouse_gateway_feeds)' }],
+      ['Steps of feeds', 'ops', { '{{network}} {{step}}': rate('packhouse_feed_steps_total', 'network, step') }],
     ],
   },
   packing: {
@@ -184,6 +186,12 @@ export const DASHBOARDS = {
         { '{{network}} {{proof}}': increase('packhouse_failed_proofs_total', 'network, proof') },
       ],
       ['Reorganisations', 'short', { '{{network}}': increase('packhouse_reorganisations_total', 'network') }],
+      [
+        'Deliveries to webhooks by outcome',
+        'ops',
+        { '{{network}} {{outcome}}': rate('packhouse_hook_deliveries_total', 'network, outcome') },
+      ],
+      ['Longest failing webhook', 's', { '{{network}}': max('packhouse_hook_failing_seconds', 'network') }],
     ],
   },
   store: {
