@@ -69,7 +69,8 @@ export default defineConfig({
       process.env.FAKETIME_TIMESTAMP_FILE === undefined ? [] : ['infra/bootstrap/other-days/set-clock.mjs'],
     expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
-    maxWorkers: 2,
+    // Half of the tests wait most of their time for limits of others: two workers leave two cores idle half of the time.
+    maxWorkers: 3,
     sequence: { sequencer: LongFilesFirst },
     projects: [
       { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
