@@ -148,7 +148,11 @@ export const DASHBOARDS = {
         { '{{network}} {{kind}}': increase('packhouse_gateway_damaged_files_total', 'network, kind') },
       ],
       ['Open feeds', 'short', { '{{transport}}': 'sum by (transport) (packhouse_gateway_feeds)' }],
-      ['Steps of feeds', 'ops', { '{{network}} {{step}}': rate('packhouse_feed_steps_total', 'network, step') }],
+      [
+        'Steps of feeds',
+        'ops',
+        { '{{network}} {{step}}': rate('packhouse_feed_steps_total', 'network, step') },
+      ],
     ],
   },
   packing: {
