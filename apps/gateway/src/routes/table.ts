@@ -45,17 +45,20 @@ export function createRoutes(
     readyzRoute(parts),
     ...(parts.publicMetrics ? [metricsRoute(parts)] : []),
     manifestKeysRoute(parts),
+    ...[...services].flatMap(([served, each]) => getRoutes(parts, served, each)),
+  ];
+  // Documented by the Iceberg REST specification, so not by this server.
+  const lake = [
     ...catalogRoutes(parts, networks, origin),
     ...networks
       .filter(({ network }) => network.bundles.enabled)
       .flatMap((served) => lakeFileRoutes(parts, served, origin)),
-    ...[...services].flatMap(([served, each]) => getRoutes(parts, served, each)),
   ];
   const listed = [...services].map(([{ network }, { methods }]) => ({
     network: network.id,
     methods: listMethods({ config: network, methods }),
   }));
-  return [openapiRoute(routes, networks, listed), ...routes];
+  return [openapiRoute(routes, networks, listed), ...routes, ...lake];
 }
 
 function getRoutes(parts: GatewayParts, served: ServedNetwork, services: RoutedServices): Route[] {
