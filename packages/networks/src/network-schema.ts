@@ -254,6 +254,7 @@ const common = {
   id: z
     .string()
     .regex(/^[a-z0-9-]{1,32}$/, 'is not 1 to 32 lower-case letters, digits and dashes')
+    .refine((id) => id !== 'iceberg', 'is taken: /iceberg/v1/ is the catalog of tables')
     .describe('First segment of paths and object keys; 1 to 32 lower-case letters, digits and dashes.'),
   baseUrl: url(/^https?$/, 'Public address of the interface; default <public url>/<id>/v1/.')
     .regex(/\/v1\/$/, 'does not end in /v1/')

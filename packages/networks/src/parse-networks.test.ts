@@ -192,6 +192,11 @@ describe('a bad file', () => {
     ['broken YAML', 'networks:\n  - id: [a\n', /line [23]: /],
     ['one key twice', `${MINIMAL}    chainId: 2\n`, /line 7: .*unique/],
     [
+      'an id that is a path of the gateway',
+      MINIMAL.replace('id: demo', 'id: iceberg'),
+      /id is taken: \/iceberg\/v1\//,
+    ],
+    [
       'an unknown field',
       `${MINIMAL}    chainid: 2\n`,
       /line 7: networks\[0\]\.chainid is an unknown field \(did you mean "chainId"\?\)/,
