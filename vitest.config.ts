@@ -8,13 +8,28 @@ import { BaseSequencer } from 'vitest/node';
 const LONG = [
   'test/simulation/src/simulation.test.ts',
   'test/kill/src/kill.test.ts',
-  'test/attack/src/attack.test.ts',
   'test/e2e/src/drain.test.ts',
   'test/e2e/src/outages.test.ts',
   'test/e2e/src/pull.test.ts',
   'test/e2e/src/reorganisations.test.ts',
   'test/e2e/src/services.test.ts',
 ];
+
+/**
+ * Files of `npm run nightly`, or when they are named: half a minute or more each, of what changes seldom or what another
+ * file tries with fewer cases.
+ */
+const NIGHTLY = [
+  'infra/local/src/postgres/postgres.test.ts',
+  'packages/object-store/src/s3-servers.test.ts',
+  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,self-healing}.test.ts',
+  'test/attack/src/attack.test.ts',
+  'test/e2e/src/{forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
+  'test/fuzz/src/{made,real}-blocks.test.ts',
+  'test/replay-node/src/extend-chain.test.ts',
+];
+const isNamed = process.argv.some((each) => each.endsWith('.test.ts'));
+const later = process.env.TESTS === 'all' || isNamed ? [] : NIGHTLY;
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
@@ -69,21 +84,27 @@ export default defineConfig({
       process.env.FAKETIME_TIMESTAMP_FILE === undefined ? [] : ['infra/bootstrap/other-days/set-clock.mjs'],
     expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
-    // Half of the tests wait most of their time for limits of others: two workers leave two cores idle half of the time.
+    // Many tests wait most of their time: two workers would leave two cores idle now and then.
     maxWorkers: 3,
     sequence: { sequencer: LongFilesFirst },
     projects: [
-      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
+      { extends: true, test: { name: 'shared', include: SHARED, exclude: later, isolate: false } },
       {
         extends: true,
-        test: { name: 'postgres', include: SHARED_WITH_POSTGRES, isolate: false, globalSetup: POSTGRES },
+        test: {
+          name: 'postgres',
+          include: SHARED_WITH_POSTGRES,
+          exclude: later,
+          isolate: false,
+          globalSetup: POSTGRES,
+        },
       },
       {
         extends: true,
         test: {
           name: 'alone',
           include: ['{packages,apps,infra,test}/*/src/**/*.test.ts'],
-          exclude: [...SHARED, ...SHARED_WITH_POSTGRES],
+          exclude: [...SHARED, ...SHARED_WITH_POSTGRES, ...later],
           globalSetup: POSTGRES,
         },
       },
