@@ -142,6 +142,10 @@ test('with --reorg-every a webhook is told what was undone', async () => {
       directory,
     ]);
     expect(await added.exit).toBe(0);
+    // `npm start` allows receivers on this machine; other packers may not.
+    expect(added.stdout()).toContain(
+      'only if their HOOK_ALLOWED_ADDRESSES names it: `packhouse hooks test 1`',
+    );
     const tested = startCli(['hooks', 'test', '1', '--data-dir', directory]);
     expect(await tested.exit).toBe(0);
     expect(tested.stdout()).toMatch(/^Accepted in \d+ ms\.$/m);
