@@ -189,7 +189,7 @@ describe('what asking again does not change fails at once', () => {
       'a reason with commands for a terminal',
       answer('404 Not Found', '{"detail":"\\u001b[2J\\u009bnothing\\r\\nhere"}'),
       'DOWNLOAD_FAILED',
-      'downloaded:  [2J nothing here',
+      'an error:  [2J nothing here',
     ],
     [
       'a reason that is no text',

@@ -322,7 +322,7 @@ function refusal(
   }
   return new PackhouseError({
     code: 'DOWNLOAD_FAILED',
-    message: `${shownUrl(url)} could not be downloaded: ${said}.`,
+    message: `${shownUrl(url)} answered with an error: ${said}.`,
     hint: status === 404 ? 'Check the address, the network in it and the kind.' : undefined,
     data,
     retryable: status === 429 || status === 408 || status >= 500,
