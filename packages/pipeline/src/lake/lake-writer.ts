@@ -57,6 +57,7 @@ export function createLakeWriter(parts: LakeParts) {
       for (const { id: network, chainId, bundles } of parts.networks()) {
         if (!bundles.enabled) continue;
         const faults: string[] = [];
+        let isBehind = false;
         for (const kind of bundles.kinds) {
           const update = getOrAdd(updates, `${network} ${kind}`, () =>
             createTableUpdate(
@@ -65,11 +66,12 @@ export function createLakeWriter(parts: LakeParts) {
             ),
           );
           const { more } = await update.run({ signal, fence, turnMs: TURN_MS });
-          hasMore ||= more;
+          isBehind ||= more;
           faults.push(...update.faults());
         }
         await report(network, faults);
-        if (!hasMore) await sweep(network, signal);
+        if (!isBehind) await sweep(network, signal);
+        hasMore ||= isBehind;
       }
       return hasMore;
     },
