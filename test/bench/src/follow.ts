@@ -48,7 +48,7 @@ async function follows(
   blocks: number,
 ): Promise<BenchOutcome> {
   const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
-  const args = ['pull', `${gateway}/ethereum`, '--kind', 'all', '--json', '--format', url];
+  const args = ['pull', `${gateway}/ethereum`, '--kinds', 'all', '--json', '--format', url];
   const seconds = { pull: [] as number[], follow: [] as number[] };
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const way of ['pull', 'follow'] as const) {

@@ -97,7 +97,7 @@ async function mirrors(
     program: 'node',
     run: async (cwd) => {
       const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
-      const args = ['pull', `${url}/ethereum`, '--kind', KIND, '--out', '.', '--json'];
+      const args = ['pull', `${url}/ethereum`, '--kinds', KIND, '--out', '.', '--json'];
       const started = startNode(scope, 'apps/cli/dist/main.js', args, {
         env,
         cwd,
@@ -273,7 +273,7 @@ async function table(
 ): Promise<Table> {
   const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
   const to = ['--format', 'parquet', '--out', path.join(directory, name)];
-  const args = ['pull', `${url}/ethereum`, '--kind', 'logs', '--json', ...to, ...more];
+  const args = ['pull', `${url}/ethereum`, '--kinds', 'logs', '--json', ...to, ...more];
   const startedAt = performance.now();
   const child = startNode(scope, 'apps/cli/dist/main.js', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
   let [cpuSeconds, peakBytes] = [0, 0];

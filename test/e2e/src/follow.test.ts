@@ -130,7 +130,7 @@ test('pull --follow is exactly once, whenever it is killed and whenever Postgres
   const args = [
     'pull',
     gateway.baseUrl,
-    '--kind',
+    '--kinds',
     'logs',
     '--from',
     '0',
@@ -173,7 +173,7 @@ test('pull --follow is exactly once, whenever it is killed and whenever Postgres
 
 test('packhouse feed prints the steps, and continues behind a cursor', async () => {
   const read = async (args: string[], isLast: (step: Record<string, unknown>) => boolean) => {
-    const feed = ['apps/cli/dist/main.js', 'feed', gateway.baseUrl, '--kind', 'logs,blocks', ...args];
+    const feed = ['apps/cli/dist/main.js', 'feed', gateway.baseUrl, '--kinds', 'logs,blocks', ...args];
     const { child, lines } = startNode(feed, {});
     const steps: Record<string, unknown>[] = [];
     for await (const line of lines) {

@@ -53,7 +53,7 @@ async function generated(): Promise<{ number: string; timestamp: string }[]> {
 }
 
 function pull(out: string, ...args: string[]): Program {
-  return startCli(['pull', gateway.baseUrl, '--kind', 'logs', '--out', out, '--json', ...args], {
+  return startCli(['pull', gateway.baseUrl, '--kinds', 'logs', '--out', out, '--json', ...args], {
     cwd: workspace.directory,
     env: { PACKHOUSE_API_KEY: gateway.apiKey },
   });
@@ -137,7 +137,7 @@ test('several kinds are pulled at once, as the columns and files of another prog
     [
       'pull',
       gateway.baseUrl,
-      '--kind',
+      '--kinds',
       'logs,transactions',
       '--out',
       'several',

@@ -230,7 +230,7 @@ describe('a server', () => {
     const pull = [
       'pull',
       `${gateway}/main`,
-      '--kind',
+      '--kinds',
       'logs',
       '--from',
       '1000',

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 const feed = (...args: string[]) =>
-  run(['feed', url, '--kind', 'logs,blocks', ...args], { env: { PACKHOUSE_API_KEY: KEY } });
+  run(['feed', url, '--kinds', 'logs,blocks', ...args], { env: { PACKHOUSE_API_KEY: KEY } });
 const step = (block: number) => ({
   step: 'waiting',
   block,

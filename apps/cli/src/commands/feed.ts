@@ -8,7 +8,7 @@ import { readApiKey } from './pull/api-key.js';
 import { createWaitLines } from './pull/wait-lines.js';
 
 interface FeedOptions {
-  kind: string;
+  kinds: string;
   from?: string;
   cursor?: string;
   final?: boolean;
@@ -22,10 +22,10 @@ export function addFeedCommand(program: Command, io: CliIo): void {
     program,
     'feed',
     'Print the steps of a feed as they come, one JSON object a line; downloads no files',
-    'https://data.example.com/ethereum --kind logs --from 17M',
+    'https://data.example.com/ethereum --kinds logs --from 17M',
   )
     .argument('<url>', 'URL of a network at a gateway')
-    .requiredOption('--kind <kinds>', `Kinds, comma-separated: ${KINDS.join(', ')}; or all`)
+    .requiredOption('--kinds <kinds>', `Kinds, comma-separated: ${KINDS.join(', ')}; or all`)
     .option('--from <block>', 'First block: 17000000 or 17M (default: 0)')
     .option('--cursor <cursor>', 'Continue behind the step with this cursor')
     .option('--final', 'Only blocks that are never undone')
@@ -37,7 +37,7 @@ export function addFeedCommand(program: Command, io: CliIo): void {
       if (given !== undefined && options.from !== undefined) {
         throw usageError('--from and --cursor exclude each other.', 'Leave one of them out.');
       }
-      const kinds = parseKinds(options.kind);
+      const kinds = parseKinds(options.kinds);
       const from = options.from === undefined ? 0 : parseBlockNumber(options.from, '--from');
       const apiKey = await readApiKey(io, options.apiKeyFile);
       const address = gatewayAddress(url, apiKey);

@@ -43,7 +43,7 @@ it('accounts and events are read, names by the ABI, whose other events get no co
 
 it.each<[Parameters<typeof read>[0], 'logs' | 'traces', string, RegExp]>([
   [{ topic: ['Transfer'] }, 'logs', 'USAGE', /"Transfer" is no topic/],
-  [{ topic: [TRANSFER] }, 'traces', 'USAGE', /--topic is for logs, but --kind is traces/],
+  [{ topic: [TRANSFER] }, 'traces', 'USAGE', /--topic is for logs, but --kinds is traces/],
   [{ abi: 'erc20.txt' }, 'traces', 'USAGE', /--abi is for logs/],
   [{ abi: 'none.json' }, 'logs', 'USAGE', /Cannot read none\.json of --abi/],
   [

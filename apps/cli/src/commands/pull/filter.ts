@@ -35,8 +35,8 @@ export async function readFilter(
   const { abi, topic = [] } = options;
   if (kind !== 'logs' && (abi !== undefined || topic.length > 0)) {
     throw usageError(
-      `${abi === undefined ? '--topic' : '--abi'} is for logs, but --kind is ${kind}.`,
-      'Leave it out, or pull --kind logs.',
+      `${abi === undefined ? '--topic' : '--abi'} is for logs, but --kinds is ${kind}.`,
+      'Leave it out, or pull --kinds logs.',
     );
   }
   if (abi !== undefined && peer === 'ethereum-etl') {

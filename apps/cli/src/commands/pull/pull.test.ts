@@ -20,62 +20,71 @@ afterEach(() => rm(cwd, { recursive: true, force: true }));
 const pull = (...args: string[]) => run(['pull', ...args], { cwd, env: { PACKHOUSE_API_KEY: KEY } });
 
 it.each([
-  [[URL], /required option '--kind <kinds>'/],
-  [[URL, '--kind', 'logs,blocks', '--format', 'csv', '--out', '-'], /Only one kind can be written to stdout/],
+  [[URL], /required option '--kinds <kinds>'/],
   [
-    [URL, '--kind', 'logs,traces', '--format', 'postgres://h/d?table=x'],
+    [URL, '--kinds', 'logs,blocks', '--format', 'csv', '--out', '-'],
+    /Only one kind can be written to stdout/,
+  ],
+  [
+    [URL, '--kinds', 'logs,traces', '--format', 'postgres://h/d?table=x'],
     /--format names one table for several kinds/,
   ],
-  [[URL, '--kind', 'logs', '--schema', 'dune', '--format', 'csv'], /There is no schema "dune"/],
-  [[URL, '--kind', 'logs', '--schema', 'cryo'], /--schema needs a format of rows/],
-  [[URL, '--kind', 'tokens'], /There is no kind "tokens"/],
-  [[URL, '--kind', 'logs', '--from', 'x'], /--from takes a block or a date/],
+  [[URL, '--kinds', 'logs', '--schema', 'dune', '--format', 'csv'], /There is no schema "dune"/],
+  [[URL, '--kinds', 'logs', '--schema', 'cryo'], /--schema needs a format of rows/],
+  [[URL, '--kinds', 'tokens'], /There is no kind "tokens"/],
+  [[URL, '--kinds', 'logs', '--from', 'x'], /--from takes a block or a date/],
   [
-    [URL, '--kind', 'logs', '--to', 'csv'],
+    [URL, '--kinds', 'logs', '--to', 'csv'],
     /--to takes a block or a date\. Name a format of rows with --format/,
   ],
-  [[URL, '--kind', 'logs', '--format', 'xml'], /There is no format "xml".* postgres:.*\?table=logs/],
-  [[URL, '--kind', 'logs', '--format', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
-  [[URL, '--kind', 'logs', '--format', 'parquet', '--out', '-'], /Parquet cannot be written to stdout/],
+  [[URL, '--kinds', 'logs', '--format', 'xml'], /There is no format "xml".* postgres:.*\?table=logs/],
+  [[URL, '--kinds', 'logs', '--format', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
+  [[URL, '--kinds', 'logs', '--format', 'parquet', '--out', '-'], /Parquet cannot be written to stdout/],
   [
-    [URL, '--kind', 'logs', '--format', 'postgres://h/d', '--out', 'x'],
+    [URL, '--kinds', 'logs', '--format', 'postgres://h/d', '--out', 'x'],
     /--out is for files, but the target is a table/,
   ],
-  [[URL, '--kind', 'logs', '--format', 'postgres://h/d?table='], /The table name of --format is empty/],
-  [[URL, '--kind', 'logs', '--format', 'duckdb', '--out', '-'], /A DuckDB file cannot be written to stdout/],
-  [[URL, '--kind', 'logs', '--partition', '10'], /--partition needs a format of rows/],
+  [[URL, '--kinds', 'logs', '--format', 'postgres://h/d?table='], /The table name of --format is empty/],
+  [[URL, '--kinds', 'logs', '--format', 'duckdb', '--out', '-'], /A DuckDB file cannot be written to stdout/],
+  [[URL, '--kinds', 'logs', '--partition', '10'], /--partition needs a format of rows/],
   [
-    [URL, '--kind', 'logs', '--format', 'csv', '--bytes', 'blob'],
+    [URL, '--kinds', 'logs', '--format', 'csv', '--bytes', 'blob'],
     /--bytes blob is not available in the format csv/,
   ],
-  [[URL, '--kind', 'logs', '--format', 'parquet', '--bytes', 'hex'], /--bytes takes text or blob, got "hex"/],
   [
-    [URL, '--kind', 'logs', '--format', 'csv', '--partition', '0'],
+    [URL, '--kinds', 'logs', '--format', 'parquet', '--bytes', 'hex'],
+    /--bytes takes text or blob, got "hex"/,
+  ],
+  [
+    [URL, '--kinds', 'logs', '--format', 'csv', '--partition', '0'],
     /--partition takes a whole number of at least 1, got "0"/,
   ],
   [
-    [URL, '--kind', 'logs', '--format', 'csv', '--out', '-', '--partition', '9'],
+    [URL, '--kinds', 'logs', '--format', 'csv', '--out', '-', '--partition', '9'],
     /Rows on stdout cannot be partitioned/,
   ],
-  [[URL, '--kind', 'logs', '--topic', 'Transfer'], /--topic needs a format of rows/],
-  [[URL, '--kind', 'logs', '--format', 'jsonl', '--topic', 'Transfer'], /"Transfer" is no topic/],
-  [[URL, '--kind', 'logs', '--follow'], /--follow needs a format that keeps a cursor .* duckdb or parquet/],
-  [[URL, '--kind', 'logs', '--follow', '--format', 'jsonl'], /--follow needs a format that keeps a cursor/],
-  [[URL, '--kind', 'logs', '--follow', '--format', 'parquet', '--to', '9'], /--to does not go with --follow/],
+  [[URL, '--kinds', 'logs', '--topic', 'Transfer'], /--topic needs a format of rows/],
+  [[URL, '--kinds', 'logs', '--format', 'jsonl', '--topic', 'Transfer'], /"Transfer" is no topic/],
+  [[URL, '--kinds', 'logs', '--follow'], /--follow needs a format that keeps a cursor .* duckdb or parquet/],
+  [[URL, '--kinds', 'logs', '--follow', '--format', 'jsonl'], /--follow needs a format that keeps a cursor/],
   [
-    [URL, '--kind', 'logs', '--follow', '--format', 'parquet', '--dry-run'],
+    [URL, '--kinds', 'logs', '--follow', '--format', 'parquet', '--to', '9'],
+    /--to does not go with --follow/,
+  ],
+  [
+    [URL, '--kinds', 'logs', '--follow', '--format', 'parquet', '--dry-run'],
     /--dry-run does not go with --follow/,
   ],
   [
-    [URL, '--kind', 'logs,blocks', '--follow', '--format', 'duckdb'],
+    [URL, '--kinds', 'logs,blocks', '--follow', '--format', 'duckdb'],
     /--follow takes one kind for a DuckDB file/,
   ],
   [
-    [URL, '--kind', 'logs', '--follow', '--format', 'parquet', '--from', '2024-05-01'],
+    [URL, '--kinds', 'logs', '--follow', '--format', 'parquet', '--from', '2024-05-01'],
     /--from takes a block number with --follow/,
   ],
-  [['data.example.com', '--kind', 'logs'], /is not the address of a network/],
-  [[`${URL}/v1/${KEY}/`, '--kind', 'logs'], /Leave out the API key/],
+  [['data.example.com', '--kinds', 'logs'], /is not the address of a network/],
+  [[`${URL}/v1/${KEY}/`, '--kinds', 'logs'], /Leave out the API key/],
 ])('%j is refused before anything is asked', async (args, sentence) => {
   const { code, err } = await pull(...args);
   expect(code).toBe(64);
@@ -91,7 +100,7 @@ it('--help names no default of options that may be given again', async () => {
 
 it('a folder that another pull is at work in is refused with exit code 75', async () => {
   const lock = takeFolder(cwd, process.pid);
-  const { code, err } = await pull(URL, '--kind', 'logs', '--out', '.');
+  const { code, err } = await pull(URL, '--kinds', 'logs', '--out', '.');
   lock.release();
   expect(code).toBe(75);
   expect(err).toContain(`is in use by process ${process.pid}. Wait until that one is done, or give another`);
@@ -112,7 +121,7 @@ describe('the API key', () => {
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ethereum`;
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
-  const args = (): string[] => [url, '--kind', 'logs', '--dry-run'];
+  const args = (): string[] => [url, '--kinds', 'logs', '--dry-run'];
 
   it('is missing, or only a part: that is said, and where it belongs', async () => {
     expect(await run(['pull', ...args()], { cwd })).toMatchObject({
@@ -138,9 +147,9 @@ describe('the API key', () => {
   });
 
   it('is refused: a first pull leaves no file and no folder', async () => {
-    const { code, err } = await pull(url, '--kind', 'logs', '--out', 'new/logs');
+    const { code, err } = await pull(url, '--kinds', 'logs', '--out', 'new/logs');
     expect([code, err]).toEqual([69, expect.stringContaining('refused the API key')]);
-    expect((await pull(url, '--kind', 'logs', '--out', '.')).code).toBe(69);
+    expect((await pull(url, '--kinds', 'logs', '--out', '.')).code).toBe(69);
     expect(await readdir(cwd)).toEqual([]);
   });
 

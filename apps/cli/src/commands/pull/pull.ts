@@ -28,7 +28,7 @@ import { PARTIAL, printMissing, printSkipped, summarise } from './summary.js';
 import { type RowTarget, readTarget } from './target.js';
 
 interface PullOptions extends FilterOptions {
-  kind: string;
+  kinds: string;
   from?: string;
   to?: string;
   format: string;
@@ -53,11 +53,11 @@ export function addPullCommand(program: Command, io: CliIo): void {
     program,
     'pull',
     'Download the published files of a block range, verified, or their rows; a second run continues',
-    'https://data.example.com/ethereum --kind logs --from 17M --to +1000 --out logs',
-    'https://data.example.com/ethereum --kind logs --from 17M --to +1000 --format parquet --out usdt',
+    'https://data.example.com/ethereum --kinds logs --from 17M --to +1000 --out logs',
+    'https://data.example.com/ethereum --kinds logs --from 17M --to +1000 --format parquet --out usdt',
   )
     .argument('<url>', 'URL of a network at a gateway')
-    .requiredOption('--kind <kinds>', `Kinds, comma-separated: ${KINDS.join(', ')}; or all`)
+    .requiredOption('--kinds <kinds>', `Kinds, comma-separated: ${KINDS.join(', ')}; or all`)
     .option(
       '--from <block>',
       'First block: 17000000, 17M, -1000 (before the end) or a date (default: the first published block)',
@@ -165,7 +165,7 @@ interface Asked {
 type Pull = Asked & Gateway;
 
 function readOptions(url: string, options: PullOptions): Asked[] {
-  const kinds = parseKinds(options.kind);
+  const kinds = parseKinds(options.kinds);
   const network = networkOf(url);
   return kinds.map((kind) => readKind({ kind, network, isOne: kinds.length === 1 }, options));
 }

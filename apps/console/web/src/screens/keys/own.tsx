@@ -93,7 +93,7 @@ function Examples({ networks }: { networks: Answer<'own/networks'> }) {
           <p>Files of a range, checked against the signed manifest:</p>
           <Copy
             label="the line for pull"
-            text={`packhouse pull ${address} --kind logs --from 17M --to +1000 --out logs`}
+            text={`packhouse pull ${address} --kinds logs --from 17M --to +1000 --out logs`}
           />
           <p>With viem:</p>
           <Copy label="the lines for viem" text={getViemLines(jsonRpc)} />
