@@ -29,7 +29,15 @@ export {
   unionRanges,
 } from './ranges.js';
 export { toQuantity } from './record/hex.js';
-export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';
+export {
+  type BlockRange,
+  isKind,
+  isTable,
+  KINDS,
+  type Kind,
+  TABLES,
+  type TableName,
+} from './record/kinds.js';
 export { isBuiltIn, normalizeTraceError } from './record/trace-errors.js';
 export { createReceiptRule, hasRules, RULE_NAMES } from './rules/find-rules.js';
 export { createSenderThreads, type SenderThreads } from './senders/sender-threads.js';

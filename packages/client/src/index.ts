@@ -64,3 +64,5 @@ export type { ColumnTotals, ParquetFile, ParquetOptions } from './sinks/parquet-
 export { findReplaced, pullRows } from './sinks/pull-rows.js';
 export { openReceipts } from './sinks/read-receipts.js';
 export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';
+export { readTransfers, TRANSFER_PARTS, type TransferSources } from './transfers/read-transfers.js';
+export { TRANSFERS } from './transfers/transfer.js';

@@ -1,4 +1,4 @@
-import { type BlockRange, isKind } from '@packhouse/chain';
+import { type BlockRange, isTable } from '@packhouse/chain';
 import type { Database, LakeFile, LakeTable } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
@@ -41,7 +41,7 @@ export function createCatalog({ database, clock }: { database: Database; clock: 
     async dataFile(network: string, kind: string, blocks: BlockRange, objectKey: string): Promise<LakeFile> {
       const known = files.get(objectKey);
       if (known !== undefined) return known;
-      const file = isKind(kind) ? await database.network(network).lake.file(kind, blocks, objectKey) : null;
+      const file = isTable(kind) ? await database.network(network).lake.file(kind, blocks, objectKey) : null;
       if (file !== null) {
         files.set(objectKey, file);
         return file;

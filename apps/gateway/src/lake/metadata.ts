@@ -100,7 +100,7 @@ export function createMetadata({ database }: { database: Database }) {
         uuid: table.uuid,
         location: address,
         fields: table.fields as Field[],
-        properties: { 'packhouse.complete': toText(ranges), ...heads },
+        properties: { 'packhouse.complete': toText(ranges), ...nativeOf(table), ...heads },
         snapshot: {
           id: table.snapshot,
           madeAt: table.madeAt,
@@ -197,6 +197,18 @@ function headsOf({ heads }: LakeTable): Record<string, string> {
   return Object.fromEntries(
     entries.map(([kind, { sequence, hash }]) => [`packhouse.manifest.${kind}`, `${sequence}:${hash}`]),
   );
+}
+
+/** Where the native transfers of a table of transfers are from: a network that keeps no traces has few. */
+function nativeOf({ kind, heads }: LakeTable): Record<string, string> {
+  if (kind !== 'transfers') return {};
+  const sources = [
+    'eip-7708',
+    ...(heads.traces === undefined ? [] : ['traces']),
+    ...(heads.blocks === undefined ? [] : ['withdrawals']),
+  ];
+  const isWhole = heads.logs !== undefined;
+  return { 'packhouse.native': isWhole ? sources.join(',') : 'not known before the table is complete' };
 }
 
 function unknown(detail: string): Problem {

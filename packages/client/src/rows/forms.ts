@@ -1,43 +1,5 @@
+import type { Form } from './field-column.js';
 import type { Column, ColumnType } from './schema.js';
-
-/** How the value of a JSON member becomes that of a column. */
-export type Form =
-  /** QUANTITY (hex) or number; null beyond 63 bits, or 31 for INTEGER. */
-  | 'BIGINT'
-  | 'INTEGER'
-  /** The same without a sign: null beyond 64 bits, or 32. */
-  | 'UBIGINT'
-  | 'UINTEGER'
-  /** QUANTITY; null beyond 38 digits. */
-  | 'DECIMAL(38,0)'
-  /** QUANTITY, rounded. */
-  | 'DOUBLE'
-  /** QUANTITY as decimal text, exact. */
-  | 'decimal text'
-  /** QUANTITY as 32 bytes. */
-  | 'word'
-  /** Bytes in hex. */
-  | 'hex'
-  /** Any other text. */
-  | 'TEXT'
-  | 'BOOLEAN'
-  /** QUANTITY: whether it is 1. */
-  | 'flag'
-  /** QUANTITY of seconds since 1970. */
-  | 'TIMESTAMP'
-  /** Any value, as canonical JSON. */
-  | 'JSON'
-  /** A list as text, with what is between its elements. */
-  | 'joined by _'
-  | 'joined by ,'
-  /** How many bytes hex has, and how many of them are zero or not. */
-  | 'byte count'
-  | 'zero bytes'
-  | 'other bytes'
-  /** `delegatecall` as `delegate_call`. */
-  | 'cryo call type'
-  /** `block` as `reward`. */
-  | 'cryo reward type';
 
 const MAX_INTEGER = 2 ** 31 - 1;
 const MAX_BIGINT = 2n ** 63n - 1n;

@@ -1,6 +1,7 @@
 import type { Kind } from '@packhouse/chain';
+import type { FieldColumn } from './field-column.js';
 import type { Peer } from './schema.js';
-import { columns, type FieldColumn } from './schemas.js';
+import { columns } from './schemas.js';
 
 /** `numeric` of ethereum-etl: DECIMAL(38,0) in tables, as its Parquet has it, and all digits in text. */
 const NUMERIC = 'DECIMAL(38,0)';

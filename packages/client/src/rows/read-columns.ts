@@ -1,9 +1,10 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { FORMS, type Form, toBigint } from './forms.js';
+import type { FieldColumn, Form } from './field-column.js';
+import { FORMS, toBigint } from './forms.js';
 import { PEER_COLUMNS } from './peer-schemas.js';
 import type { Column, Peer, RowBatch, Schema } from './schema.js';
-import { FIELD_COLUMNS, type FieldColumn, SCHEMA_VERSIONS } from './schemas.js';
+import { FIELD_COLUMNS, SCHEMA_VERSIONS } from './schemas.js';
 
 /** A record of a bundle. */
 export type JsonRecord = Record<string, unknown>;
@@ -15,6 +16,12 @@ interface SchemaOptions {
   peer?: Peer | undefined;
   /** Is written as text: numbers of any size are text there. */
   text?: boolean;
+}
+
+/** A table of some members of the records of a kind, to be made into something else. */
+export function toPartSchema(kind: Kind, fields: readonly FieldColumn[]): Schema {
+  const columns = fields.map(({ name, form, required }) => ({ name, type: FORMS[form].type, required }));
+  return { name: `part of ${kind}`, kind, fields, columns };
 }
 
 /** The table of a kind. Throws USAGE if the other program has no such table. */
@@ -39,7 +46,9 @@ export function fieldsOf({
   kind,
   peer,
   text,
-}: Pick<Schema, 'kind' | 'peer' | 'text'>): readonly FieldColumn[] {
+  fields: part,
+}: Pick<Schema, 'kind' | 'peer' | 'text' | 'fields'>): readonly FieldColumn[] {
+  if (part !== undefined) return part;
   if (peer === undefined) return FIELD_COLUMNS[kind];
   const fields = PEER_COLUMNS[peer][kind];
   if (fields === undefined) {
@@ -53,6 +62,11 @@ export function fieldsOf({
   return fields.map((field) =>
     field.form === 'DECIMAL(38,0)' ? { ...field, form: 'decimal text' as Form } : field,
   );
+}
+
+/** Whether a table has a column of what no other column has. */
+export function hasExtra({ peer, fields }: Schema): boolean {
+  return peer === undefined && fields === undefined;
 }
 
 /** Whether a table has columns of the receipts of its transactions. */
@@ -91,7 +105,7 @@ type Known = Map<string, Known | null>;
 /** Creates a collector of the rows of a table. What no column has, or cannot hold, is in `extra`, if it has that. */
 export function createRowCollector(schema: Schema): RowCollector {
   const { kind } = schema;
-  const withExtra = schema.peer === undefined;
+  const withExtra = hasExtra(schema);
   const fields = fieldsOf(schema).map((column) => ({
     ...column,
     read: FORMS[column.form].read,

@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { transfersPage } from '../testing/transfers-page.js';
 import { toSchema } from './read-columns.js';
 import { type RowSource, readRows } from './read-rows.js';
 import type { Column } from './schema.js';
@@ -91,7 +92,7 @@ function tablesPage(): string {
     const lines = ['| column | type | in the record |', '|---|---|---|', ...rows];
     return `\n## ${kind}\n\nVersion \`${schema.name}\`.\n\n${lines.join('\n')}\n`;
   });
-  return INTRODUCTION + tables.join('') + PEERS_TEXT;
+  return INTRODUCTION + tables.join('') + transfersPage() + PEERS_TEXT;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of every kind, whose form is what is tested

@@ -1,7 +1,7 @@
 import { endOfValue, readMember } from '@packhouse/json';
 import { openRecordReader, type RecordReader, type RecordStep } from '@packhouse/kernels';
 import type { CodedBatch } from './coded-column.js';
-import { fieldsOf } from './read-columns.js';
+import { fieldsOf, hasExtra } from './read-columns.js';
 import { type Members, type RecordMember, toMembers } from './record-member.js';
 import type { Column, Schema } from './schema.js';
 
@@ -170,7 +170,7 @@ export class RecordScanner {
       const name = text.toString('latin1', nameStart, nameEnd);
       const member = values.get(name);
       const list = lists.get(name) ?? (text[valueStart] === OPEN_BRACKET ? [] : null);
-      const isKnown = member !== undefined || lists.has(name) || this.#schema.peer !== undefined;
+      const isKnown = member !== undefined || lists.has(name) || !hasExtra(this.#schema);
       if (!isKnown || names.has(name) || name.includes('\\')) return false;
       names.add(name);
       steps.push({

@@ -1,5 +1,6 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
+import type { FieldColumn } from './field-column.js';
 
 /** Programs whose columns and files a table can have. */
 export const PEERS = ['cryo', 'ethereum-etl'] as const;
@@ -49,6 +50,8 @@ export interface Schema {
   /** `<kind>-<version>`, with the names of what adds columns behind it. */
   name: string;
   kind: Kind;
+  /** Its columns in the record, if they are not those of the kind; then there is no `extra`. */
+  fields?: readonly FieldColumn[];
   columns: readonly ColumnSpec[];
 }
 

@@ -1,17 +1,5 @@
 import type { Kind } from '@packhouse/chain';
-import type { Form } from './forms.js';
-
-/**
- * A column and the member of the record that it has: `field`, `outer.field`, `list[index]` or `list.length`; with `|`
- * between several, the first that is there. `@time` and `@chain` are the time of the block and the id of the chain,
- * `receipt.…` is of the transaction's receipt, `@status` and `@id` are what ethereum-etl derives for a trace.
- */
-export interface FieldColumn {
-  name: string;
-  form: Form;
-  field: string;
-  required: boolean;
-}
+import type { FieldColumn, Form } from './field-column.js';
 
 /** Versions of the tables: raised with every change of a column. */
 export const SCHEMA_VERSIONS: Readonly<Record<Kind, number>> = {

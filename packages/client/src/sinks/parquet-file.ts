@@ -16,6 +16,7 @@ const EXACT_BYTES = 66;
 /** `PAR1`, at both ends. */
 const MAGIC = 0x31524150;
 
+type Table = Pick<Schema, 'name' | 'columns'>;
 type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 type Metadata = Parameters<typeof writeMetadata>[1];
 type RowGroup = Metadata['row_groups'][number];
@@ -75,7 +76,7 @@ export interface ParquetFile {
 
 /** How a file is made. */
 export interface ParquetOptions {
-  schema: Schema;
+  schema: Table;
   /** Name of the network, for readers. */
   network: string;
   /** Of each column, by which readers of Iceberg find it; absent: it has none. */
@@ -151,7 +152,7 @@ export function createParquetFile(name: string, { schema, network, fieldIds }: P
 }
 
 /** Bounds of the numbers of a file, from those of its row groups. */
-function toTotals({ columns }: Schema, groups: readonly RowGroup[]): ColumnTotals[] {
+function toTotals({ columns }: Table, groups: readonly RowGroup[]): ColumnTotals[] {
   return columns.map(({ name, type }, at) => {
     let [min, max, nulls] = [null as bigint | null, null as bigint | null, 0];
     const isWhole =
@@ -170,12 +171,12 @@ function toTotals({ columns }: Schema, groups: readonly RowGroup[]): ColumnTotal
 
 function writeGroup(
   writer: ReturnType<typeof fileWriter>,
-  schema: Schema,
+  schema: Table,
   chunks: readonly ColumnChunk[],
   rows: number,
 ): RowGroup {
   const columns = chunks.map((chunk, at): RowGroup['columns'][number] => {
-    const { name, type } = schema.columns[at] as Schema['columns'][number];
+    const { name, type } = schema.columns[at] as Table['columns'][number];
     const { min, max, nulls, dictionary } = chunk;
     const start = writer.offset;
     for (const bytes of chunk.bytes) writer.appendBytes(bytes);

@@ -1,4 +1,12 @@
-import { KINDS, type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
+import {
+  KINDS,
+  type Kind,
+  type NotProved,
+  PROOFS,
+  type Proof,
+  TABLES,
+  type TableName,
+} from '@packhouse/chain';
 
 /** The stored code of a kind. */
 export function kindCode(kind: Kind): number {
@@ -10,6 +18,18 @@ export function getKind(code: number): Kind {
   const kind = KINDS[code];
   if (kind === undefined) throw new RangeError(`no kind has code ${code}`);
   return kind;
+}
+
+/** The stored code of a table of the lake: that of its kind, if it has one. */
+export function tableCode(table: TableName): number {
+  return TABLES.indexOf(table);
+}
+
+/** The table of a stored code. */
+export function getTable(code: number): TableName {
+  const table = TABLES[code];
+  if (table === undefined) throw new RangeError(`no table has code ${code}`);
+  return table;
 }
 
 /** The stored bit mask of kinds. */

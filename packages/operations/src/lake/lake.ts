@@ -1,3 +1,4 @@
+import { isKind, type Kind } from '@packhouse/chain';
 import type { Database, LakeTable } from '@packhouse/database';
 import { z } from 'zod';
 import { networkField, toPublic } from '../operation/fields.js';
@@ -33,7 +34,13 @@ async function describeTable(database: Database, network: string, table: LakeTab
   // One chunk: the sum of all.
   const [totals] = await lake.chunks({ ...view, chunkBlocks: Number.MAX_SAFE_INTEGER });
   const ranges = await lake.ranges(view, MAX_RANGES);
-  const tip = await manifest.tip(kind);
+  // Those of its own kind, and what else its rows are of.
+  const kinds = new Set([...(isKind(kind) ? [kind] : []), ...(Object.keys(heads) as Kind[])]);
+  let filesBehind = 0;
+  for (const each of kinds) {
+    const tip = await manifest.tip(each);
+    filesBehind += (tip?.sequence ?? -1) - (heads[each]?.sequence ?? -1);
+  }
   return {
     network,
     kind,
@@ -44,6 +51,6 @@ async function describeTable(database: Database, network: string, table: LakeTab
     bytes: totals?.bytes ?? 0,
     complete: ranges.map((range) => toPublic(range)),
     /** Published files whose rows may be missing. */
-    filesBehind: (tip?.sequence ?? -1) - (heads[kind]?.sequence ?? -1),
+    filesBehind,
   };
 }

@@ -1,4 +1,4 @@
-import type { Kind } from '@packhouse/chain';
+import { KINDS, type Kind } from '@packhouse/chain';
 import type { LakeHeads, NetworkDatabase } from '@packhouse/database';
 import { cellOf, type Grid } from './layout.js';
 
@@ -27,7 +27,9 @@ export function createChangedCells(
     cells,
     /** Notes the cells of entries after these, or after those that were noted. Returns the ends of the logs. */
     async look(heads: LakeHeads): Promise<LakeHeads> {
-      const ends: LakeHeads = { ...(seen ?? heads) };
+      // Of other kinds than before: cells without a new entry have other rows too.
+      const isOther = KINDS.some((kind) => (heads[kind] !== undefined) !== needs.includes(kind));
+      const ends: LakeHeads = { ...(seen ?? (isOther ? {} : heads)) };
       for (const kind of needs) {
         const end = ends[kind];
         let after = end !== undefined && (await hasEntry(kind, end)) ? end.sequence : -1;

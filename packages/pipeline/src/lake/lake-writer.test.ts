@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import zlib from 'node:zlib';
-import { KINDS, type Kind } from '@packhouse/chain';
+import { KINDS, type Kind, TABLES, type TableName } from '@packhouse/chain';
 import { readRows } from '@packhouse/client';
 import type { Database, LakeFile } from '@packhouse/database';
 import { runSql } from '@packhouse/local';
@@ -38,13 +38,13 @@ afterAll(async () => {
 
 const newWriter = (objectStore: ObjectStore = world.objectStore) =>
   createLakeWriter({ ...world, objectStore, networks: () => [world.network], grid: GRID });
-const getFiles = (kind: Kind): Promise<LakeFile[]> =>
+const getFiles = (kind: TableName): Promise<LakeFile[]> =>
   world.database.network('main').lake.newest(kind, EVERYTHING);
 const toRanges = (files: readonly LakeFile[]): string[] =>
   files.map(({ firstBlock, lastBlock }) => `${firstBlock}-${lastBlock}`);
 
 /** The rows of a table, in the order of its files. */
-async function tableRows(kind: Kind): Promise<Record<string, unknown>[]> {
+async function tableRows(kind: TableName): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = [];
   for (const { objectKey } of await getFiles(kind)) {
     const name = path.join(folder, 'read.parquet');
@@ -96,6 +96,29 @@ it('has the outcome of transactions from their receipts, and the times of the he
   const [receipts, transactions] = [await tableRows('receipts'), await tableRows('transactions')];
   expect(transactions.map(({ gas_used }) => gas_used)).toEqual(receipts.map(({ gas_used }) => gas_used));
   expect(transactions.every(({ block_timestamp }) => block_timestamp !== null)).toBe(true);
+});
+
+it('has transfers of the blocks that have all their kinds, and makes them anew for a network of other kinds', async () => {
+  const { lake } = world.database.network('main');
+  const heads = async () =>
+    (await lake.tables()).find(({ kind }) => kind === 'transfers')?.heads as Partial<Record<Kind, object>>;
+  const logs = (await tableRows('logs')).filter(({ topic0 }) => String(topic0).startsWith('0xddf252ad'));
+  const rows = await tableRows('transfers');
+  expect(toRanges(await getFiles('transfers'))).toEqual(toRanges(await getFiles('logs')));
+  expect(rows.filter(({ source }) => source === 'log')).toHaveLength(logs.length);
+  const traced = rows.filter(({ source }) => source === 'trace');
+  expect(traced.length).toBeGreaterThan(0);
+  expect(Object.keys(await heads()).sort()).toEqual(['blocks', 'logs', 'traces']);
+
+  const kinds = world.network.bundles.kinds.filter((kind) => kind !== 'traces');
+  const network = { ...world.network, bundles: { ...world.network.bundles, kinds } };
+  const without = createLakeWriter({ ...world, networks: () => [network], grid: GRID });
+  await without.run(world.context.signal);
+  expect(Object.keys(await heads()).sort()).toEqual(['blocks', 'logs']);
+  expect(await tableRows('transfers')).toEqual(rows.filter(({ source }) => source !== 'trace'));
+
+  await newWriter().run(world.context.signal);
+  expect(await tableRows('transfers')).toEqual(rows);
 });
 
 it('writes nothing if nothing was published', async () => {
@@ -179,11 +202,11 @@ it(`ends with the same tables however often it is killed (${SEEDS} deaths)`, {
 }, async () => {
   await forgetTables();
   await newWriter().run(world.context.signal);
-  const whole = await Promise.all(KINDS.map(getFiles));
+  const whole = await Promise.all(TABLES.map(getFiles));
   for (let seed = 0; seed < SEEDS; seed += 1) {
     await forgetTables();
     for (let step = seed; ; step += 7) {
-      const { database, objectStore } = dyingAt(step % 45);
+      const { database, objectStore } = dyingAt(step % 54);
       const writer = createLakeWriter({
         ...world,
         database,
@@ -197,7 +220,7 @@ it(`ends with the same tables however often it is killed (${SEEDS} deaths)`, {
       );
       if (!died) break;
     }
-    expect((await Promise.all(KINDS.map(getFiles))).map(withoutSnapshots)).toEqual(
+    expect((await Promise.all(TABLES.map(getFiles))).map(withoutSnapshots)).toEqual(
       whole.map(withoutSnapshots),
     );
   }

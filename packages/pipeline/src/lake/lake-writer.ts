@@ -1,10 +1,11 @@
-import type { Kind } from '@packhouse/chain';
+import { TABLES } from '@packhouse/chain';
 import type { Database, Fence } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, getOrAdd } from '@packhouse/runtime';
 import { GRID, type Grid } from './layout.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
+import { needsOf } from './table-rows.js';
 import { createTableUpdate } from './update-table.js';
 
 interface LakeParts {
@@ -58,12 +59,11 @@ export function createLakeWriter(parts: LakeParts) {
         if (!bundles.enabled) continue;
         const faults: string[] = [];
         let isBehind = false;
-        for (const kind of bundles.kinds) {
-          const update = getOrAdd(updates, `${network} ${kind}`, () =>
-            createTableUpdate(
-              { ...parts, grid },
-              { network, chainId, kind, needs: needsOf(kind, bundles.kinds) },
-            ),
+        for (const table of TABLES) {
+          const needs = needsOf(table, bundles.kinds);
+          if (needs.length === 0) continue;
+          const update = getOrAdd(updates, `${network} ${table} ${needs}`, () =>
+            createTableUpdate({ ...parts, grid }, { network, chainId, kind: table, needs }),
           );
           const { more } = await update.run({ signal, fence, turnMs: TURN_MS });
           isBehind ||= more;
@@ -76,9 +76,4 @@ export function createLakeWriter(parts: LakeParts) {
       return hasMore;
     },
   };
-}
-
-/** Transactions have columns of their receipts, which are null if those are not kept. */
-function needsOf(kind: Kind, kinds: readonly Kind[]): readonly Kind[] {
-  return kind === 'transactions' && kinds.includes('receipts') ? ['transactions', 'receipts'] : [kind];
 }

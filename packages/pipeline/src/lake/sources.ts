@@ -13,7 +13,7 @@ import { PackhouseError } from '@packhouse/runtime';
 /** A record of a receipt. */
 type Receipt = Record<string, unknown>;
 
-interface SourceParts {
+export interface SourceParts {
   database: Database;
   objectStore: ObjectStore;
   network: string;

@@ -1,4 +1,4 @@
-import { isKind } from '@packhouse/chain';
+import { isTable } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { lakePrefix, parseLakeKey } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -55,7 +55,7 @@ export async function deleteLakeOrphans(
     const written = modifiedAt?.getTime();
     if (
       name === null ||
-      !isKind(name.kind) ||
+      !isTable(name.kind) ||
       written === undefined ||
       context.clock.now() - written < YOUNG_MS
     )

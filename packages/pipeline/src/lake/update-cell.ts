@@ -1,4 +1,4 @@
-import { type BlockRange, intersectRanges, type Kind, unionRanges } from '@packhouse/chain';
+import { type BlockRange, intersectRanges, type Kind, type TableName, unionRanges } from '@packhouse/chain';
 import type { Database, Fence, LakeFile, LakeHeads, NewLakeFile, PublishedFile } from '@packhouse/database';
 import type { Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -9,8 +9,8 @@ import { toWanted, type WantedFile, writeLakeFile } from './write-file.js';
 export interface LakeSource {
   network: string;
   chainId: number;
-  kind: Kind;
-  /** The kinds whose bundles a block needs for its rows. */
+  kind: TableName;
+  /** The kinds whose bundles a block needs for its rows; files are as large as the first one's bundles allow. */
   needs: readonly Kind[];
 }
 
@@ -39,7 +39,7 @@ export async function updateCell(
     published[each] = files;
     runs = intersectRanges(runs, unionRanges(files));
   }
-  const ranges = layOut(runs, published[kind] ?? [], parts.grid);
+  const ranges = layOut(runs, published[needs[0] as Kind] ?? [], parts.grid);
   const wanted = ranges.map((range) => toWanted(kind, range, published));
   const present = await lake.newest(kind, cell);
   const missing = wanted.filter((want) => !present.some((file) => isSame(file, want)));

@@ -1,10 +1,11 @@
-import { toSchema } from '@packhouse/client';
+import { KINDS } from '@packhouse/chain';
 import type { Database, Fence } from '@packhouse/database';
 import { assignFields, type Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, type ErrorCode, isPackhouseError } from '@packhouse/runtime';
 import { createChangedCells } from './changed-cells.js';
 import { cellOf, type Grid } from './layout.js';
+import { tableSchema } from './table-rows.js';
 import { type LakeSource, updateCell } from './update-cell.js';
 
 /** A file that could not be written is tried again after this time, in milliseconds. */
@@ -55,7 +56,7 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
     }): Promise<{ more: boolean }> {
       const { clock } = context;
       const before = (await data.lake.tables()).find((each) => each.kind === kind);
-      const fields = assignFields(toSchema(kind).columns, (before?.fields ?? []) as Field[]);
+      const fields = assignFields(tableSchema(kind).columns, (before?.fields ?? []) as Field[]);
       const heads = before?.heads ?? {};
       const ends = await changed.look(heads);
       const until = clock.elapsed() + how.turnMs;
@@ -72,7 +73,7 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
           failed.set(firstBlock, { message: (error as Error).message, at: clock.elapsed() });
         }
       }
-      const isMoved = needs.some((each) => ends[each]?.hash !== heads[each]?.hash);
+      const isMoved = KINDS.some((each) => ends[each]?.hash !== heads[each]?.hash);
       // Not with the last files: between two commits a process may be killed, and what is behind the head is not looked at.
       if (changed.cells.size === 0 && isMoved) {
         await data.lake.commit(kind, { fields, heads: ends, remove: [], add: [] }, how.fence);

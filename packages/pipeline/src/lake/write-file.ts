@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type BlockRange, intersectRanges, type Kind } from '@packhouse/chain';
-import { openParquetFile, readCodedRows, toSchema } from '@packhouse/client';
+import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
+import { openParquetFile } from '@packhouse/client';
 import type { Database, NewLakeFile, PublishedFile } from '@packhouse/database';
 import { type Field, lakeFileKey } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
 import { putVerified } from '../publish/put-verified.js';
-import { openSource, openSourceReceipts, readSourceTimes } from './sources.js';
+import { readTableRows, tableSchema } from './table-rows.js';
 
 /** Part of what files are made of: another number makes all of them again. */
 const WRITER = 'packhouse-lake-1';
@@ -18,7 +18,7 @@ const BOUNDED = ['block_number', 'block_timestamp'];
 
 /** A data file that is to be there. */
 export interface WantedFile extends BlockRange {
-  /** The bundles that touch it, ascending, by kind: of its own kind, and those that its columns need too. */
+  /** The bundles that touch it, ascending, by kind: of all kinds that its rows need. */
   files: Partial<Record<Kind, readonly PublishedFile[]>>;
   /** Hex SHA-256 over these bundles and the columns. */
   sources: string;
@@ -26,12 +26,12 @@ export interface WantedFile extends BlockRange {
 
 /** A data file by its blocks and the bundles of its cell. */
 export function toWanted(
-  kind: Kind,
+  kind: TableName,
   range: BlockRange,
   published: Partial<Record<Kind, readonly PublishedFile[]>>,
 ): WantedFile {
   const hash = createHash('sha256').update(
-    `${WRITER} ${toSchema(kind).name} ${range.firstBlock}-${range.lastBlock}\n`,
+    `${WRITER} ${tableSchema(kind).name} ${range.firstBlock}-${range.lastBlock}\n`,
   );
   const files: WantedFile['files'] = {};
   for (const [each, all] of Object.entries(published) as [Kind, readonly PublishedFile[]][]) {
@@ -50,40 +50,23 @@ export function toWanted(
  */
 export async function writeLakeFile(
   parts: { database: Database; objectStore: ObjectStore },
-  table: { network: string; chainId: number; kind: Kind; fields: readonly Field[] },
+  table: { network: string; chainId: number; kind: TableName; fields: readonly Field[] },
   wanted: WantedFile,
   signal: AbortSignal,
 ): Promise<NewLakeFile> {
   const { objectStore } = parts;
-  const { network, chainId, kind, fields } = table;
-  const { firstBlock, lastBlock, files, sources } = wanted;
+  const { network, kind, fields } = table;
+  const { firstBlock, lastBlock, sources } = wanted;
   const folder = await mkdtemp(path.join(tmpdir(), 'packhouse-lake-'));
   try {
     const from = { ...parts, network, folder, signal };
-    const schema = toSchema(kind);
+    const schema = tableSchema(kind);
     const name = path.join(folder, 'rows.parquet');
     const ids = new Map(fields.map((field) => [field.name, field.id]));
     const file = await openParquetFile(name, { schema, network, fieldIds: ids });
-    const receipts = kind === 'transactions' ? openSourceReceipts(from, files.receipts ?? []) : undefined;
-    for (const bundle of files[kind] ?? []) {
+    for await (const batch of readTableRows(from, table, wanted)) {
       signal.throwIfAborted();
-      const source = await openSource(from, kind, bundle);
-      const rows = readCodedRows({
-        path: source.path,
-        kind,
-        chainId,
-        schema,
-        fileFrom: bundle.firstBlock,
-        times: () => readSourceTimes(from, kind, bundle),
-        receipts,
-        from: firstBlock,
-        to: lastBlock,
-      });
-      for await (const batch of rows) {
-        signal.throwIfAborted();
-        await file.write(batch);
-      }
-      await source.close();
+      await file.write(batch);
     }
     const { rows, columns } = await file.finish();
     const bytes = await readFile(name);

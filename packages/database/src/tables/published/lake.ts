@@ -1,5 +1,5 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
-import { getKind, kindCode } from '../../connection/codes.js';
+import type { BlockRange, Kind, TableName } from '@packhouse/chain';
+import { getTable, tableCode } from '../../connection/codes.js';
 import { type Connections, type Session, statement } from '../../connection/connections.js';
 import { type Fence, fenceValues, requireLease } from '../../connection/leases.js';
 import type { NetworkRef } from '../networks/networks.js';
@@ -15,9 +15,9 @@ type LakeField = {
 /** By kind, the entry of the manifest up to which everything is in a table. */
 export type LakeHeads = Partial<Record<Kind, { sequence: number; hash: string }>>;
 
-/** A table of the lake: the bundles of a kind as columns. */
+/** A table of the lake: the bundles of a kind as columns, or what is derived of several. */
 export interface LakeTable {
-  kind: Kind;
+  kind: TableName;
   /** Of the last change of files: 1, 2, 3, … */
   snapshot: number;
   /** Files of earlier snapshots may be deleted. */
@@ -57,7 +57,7 @@ type LakeChunk = {
 
 /** What a reader of a table may see. */
 type LakeView = {
-  kind: Kind;
+  kind: TableName;
   snapshot: number;
   /** Files that end behind this block are left out. */
   maxBlock: number;
@@ -194,7 +194,7 @@ const deleteFile = statement(
 
 /** A file that was replaced longer ago than snapshots are kept. */
 type ExpiredFile = BlockRange & {
-  kind: Kind;
+  kind: TableName;
   addedSnapshot: number;
   removedSnapshot: number;
   objectKey: string;
@@ -204,7 +204,7 @@ type ExpiredFile = BlockRange & {
 export function createLake(connections: Connections, network: NetworkRef) {
   const view = async ({ kind, snapshot, maxBlock }: Omit<LakeView, 'chunkBlocks'>) => [
     await network.find(),
-    kindCode(kind),
+    tableCode(kind),
     snapshot,
     maxBlock,
   ];
@@ -214,7 +214,7 @@ export function createLake(connections: Connections, network: NetworkRef) {
       const rows = await connections.query<Omit<LakeTable, 'kind'> & { kind: number }>(selectTables, [
         await network.find(),
       ]);
-      return rows.map((row) => ({ ...row, kind: getKind(row.kind) }));
+      return rows.map((row) => ({ ...row, kind: getTable(row.kind) }));
     },
     /** How the files of a snapshot spread over chunks, ascending; also those that have none any more. */
     chunks: async (of: LakeView) =>
@@ -229,18 +229,18 @@ export function createLake(connections: Connections, network: NetworkRef) {
       connections.query<BlockRange>(selectRanges, [...(await view(of)), limit]),
     /** A file by its object, whether or not the newest snapshot has it; null: no row has it. */
     async file(
-      kind: Kind,
+      kind: TableName,
       { firstBlock, lastBlock }: BlockRange,
       objectKey: string,
     ): Promise<LakeFile | null> {
-      const values = [await network.find(), kindCode(kind), firstBlock, lastBlock, objectKey];
+      const values = [await network.find(), tableCode(kind), firstBlock, lastBlock, objectKey];
       return connections.queryOne(selectFile, values);
     },
     /** The files of the newest snapshot that begin in a range, ascending. */
-    newest: async (kind: Kind, { firstBlock, lastBlock }: BlockRange) =>
+    newest: async (kind: TableName, { firstBlock, lastBlock }: BlockRange) =>
       connections.query<LakeFile>(selectNewest, [
         await network.find(),
-        kindCode(kind),
+        tableCode(kind),
         firstBlock,
         lastBlock,
       ]),
@@ -249,7 +249,7 @@ export function createLake(connections: Connections, network: NetworkRef) {
      * fields and heads are kept. Throws LEASE_LOST. Fails if a block would be in two files.
      */
     commit: async (
-      kind: Kind,
+      kind: TableName,
       change: {
         fields: readonly LakeField[];
         heads: LakeHeads;
@@ -258,7 +258,7 @@ export function createLake(connections: Connections, network: NetworkRef) {
       },
       fence: Fence | undefined,
     ): Promise<void> => {
-      const place = [await network.get(), kindCode(kind)];
+      const place = [await network.get(), tableCode(kind)];
       await connections.transaction(async (session: Session) => {
         const { fields, heads, remove, add } = change;
         const values = [...place, JSON.stringify(fields), JSON.stringify(heads)];
@@ -279,15 +279,15 @@ export function createLake(connections: Connections, network: NetworkRef) {
         selectExpired,
         values,
       );
-      return rows.map((row) => ({ ...row, kind: getKind(row.kind) }));
+      return rows.map((row) => ({ ...row, kind: getTable(row.kind) }));
     },
     /** From now on the snapshots that have the file are refused; to be called before its object is deleted. */
     expire: async ({ kind, removedSnapshot }: ExpiredFile): Promise<void> => {
-      await connections.query(updateOldest, [await network.get(), kindCode(kind), removedSnapshot]);
+      await connections.query(updateOldest, [await network.get(), tableCode(kind), removedSnapshot]);
     },
     /** Forgets a file whose object is deleted. */
     forget: async ({ kind, firstBlock, lastBlock, addedSnapshot }: ExpiredFile): Promise<void> => {
-      const values = [await network.get(), kindCode(kind), firstBlock, lastBlock, addedSnapshot];
+      const values = [await network.get(), tableCode(kind), firstBlock, lastBlock, addedSnapshot];
       await connections.query(deleteFile, values);
     },
   };

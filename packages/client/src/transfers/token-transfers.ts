@@ -1,0 +1,128 @@
+import { toPartSchema } from '../rows/read-columns.js';
+import type { RowBatch } from '../rows/schema.js';
+import { columns } from '../rows/schemas.js';
+import type { Transfer } from './transfer.js';
+
+/** What is read of logs. */
+export const LOG_PART = toPartSchema(
+  'logs',
+  columns(`
+    block_number                   BIGINT!         blockNumber
+    block_timestamp                TIMESTAMP       @time
+    transaction_index              INTEGER!        transactionIndex
+    transaction_hash               hex!            transactionHash
+    log_index                      INTEGER!        logIndex
+    address                        hex!            address
+    topic0                         hex             topics[0]
+    topic1                         hex             topics[1]
+    topic2                         hex             topics[2]
+    topic3                         hex             topics[3]
+    data                           hex!            data
+  `),
+);
+
+/** Transfer(address,address,uint256) of ERC-20 and ERC-721, and of EIP-7708 for native value. */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** TransferSingle(address,address,address,uint256,uint256) of ERC-1155. */
+const SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+/** TransferBatch(address,address,address,uint256[],uint256[]) of ERC-1155. */
+const BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+/** Who logs native transfers since Amsterdam (EIP-7708, "ETH transfer logs"). */
+const SYSTEM = '0xfffffffffffffffffffffffffffffffffffffffe';
+
+/** Digits of a word of the ABI. */
+const WORD = 64;
+const ADDRESS_TOPIC = /^0x0{24}[0-9a-f]{40}$/;
+
+/**
+ * The transfers that logs tell, in their order. A log that has not exactly the topics and the data of its event is none:
+ *
+ * | event | topics | data |
+ * |---|---|---|
+ * | ERC-20 Transfer | 3 | 1 word |
+ * | ERC-721 Transfer | 4 | none |
+ * | ERC-1155 TransferSingle | 4 | 2 words |
+ * | ERC-1155 TransferBatch | 4 | two arrays of as many words each |
+ *
+ * Topics of accounts begin with twelve zero bytes.
+ */
+export function* tokenTransfers({ rows, columns: of }: RowBatch): Generator<Transfer> {
+  const { topic0, topic1, topic2, topic3, address, data } = of;
+  for (let row = 0; row < rows; row += 1) {
+    const topic = topic0?.[row];
+    if (topic !== TRANSFER && topic !== SINGLE && topic !== BATCH) continue;
+    const last = topic3?.[row] as string | null;
+    const words = data?.[row] as string;
+    const token = address?.[row] as string;
+    // Of ERC-1155 the first is the operator.
+    const isMulti = topic !== TRANSFER;
+    const from = toAccount((isMulti ? topic2 : topic1)?.[row] as string | null);
+    const to = toAccount(isMulti ? last : (topic2?.[row] as string | null));
+    if (from === null || to === null) continue;
+    const transfer: Transfer = {
+      block: of.block_number?.[row] as number,
+      time: (of.block_timestamp?.[row] as number | null | undefined) ?? null,
+      transactionIndex: of.transaction_index?.[row] as number,
+      transactionHash: of.transaction_hash?.[row] as string,
+      source: 'log',
+      logIndex: of.log_index?.[row] as number,
+      batchIndex: null,
+      traceAddress: null,
+      withdrawalIndex: null,
+      standard: 'erc20',
+      token,
+      from,
+      to,
+      value: 0n,
+      tokenId: null,
+    };
+    if (topic === BATCH) yield* batchTransfers(transfer, words);
+    else if (topic === SINGLE) {
+      if (words.length !== 2 + 2 * WORD) continue;
+      yield { ...transfer, standard: 'erc1155', tokenId: wordAt(words, 0), value: wordAt(words, 1) };
+    } else if (last === null && words.length === 2 + WORD) {
+      if (token !== SYSTEM) yield { ...transfer, value: wordAt(words, 0) };
+      else yield { ...transfer, standard: 'native', token: null, value: wordAt(words, 0) };
+    } else if (last !== null && words === '0x') {
+      yield { ...transfer, standard: 'erc721', tokenId: BigInt(last), value: 1n };
+    }
+  }
+}
+
+/** A transfer for each place of both arrays, or none if they are not as the ABI has two dynamic arrays of one length. */
+function* batchTransfers(transfer: Transfer, data: string): Generator<Transfer> {
+  const size = (data.length - 2) / WORD;
+  if (!Number.isInteger(size)) return;
+  const ids = arrayAt(data, size, 0);
+  const values = arrayAt(data, size, 1);
+  if (ids === null || values === null || ids.count !== values.count) return;
+  for (let at = 0; at < ids.count; at += 1) {
+    const tokenId = wordAt(data, ids.first + at);
+    yield {
+      ...transfer,
+      standard: 'erc1155',
+      batchIndex: at,
+      tokenId,
+      value: wordAt(data, values.first + at),
+    };
+  }
+}
+
+/** The array whose offset is in a word of `data`, which has `size` words; null: it is not within. */
+function arrayAt(data: string, size: number, word: number): { first: number; count: number } | null {
+  if (size < 2) return null;
+  const offset = Number(wordAt(data, word));
+  const at = offset / 32;
+  if (!Number.isInteger(at) || at < 2 || at >= size) return null;
+  const count = Number(wordAt(data, at));
+  return at + 1 + count <= size ? { first: at + 1, count } : null;
+}
+
+function wordAt(data: string, word: number): bigint {
+  const start = 2 + word * WORD;
+  return BigInt(`0x${data.slice(start, start + WORD)}`);
+}
+
+function toAccount(topic: string | null): string | null {
+  return topic !== null && ADDRESS_TOPIC.test(topic) ? `0x${topic.slice(26)}` : null;
+}
