@@ -8,7 +8,7 @@ import type { KeyCache } from './key-cache.js';
 import { allowsOrigin, isRestricted, requireAllowedClient, requireRoute } from './key-restrictions.js';
 import { type RateVerdict, writeRateLimitHeaders } from './rate-headers.js';
 import type { CountedCall, RateLimiter } from './rate-limiter.js';
-import type { UsageCounts } from './usage-counts.js';
+import { type UsageCounts, usedNetwork } from './usage-counts.js';
 
 /** Admits requests by their key. An address whose keys were not valid too often gets the problem `rate-limited`. */
 export type Admission = ReturnType<typeof createAdmission>;
@@ -121,7 +121,7 @@ function applyRate(
 ): KeyRow {
   let cost = 0;
   for (const { name, cost: units } of calls) {
-    const cell = usage.of(row.id, exchange.network, name);
+    const cell = usage.of(row.id, usedNetwork(exchange, row), name);
     cell.requests += 1;
     if (!rate.allowed) cell.errors += 1;
     if (!quota) continue;

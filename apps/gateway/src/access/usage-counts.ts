@@ -1,4 +1,4 @@
-import type { Database, UnitsUsed, UsageCount } from '@packhouse/database';
+import type { Database, KeyRow, UnitsUsed, UsageCount } from '@packhouse/database';
 import { type Context, createOnceAWhile, getOrAdd, toDay } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import { getMonth } from './quotas.js';
@@ -119,8 +119,9 @@ export function createUsageCounts(options: {
  * client that went away is no error.
  */
 export function recordUsage(usage: UsageCounts, exchange: Exchange): void {
-  const { key, network, counted, calls, request, response } = exchange;
+  const { key, counted, calls, request, response } = exchange;
   if (key === undefined || counted === '') return;
+  const network = usedNetwork(exchange, key);
   const cell = usage.of(key.id, network, counted);
   if (request.method !== 'HEAD' && response.writableFinished) {
     cell.bytes += exchange.bytes + exchange.redirected;
@@ -130,6 +131,14 @@ export function recordUsage(usage: UsageCounts, exchange: Exchange): void {
   } else {
     for (const method of calls.failed) usage.of(key.id, network, method).errors += 1;
   }
+}
+
+/** What a request is counted under that is of no network: the catalog of tables. No network has this id. */
+const CATALOG = 'iceberg';
+
+/** The network that a request of a key is counted under. */
+export function usedNetwork({ network }: Exchange, key: KeyRow): string {
+  return network || key.network || CATALOG;
 }
 
 /** The totals of a key with what was counted since. */

@@ -179,7 +179,8 @@ async function spliceBlock(fragment: FragmentInfo, body: Buffer, block: number):
   return Buffer.concat(member.chunks, member.byteLength);
 }
 
-function fileInMemory(pinned: PinnedBody, immutable: boolean): ServedFile {
+/** A file whose bytes are there. */
+export function fileInMemory(pinned: PinnedBody, immutable: boolean): ServedFile {
   const { bytes, sha256 } = pinned;
   return {
     sha256,

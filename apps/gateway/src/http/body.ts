@@ -1,19 +1,17 @@
 import type { Exchange } from './exchange.js';
 import { Problem, unavailable } from './problem.js';
 
-const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
-
 /** Memory of a body without a Content-Length is reserved in steps of so many bytes. */
 const STEP = 65_536;
 
 /**
- * Reads the JSON body of a request, of `limit` bytes at most; undefined if there is none. `reserve` is called
+ * Reads the body of a request, of one media type and `limit` bytes at most; undefined if there is none. `reserve` is called
  * before that many bytes are kept. Fails with the problems `media-type-unsupported`, `body-too-large` and `unavailable`.
  * Calls neither `read` nor `failed` if the client disconnects.
  */
 export function readBody(
   exchange: Exchange,
-  limit: number,
+  { type: wanted, limit }: { type: string; limit: number },
   reserve: (exchange: Exchange, bytes: number) => boolean,
   read: (body: Buffer | undefined) => void,
   failed: (problem: Problem) => void,
@@ -26,11 +24,11 @@ export function readBody(
     read(undefined);
     return;
   }
-  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
+  if (type !== wanted && type?.split(';', 1)[0]?.trim().toLowerCase() !== wanted) {
     failed(
       new Problem('media-type-unsupported', {
-        detail: 'Send the body with the header content-type: application/json.',
-        headers: { accept: 'application/json' },
+        detail: `Send the body with the header content-type: ${wanted}.`,
+        headers: { accept: wanted },
       }),
     );
     return;

@@ -21,8 +21,10 @@ export interface Route {
   readonly whileDraining?: boolean;
   /** Not for pages: a page must not use its reader's browser to read what is behind the reader's firewall. */
   readonly forOperators?: boolean;
-  /** Bytes of a JSON body; absent: it takes none. */
+  /** Bytes of a body; absent: it takes none. */
   readonly bodyLimit?: number;
+  /** Media type of the body; absent: JSON. */
+  readonly bodyType?: 'application/x-www-form-urlencoded';
   /** Called before the body is read, so that no body is read from strangers. */
   admit?(exchange: Exchange): MaybePromise<unknown>;
   answer(exchange: Exchange): MaybePromise<unknown>;

@@ -58,7 +58,7 @@ export function createRouter(parts: RouterParts): Router {
     exchange.reservedFor = exchange.owner;
     readBody(
       exchange,
-      route.bodyLimit,
+      { type: route.bodyType ?? 'application/json', limit: route.bodyLimit },
       reserve,
       (body) => {
         exchange.body = body;

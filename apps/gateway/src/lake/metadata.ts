@@ -18,6 +18,12 @@ const MAX_BYTES = 33_554_432;
 /** Ranges of complete blocks that the properties of a table name. */
 const MAX_RANGES = 1_000;
 
+/**
+ * What the addresses of all files begin with. Engines read them by the protocol of S3 from this server: the bucket is the
+ * first part of the path of `lakeFileRoutes`.
+ */
+const LAKE_FILES = 's3://iceberg/files';
+
 type Lake = NetworkDatabase['lake'];
 
 /** What a reader may see of a table. */
@@ -26,8 +32,6 @@ type TableRequest = {
   table: LakeTable;
   /** Of the reader's plan; null: all. */
   maxBlock: number | null;
-  /** The public address of this server, without a slash at the end. */
-  origin: string;
 };
 
 /** The totals of a snapshot, as far as a plan includes it. */
@@ -39,8 +43,8 @@ interface Totals {
 }
 
 /**
- * Writes the metadata of tables as it is asked for, from the rows of their newest snapshots: so its addresses are those of
- * this server, and a plan that ends at a block sees the files up to it. Manifests and lists are kept by snapshot and plan.
+ * Writes the metadata of tables as it is asked for, from the rows of their newest snapshots: so a plan that ends at a block
+ * sees the files up to it. Manifests and lists are kept by snapshot and plan.
  */
 export function createMetadata({ database }: { database: Database }) {
   const kept = new LRUCache<string, Buffer>({
@@ -88,38 +92,41 @@ export function createMetadata({ database }: { database: Database }) {
     return JSON.parse(text.toString()) as Totals;
   };
 
+  /** The metadata of a table as JSON, and the address that it is of. */
+  const load = async (request: TableRequest): Promise<{ location: string; metadata: object }> => {
+    const { table } = request;
+    const { ranges, ...totals } = await getTotals(request);
+    const address = addressOf(request);
+    const name = `${table.snapshot}-${limitOf(request)}`;
+    const heads = headsOf(table);
+    const metadata = tableMetadata({
+      uuid: table.uuid,
+      location: address,
+      fields: table.fields as Field[],
+      properties: { 'packhouse.complete': toText(ranges), ...nativeOf(table), ...heads },
+      snapshot: {
+        id: table.snapshot,
+        madeAt: table.madeAt,
+        manifestList: `${address}/metadata/snap-${name}.avro`,
+        properties: heads,
+        ...totals,
+      },
+    });
+    return { location: `${address}/metadata/${name}.metadata.json`, metadata };
+  };
+
   return {
-    /** The metadata of a table as JSON, and the address that it is of. */
-    async load(request: TableRequest): Promise<{ location: string; metadata: object }> {
-      const { table } = request;
-      const { ranges, ...totals } = await getTotals(request);
-      const address = addressOf(request);
-      const name = `${table.snapshot}-${limitOf(request)}`;
-      const heads = headsOf(table);
-      const metadata = tableMetadata({
-        uuid: table.uuid,
-        location: address,
-        fields: table.fields as Field[],
-        properties: { 'packhouse.complete': toText(ranges), ...nativeOf(table), ...heads },
-        snapshot: {
-          id: table.snapshot,
-          madeAt: table.madeAt,
-          manifestList: `${address}/metadata/snap-${name}.avro`,
-          properties: heads,
-          ...totals,
-        },
-      });
-      return { location: `${address}/metadata/${name}.metadata.json`, metadata };
-    },
+    load,
     /**
      * A file of metadata by its name. Throws the problems `file-unknown`, also for a snapshot whose files are not kept any
      * more, and `plan-limit` for one of a larger plan.
      */
     async file(request: TableRequest, name: string): Promise<Buffer> {
-      const [, list, chunk, changed, limit] = METADATA_FILE.exec(name) ?? [];
-      const snapshot = Number(list ?? changed);
+      const [, form, chunk, number, limit, ending] = METADATA_FILE.exec(name) ?? [];
+      const snapshot = Number(number);
       const { table, maxBlock } = request;
-      if (limit === undefined || snapshot > table.snapshot) throw unknown('No such file of metadata.');
+      if (limit === undefined || (form === '') !== (ending === 'metadata.json') || snapshot > table.snapshot)
+        throw unknown('No such file of metadata.');
       const wanted = limit === 'all' ? null : Number(limit);
       // A manifest of a chunk that the plan includes whole is the same for all plans.
       const allowed = chunk === undefined ? maxBlock : viewOf(request, Number(chunk)).allowed;
@@ -128,9 +135,12 @@ export function createMetadata({ database }: { database: Database }) {
       }
       const asked = { ...request, maxBlock: wanted };
       if (chunk !== undefined) return getManifest(asked, Number(chunk), snapshot);
-      if (snapshot >= table.oldestSnapshot) return getList(asked, snapshot);
+      // Columns and properties are known of the newest snapshot alone.
+      if (form === '' && snapshot === table.snapshot)
+        return Buffer.from(JSON.stringify((await load(asked)).metadata));
+      if (form !== '' && snapshot >= table.oldestSnapshot) return getList(asked, snapshot);
       throw unknown(
-        `Snapshot ${snapshot} has expired; the oldest is ${table.oldestSnapshot}. Load the table again.`,
+        `Snapshot ${snapshot} has expired; the newest is ${table.snapshot}. Load the table again.`,
       );
     },
   };
@@ -158,12 +168,12 @@ async function readTotals(lake: Lake, request: TableRequest): Promise<Totals> {
   return { files: sum('files'), rows: sum('rows'), bytes: sum('bytes'), ranges };
 }
 
-/** `snap-<snapshot>-<limit>.avro` or `manifest-<chunk>-<snapshot>-<limit>.avro`. */
+/** `<snapshot>-<limit>.metadata.json`, `snap-<snapshot>-<limit>.avro` or `manifest-<chunk>-<snapshot>-<limit>.avro`. */
 const METADATA_FILE =
-  /^(?:snap-([1-9]\d{0,14})|manifest-(0|[1-9]\d{0,8})-([1-9]\d{0,14}))-(all|0|[1-9]\d{0,14})\.avro$/;
+  /^(snap-|manifest-(0|[1-9]\d{0,8})-|)([1-9]\d{0,14})-(all|0|[1-9]\d{0,14})\.(avro|metadata\.json)$/;
 
-function addressOf({ origin, network, table }: TableRequest): string {
-  return `${origin}/iceberg/files/${network}/${table.kind}`;
+function addressOf({ network, table }: TableRequest): string {
+  return `${LAKE_FILES}/${network}/${table.kind}`;
 }
 
 function dataAddress(request: TableRequest, { objectKey }: LakeFile): string {

@@ -52,7 +52,7 @@ export function createRoutes(
     ...catalogRoutes(parts, networks, origin),
     ...networks
       .filter(({ network }) => network.bundles.enabled)
-      .flatMap((served) => lakeFileRoutes(parts, served, origin)),
+      .flatMap((served) => lakeFileRoutes(parts, served)),
   ];
   const listed = [...services].map(([{ network }, { methods }]) => ({
     network: network.id,

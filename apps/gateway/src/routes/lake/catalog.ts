@@ -5,6 +5,7 @@ import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { ICEBERG, refuseCatalog } from './refuse.js';
+import { tokenRoute } from './tokens.js';
 
 /** What the catalog can, in the words of the specification. */
 const ENDPOINTS = [
@@ -30,7 +31,7 @@ export function catalogRoutes(
   const route = (
     path: string,
     network: string | undefined,
-    answer: (exchange: Exchange, key: KeyRow) => Promise<unknown>,
+    answer: (exchange: Exchange, key: KeyRow, secret: string) => Promise<unknown>,
   ): Route => ({
     method: 'GET',
     path: `${ICEBERG}/v1${path}`,
@@ -39,13 +40,15 @@ export function catalogRoutes(
     refuse: (exchange, error) =>
       refuseCatalog({ admission: parts.admission, logger: parts.context.logger }, exchange, error),
     async answer(exchange) {
-      const key = await parts.admission.admit(bearerKey(exchange.request.headers.authorization), exchange);
+      const secret = bearerKey(exchange.request.headers.authorization);
+      const key = await parts.admission.admit(secret, exchange);
       exchange.header('cache-control', 'no-store');
-      await answer(exchange, key);
+      await answer(exchange, key, secret as string);
     },
   });
   const sees = (key: KeyRow, id: string): boolean => key.network === null || key.network === id;
   return [
+    tokenRoute(parts),
     route('/config', undefined, async (exchange) => {
       exchange.sendJson({ defaults: {}, overrides: {}, endpoints: ENDPOINTS });
     }),
@@ -67,17 +70,40 @@ export function catalogRoutes(
         const tables = await catalog.tables(id);
         exchange.sendJson({ identifiers: tables.map(({ kind }) => ({ namespace: [id], name: kind })) });
       }),
-      route(`/namespaces/${id}/tables/:table`, id, async (exchange, key) => {
+      route(`/namespaces/${id}/tables/:table`, id, async (exchange, key, secret) => {
         const table = await catalog.table(id, exchange.param('table'));
         exchange.kind = table.kind;
         if (exchange.request.method === 'HEAD') {
           exchange.status(204).sendNothing();
           return;
         }
-        const request = { network: id, table, maxBlock: key.plan.maxBlock, origin: origin() };
+        const request = { network: id, table, maxBlock: key.plan.maxBlock };
         const { location, metadata } = await catalog.metadata.load(request);
-        exchange.sendJson({ 'metadata-location': location, metadata, config: {} });
+        exchange.sendJson({
+          'metadata-location': location,
+          metadata,
+          config: fileAccess(origin(), key, secret),
+        });
       }),
     ]),
   ];
 }
+
+/**
+ * How engines read the files of a table (specification, "LoadTableResult"): from this server, by the protocol of S3. The API key
+ * is the session token, which they send with each request as it is; so their signatures need not be checked.
+ */
+function fileAccess(endpoint: string, { prefix }: KeyRow, secret: string): Record<string, string> {
+  return {
+    's3.endpoint': `${endpoint}/`,
+    's3.path-style-access': 'true',
+    's3.region': REGION,
+    'client.region': REGION,
+    's3.access-key-id': prefix,
+    's3.secret-access-key': 'unused',
+    's3.session-token': secret,
+  };
+}
+
+/** Signatures need one; this server is in none. */
+const REGION = 'us-east-1';

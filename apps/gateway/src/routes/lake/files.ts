@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import type { Plan } from '@packhouse/database';
 import { lakePrefix, parseLakeFileName } from '@packhouse/lake';
 import { bearerKey, requireWithinPlan } from '../../access/admission.js';
 import { createBoundedStore } from '../../files/bounded-store.js';
+import { fileInMemory } from '../../files/served-file.js';
 import type { Exchange } from '../../http/exchange.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
@@ -9,19 +11,16 @@ import { openLakeFile } from '../../lake/lake-file.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import { sendFile } from '../bundles/send-file.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { ICEBERG, refuseCatalog } from './refuse.js';
+import { ICEBERG, refuseFile } from './refuse.js';
 
-const AVRO_TYPE = 'application/octet-stream';
+const AVRO_ENDING = '.avro';
+const METADATA_TYPE = 'application/octet-stream';
 
 /**
- * `GET` and `HEAD /iceberg/files/<network>/<kind>/…`: the metadata and the data files that the catalog names. They are always
- * sent by this server: readers send its key with every request.
+ * `GET` and `HEAD /iceberg/files/<network>/<kind>/…`: the metadata and the data files that the catalog names, as objects of
+ * the bucket `iceberg`. They are always sent by this server.
  */
-export function lakeFileRoutes(
-  parts: GatewayParts,
-  { network }: ServedNetwork,
-  origin: () => string,
-): Route[] {
+export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork): Route[] {
   const { admission, catalog, context, pacer } = parts;
   const store = createBoundedStore(parts.objectStore);
   const route = (path: string, answer: (exchange: Exchange, plan: Plan) => Promise<void>): Route => ({
@@ -29,9 +28,9 @@ export function lakeFileRoutes(
     path: `${ICEBERG}/files/${network.id}/:kind/${path}/:file`,
     name: 'lake-file',
     network: network.id,
-    refuse: (exchange, error) => refuseCatalog({ admission, logger: context.logger }, exchange, error),
+    refuse: (exchange, error) => refuseFile({ admission, logger: context.logger }, exchange, error),
     async answer(exchange) {
-      const key = await admission.admit(bearerKey(exchange.request.headers.authorization), exchange);
+      const key = await admission.admit(fileKey(exchange), exchange);
       await answer(exchange, key.plan);
     },
   });
@@ -39,14 +38,13 @@ export function lakeFileRoutes(
     route('metadata', async (exchange, { maxBlock }) => {
       const table = await catalog.table(network.id, exchange.param('kind'));
       exchange.kind = table.kind;
-      const request = { network: network.id, table, maxBlock, origin: origin() };
-      const bytes = await catalog.metadata.file(request, exchange.param('file'));
-      exchange
-        .header('content-type', AVRO_TYPE)
-        .header('cache-control', 'private, max-age=3600')
-        .uncompressed();
-      if (exchange.request.method === 'HEAD') exchange.header('content-length', bytes.length).sendNothing();
-      else exchange.sendBuffer(bytes);
+      const request = { network: network.id, table, maxBlock };
+      const name = exchange.param('file');
+      const bytes = await catalog.metadata.file(request, name);
+      const body = { bytes, sha256: hash('sha256', bytes), release: () => undefined };
+      // The properties of a table change without its snapshot.
+      const file = fileInMemory(body, name.endsWith(AVRO_ENDING));
+      await sendFile({ ...file, contentType: METADATA_TYPE }, exchange);
     }),
     route('data', async (exchange, plan) => {
       const [kind, name] = [exchange.param('kind'), exchange.param('file')];
@@ -62,4 +60,10 @@ export function lakeFileRoutes(
       await sendFile(openLakeFile(file, { store, pacer }), exchange);
     }),
   ];
+}
+
+/** The API key: of readers by S3 the session token, else a Bearer token. */
+function fileKey({ request: { headers } }: Exchange): string | undefined {
+  const token = headers['x-amz-security-token'];
+  return typeof token === 'string' ? token : bearerKey(headers.authorization);
 }

@@ -1,8 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { lakeFileKey } from '@packhouse/lake';
 import avro from 'avsc';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
+
+/** What readers by S3 send beside the key; nothing depends on it. */
+const SIGNED =
+  'AWS4-HMAC-SHA256 Credential=x/20261126/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0';
 
 let gateway: TestGateway;
 let key: string;
@@ -74,10 +78,15 @@ async function add(
   gateway.time.offset += 2_000;
 }
 
+/** Asks for a path of the catalog, or for a file by its address, as readers by S3 do. */
 async function get(path: string, options: RequestInit & { as?: string } = {}): Promise<Response> {
   const { as = key, ...init } = options;
-  const url = path.startsWith('http') ? path : `${gateway.url}/iceberg/v1${path}`;
-  return fetch(url, { ...init, headers: { authorization: `Bearer ${as}`, ...init.headers } });
+  const { protocol, pathname } = new URL(path, 'none://');
+  const [url, headers] =
+    protocol === 's3:'
+      ? [`${gateway.url}/iceberg${pathname}`, { 'x-amz-security-token': as, authorization: SIGNED }]
+      : [`${gateway.url}/iceberg/v1${path}`, { authorization: `Bearer ${as}` }];
+  return fetch(url, { ...init, headers: { ...headers, ...init.headers } });
 }
 
 interface Metadata {
@@ -177,9 +186,9 @@ it('shows a plan that ends at a block the files up to it, and no other', async (
   ];
   for (const url of refused) {
     const answer = await get(url, { as: limited });
-    expect([answer.status, await answer.json()]).toMatchObject([
+    expect([answer.status, await answer.text()]).toEqual([
       403,
-      { error: { type: 'ForbiddenException' } },
+      expect.stringContaining('<Code>AccessDenied</Code>'),
     ]);
   }
   expect((await get(own[0]?.file_path as string, { as: limited })).status).toBe(200);
@@ -189,20 +198,14 @@ it('refuses strangers, keys of other networks, and what is not there, in the wor
   const other = (await gateway.makeKey('unlimited', 'logsonly')).key;
   expect(await (await get('/namespaces', { as: other })).json()).toEqual({ namespaces: [] });
   const file = (await dataFiles())[0]?.file_path as string;
-  const none = `${gateway.url}/iceberg/files/ethereum/logs`;
+  const none = 's3://iceberg/files/ethereum/logs';
   const cases: [string, RequestInit & { as?: string }, number, string][] = [
     ['/config', { as: 'ph_none' }, 401, 'NotAuthorizedException'],
     ['/namespaces/ethereum/tables/logs', { as: other }, 403, 'ForbiddenException'],
-    [file, { as: other }, 403, 'ForbiddenException'],
-    [file, { as: 'ph_none' }, 401, 'NotAuthorizedException'],
     ['/namespaces/nowhere', {}, 404, 'NoSuchNamespaceException'],
     ['/namespaces/ethereum/tables/blocks', {}, 404, 'NoSuchTableException'],
     ['/namespaces/ethereum/tables/..%2f..%2fetc', {}, 404, 'NoSuchTableException'],
     [`/namespaces/ethereum/tables/${encodeURIComponent("x'; DROP TABLE")}`, {}, 404, 'NoSuchTableException'],
-    [`${none}/metadata/snap-99-all.avro`, {}, 404, 'NotFoundException'],
-    [`${none}/metadata/snap-1.avro`, {}, 404, 'NotFoundException'],
-    [`${none}/data/0-9999-${'0'.repeat(16)}.parquet`, {}, 404, 'NotFoundException'],
-    [`${none}/data/passwd`, {}, 404, 'NotFoundException'],
     ['/namespaces', { method: 'POST' }, 405, 'UnsupportedOperationException'],
     ['/namespaces/ethereum/tables/logs', { method: 'DELETE' }, 405, 'UnsupportedOperationException'],
   ];
@@ -215,6 +218,82 @@ it('refuses strangers, keys of other networks, and what is not there, in the wor
       error: { type, code: status },
     });
   }
+  const files: [string, string, number, string][] = [
+    [file, other, 403, 'AccessDenied'],
+    [file, 'ph_none', 401, 'AccessDenied'],
+    [`${none}/metadata/snap-99-all.avro`, key, 404, 'NoSuchKey'],
+    [`${none}/metadata/snap-1.avro`, key, 404, 'NoSuchKey'],
+    [`${none}/metadata/1-all.avro`, key, 404, 'NoSuchKey'],
+    [`${none}/metadata/snap-1-all.metadata.json`, key, 404, 'NoSuchKey'],
+    [`${none}/data/0-9999-${'0'.repeat(16)}.parquet`, key, 404, 'NoSuchKey'],
+    [`${none}/data/passwd`, key, 404, 'NoSuchKey'],
+  ];
+  for (const [url, as, status, code] of files) {
+    const answer = await get(url, { as });
+    expect([url, answer.status, await answer.text()]).toEqual([
+      url,
+      status,
+      expect.stringMatching(`^<\\?xml .*<Error><Code>${code}</Code><Message>.+</Message></Error>$`),
+    ]);
+  }
+});
+
+it('says where the files of a table are for readers by S3, and serves its metadata there', async () => {
+  const answer = await get('/namespaces/ethereum/tables/logs');
+  const table = (await answer.json()) as { 'metadata-location': string; metadata: object; config: object };
+  expect(table.config).toMatchObject({
+    's3.endpoint': `${gateway.url}/`,
+    's3.path-style-access': 'true',
+    's3.session-token': key,
+  });
+  expect(await (await get(table['metadata-location'])).json()).toEqual(table.metadata);
+  // The key is also taken as a Bearer token, and errors are then those of the catalog.
+  const url = table['metadata-location'].replace('s3:/', gateway.url);
+  const bearer = (as: string): RequestInit => ({ headers: { authorization: `Bearer ${as}` } });
+  expect(await (await fetch(url, bearer(key))).json()).toEqual(table.metadata);
+  expect(await (await fetch(url, bearer('ph_none'))).json()).toMatchObject({
+    error: { type: 'NotAuthorizedException' },
+  });
+});
+
+describe('OAuth', () => {
+  const grant = { grant_type: 'client_credentials', scope: 'catalog' };
+  const ask = (form: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${gateway.url}/iceberg/v1/oauth/tokens`, {
+      method: 'POST',
+      body: new URLSearchParams(form),
+      headers,
+    });
+
+  it('gives the key as the token, whether it is in the form or a password', async () => {
+    const basic = `Basic ${Buffer.from(`packhouse:${key}`).toString('base64')}`;
+    for (const answer of [
+      await ask({ ...grant, client_id: 'packhouse', client_secret: key }),
+      await ask(grant, { authorization: basic }),
+    ]) {
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(await answer.json()).toEqual({ access_token: key, token_type: 'bearer', scope: 'catalog' });
+    }
+  });
+
+  it('refuses other secrets, grants and bodies in the words of OAuth', async () => {
+    const { key: mine, row } = await gateway.makeKey();
+    await gateway.database.keys.revoke(row.prefix);
+    const json = { 'content-type': 'application/json' };
+    const cases: [Record<string, string>, Record<string, string>, number, string][] = [
+      [{ ...grant, client_secret: 'ph_none' }, {}, 401, 'invalid_client'],
+      [grant, {}, 401, 'invalid_client'],
+      [grant, { authorization: 'Basic !' }, 401, 'invalid_client'],
+      [{ ...grant, client_secret: mine }, {}, 403, 'invalid_client'],
+      [{ grant_type: 'password', client_secret: key }, {}, 400, 'unsupported_grant_type'],
+      [{ ...grant, client_secret: 'x'.repeat(5_000) }, {}, 413, 'invalid_request'],
+      [{ ...grant, client_secret: key }, json, 415, 'invalid_request'],
+    ];
+    for (const [form, headers, status, error] of cases) {
+      const answer = await ask(form, headers);
+      expect([answer.status, await answer.json()]).toMatchObject([status, { error }]);
+    }
+  });
 });
 
 it('serves a snapshot while its files are kept, then says that it has expired', async () => {
@@ -232,16 +311,19 @@ it('serves a snapshot while its files are kept, then says that it has expired', 
   await lake.expire(expired as never);
   gateway.time.offset += 2_000;
   const answer = await get(old);
-  expect([answer.status, await answer.json()]).toMatchObject([
-    404,
-    { error: { message: expect.stringContaining('has expired') } },
-  ]);
+  expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('has expired')]);
 });
 
 it('counts the calls of a key, and refuses it within a second of its end', async () => {
   const { key: mine, row } = await gateway.makeKey();
   const answer = await get('/namespaces/ethereum/tables', { as: mine });
   expect(answer.headers.get('ratelimit-cost')).toBe('1');
+  await get('/config', { as: mine });
+  // Counts are written every second.
+  const byNetwork = { keyIds: [row.id], since: 0, until: 99_999, by: 'network' } as const;
+  await expect
+    .poll(async () => (await gateway.database.usage.sums(byNetwork)).map(({ name }) => name))
+    .toEqual(['ethereum', 'iceberg']);
   await gateway.database.keys.revoke(row.prefix);
   gateway.time.offset += 1_000;
   const refused = await get('/namespaces/ethereum/tables', { as: mine });

@@ -19,33 +19,63 @@ const TYPES: Partial<Record<ProblemReason, string>> = {
   unavailable: 'ServiceUnavailableException',
 };
 
+/** Names of errors of S3, for the same. */
+const S3_CODES: Partial<Record<ProblemReason, string>> = {
+  'file-unknown': 'NoSuchKey',
+  'kind-unknown': 'NoSuchKey',
+  'range-unsatisfiable': 'InvalidRange',
+  'rate-limited': 'SlowDown',
+  'method-not-allowed': 'MethodNotAllowed',
+};
+
+interface RefusalParts {
+  admission: Admission;
+  logger: { error(facts: object, text: string): void };
+}
+
 /** Refuses as the Iceberg REST specification has errors (ErrorModel). */
 export function refuseCatalog(
-  { admission, logger }: { admission: Admission; logger: { error(facts: object, text: string): void } },
+  parts: RefusalParts,
   exchange: Exchange,
   error: unknown,
 ): MaybePromise<unknown> {
-  const problem = toProblem(error);
-  exchange.refusal = problem.reason;
-  return thenSync(admission.setRateLimitHeaders(exchange), () => send(exchange, problem, logger));
+  return refuse(parts, exchange, error, ({ reason, status, message }) => {
+    const type = TYPES[reason] ?? (status >= 500 ? 'InternalServerError' : 'BadRequestException');
+    exchange.sendText(JSON.stringify({ error: { message, type, code: status } }), JSON_TYPE);
+  });
 }
 
-function send(
+/** The same for a file; as S3 has errors if it is read by that protocol. */
+export function refuseFile(parts: RefusalParts, exchange: Exchange, error: unknown): MaybePromise<unknown> {
+  if (exchange.request.headers['x-amz-security-token'] === undefined)
+    return refuseCatalog(parts, exchange, error);
+  return refuse(parts, exchange, error, ({ reason, status, message }) => {
+    const code = S3_CODES[reason] ?? (status >= 500 ? 'ServiceUnavailable' : 'AccessDenied');
+    const text = message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+    exchange.sendText(
+      `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${text}</Message></Error>`,
+      'application/xml',
+    );
+  });
+}
+
+function refuse(
+  { admission, logger }: RefusalParts,
   exchange: Exchange,
-  problem: Problem,
-  logger: { error(facts: object, text: string): void },
-): void {
+  error: unknown,
+  send: (problem: Problem) => void,
+): MaybePromise<unknown> {
+  const problem = toProblem(error);
   const { status, reason, message } = problem;
-  if (status >= 500 && reason !== 'draining') {
-    logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, message);
-  }
-  for (const name of ['etag', 'accept-ranges', 'content-length', 'content-range'])
-    exchange.removeHeader(name);
-  for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
-  const type = TYPES[reason] ?? (status >= 500 ? 'InternalServerError' : 'BadRequestException');
-  exchange
-    .status(status)
-    .header('cache-control', 'no-store')
-    .header('x-request-id', exchange.id)
-    .sendText(JSON.stringify({ error: { message, type, code: status } }), JSON_TYPE);
+  exchange.refusal = reason;
+  return thenSync(admission.setRateLimitHeaders(exchange), () => {
+    if (status >= 500 && reason !== 'draining') {
+      logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, message);
+    }
+    for (const name of ['etag', 'accept-ranges', 'content-length', 'content-range'])
+      exchange.removeHeader(name);
+    for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
+    exchange.status(status).header('cache-control', 'no-store').header('x-request-id', exchange.id);
+    send(problem);
+  });
 }
