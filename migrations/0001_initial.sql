@@ -770,6 +770,7 @@ CREATE TABLE packhouse.lake_file (
   sha256 bytea NOT NULL CHECK (octet_length(sha256) = 32),
   sources bytea NOT NULL CHECK (octet_length(sources) = 32),
   object_key text NOT NULL,
+  rebuild boolean NOT NULL DEFAULT false,
   stats jsonb NOT NULL,
   PRIMARY KEY (network_id, kind, first_block, last_block, added_snapshot),
   FOREIGN KEY (network_id, kind) REFERENCES packhouse.lake_table,
@@ -786,8 +787,43 @@ COMMENT ON TABLE packhouse.lake_file IS
 COMMENT ON COLUMN packhouse.lake_file.removed_snapshot IS
   'null: it is in the newest snapshot. Its object is deleted some time after removed_at.';
 COMMENT ON COLUMN packhouse.lake_file.sources IS 'SHA-256 over the bundles that it was made of, and its columns';
+COMMENT ON COLUMN packhouse.lake_file.rebuild IS 'It is to be written again: it is damaged, or an operator says so.';
 COMMENT ON COLUMN packhouse.lake_file.stats IS 'By id of the field: {min, max, nulls}';
 CREATE INDEX lake_file_removed ON packhouse.lake_file (removed_at) WHERE removed_at IS NOT NULL;
+CREATE INDEX lake_file_rebuild ON packhouse.lake_file (network_id, kind, first_block)
+  WHERE rebuild AND removed_snapshot IS NULL;
+
+CREATE TABLE packhouse.lake_entry (
+  snapshot int8 NOT NULL,
+  first_block int8 NOT NULL,
+  last_block int8 NOT NULL,
+  row_count int8 NOT NULL,
+  byte_length int8 NOT NULL,
+  published_at timestamptz NOT NULL,
+  sequence int4 NOT NULL,
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  key_id smallint NOT NULL REFERENCES packhouse.signing_key,
+  removes boolean NOT NULL,
+  sha256 bytea NOT NULL,
+  sources bytea NOT NULL,
+  hash bytea NOT NULL,
+  signature bytea NOT NULL,
+  file text NOT NULL,
+  PRIMARY KEY (network_id, kind, sequence)
+);
+COMMENT ON TABLE packhouse.lake_entry IS
+  'The signed logs of the tables of the lake: a row per file that a snapshot adds or takes out. It stays if the table is begun anew.';
+COMMENT ON COLUMN packhouse.lake_entry.published_at IS 'Whole milliseconds.';
+COMMENT ON COLUMN packhouse.lake_entry.sequence IS '0, 1, 2, … per network and table, without a gap.';
+CREATE TRIGGER lake_entry_is_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON packhouse.lake_entry
+  FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();
+
+CREATE TABLE packhouse.lake_pause (
+  network_id smallint PRIMARY KEY REFERENCES packhouse.network,
+  paused_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE packhouse.lake_pause IS 'Networks whose tables are not written until an operator resumes them.';
 
 CREATE TABLE packhouse.audit (
   network_id smallint PRIMARY KEY REFERENCES packhouse.network,

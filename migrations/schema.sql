@@ -330,6 +330,30 @@ CREATE TABLE packhouse.key_usage (
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
+-- The signed logs of the tables of the lake: a row per file that a snapshot adds or takes out. It stays if the table is begun anew.
+CREATE TABLE packhouse.lake_entry (
+  snapshot bigint NOT NULL,
+  first_block bigint NOT NULL,
+  last_block bigint NOT NULL,
+  row_count bigint NOT NULL,
+  byte_length bigint NOT NULL,
+  -- Whole milliseconds.
+  published_at timestamp with time zone NOT NULL,
+  -- 0, 1, 2, … per network and table, without a gap.
+  sequence integer NOT NULL,
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  key_id smallint NOT NULL,
+  removes boolean NOT NULL,
+  sha256 bytea NOT NULL,
+  sources bytea NOT NULL,
+  hash bytea NOT NULL,
+  signature bytea NOT NULL,
+  file text NOT NULL,
+  CONSTRAINT lake_entry_pkey PRIMARY KEY (network_id, kind, sequence),
+  CONSTRAINT lake_entry_key_id_fkey FOREIGN KEY (key_id) REFERENCES packhouse.signing_key(id)
+);
+
 -- Parquet files of the tables of the lake. A snapshot has those that were added by then and not removed.
 CREATE TABLE packhouse.lake_file (
   network_id smallint NOT NULL,
@@ -346,6 +370,8 @@ CREATE TABLE packhouse.lake_file (
   -- SHA-256 over the bundles that it was made of, and its columns
   sources bytea NOT NULL,
   object_key text NOT NULL,
+  -- It is to be written again: it is damaged, or an operator says so.
+  rebuild boolean NOT NULL DEFAULT false,
   -- By id of the field: {min, max, nulls}
   stats jsonb NOT NULL,
   CONSTRAINT lake_file_pkey PRIMARY KEY (network_id, kind, first_block, last_block, added_snapshot),
@@ -358,6 +384,14 @@ CREATE TABLE packhouse.lake_file (
   CONSTRAINT lake_file_sha256_check CHECK ((octet_length(sha256) = 32)),
   CONSTRAINT lake_file_sources_check CHECK ((octet_length(sources) = 32)),
   CONSTRAINT lake_file_network_id_kind_fkey FOREIGN KEY (network_id, kind) REFERENCES packhouse.lake_table(network_id, kind)
+);
+
+-- Networks whose tables are not written until an operator resumes them.
+CREATE TABLE packhouse.lake_pause (
+  network_id smallint NOT NULL,
+  paused_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT lake_pause_pkey PRIMARY KEY (network_id),
+  CONSTRAINT lake_pause_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
 -- Tables of the lake: the bundles of a kind as columns. A row is the pointer to its newest snapshot, which one transaction moves together with the files.
@@ -930,6 +964,8 @@ CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'ac
 
 CREATE INDEX hook_network ON packhouse.hook USING btree (network_id) WHERE (state = 'active'::text);
 
+CREATE INDEX lake_file_rebuild ON packhouse.lake_file USING btree (network_id, kind, first_block) WHERE (rebuild AND (removed_snapshot IS NULL));
+
 CREATE INDEX lake_file_removed ON packhouse.lake_file USING btree (removed_at) WHERE (removed_at IS NOT NULL);
 
 -- Entries of a block range: all versions of a bundle have the same range.
@@ -1356,5 +1392,7 @@ CREATE TRIGGER published_chunk_deleted AFTER DELETE ON packhouse.bundle REFERENC
 CREATE TRIGGER published_chunk_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
 
 CREATE TRIGGER reopen_backfills AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.reopen_backfills();
+
+CREATE TRIGGER lake_entry_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON packhouse.lake_entry FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();
 
 CREATE TRIGGER manifest_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON packhouse.manifest FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();

@@ -42,6 +42,8 @@ import { createAudit } from './tables/published/audit.js';
 import { createBundleFilters } from './tables/published/bundle-filters.js';
 import { createAllBundles, createBundles, type NewBundle } from './tables/published/bundles.js';
 import { createLake } from './tables/published/lake.js';
+import { createLakeControl } from './tables/published/lake-control.js';
+import { createLakeLog } from './tables/published/lake-log.js';
 import { createManifest, createSigningKeys } from './tables/published/manifest.js';
 import { createStoredLog, unstoredLogs } from './tables/published/stored-log.js';
 import { createAllBackfills, createBackfills } from './tables/requested/backfills.js';
@@ -200,7 +202,9 @@ function openNetwork(
     },
     bundleFilters: createBundleFilters(connections, network),
     /** The tables of the lake. */
-    lake: createLake(connections, network),
+    lake: { ...createLake(connections, network), ...createLakeControl(connections, network) },
+    /** The signed logs of these tables. */
+    lakeLog: createLakeLog(connections, network),
     bundles: {
       ...bundles,
       /** See publish. */

@@ -1,11 +1,11 @@
-/** Names a data file: of a table, by its blocks and what it was made of. */
+/** Names a data file: of a table, by its blocks and its bytes. */
 interface LakeFileName {
   network: string;
   kind: string;
   firstBlock: number;
   lastBlock: number;
-  /** Hex SHA-256 over what it was made of; the name has the first 16 digits. */
-  sources: string;
+  /** Of the file, hex; the name has the first 16 digits. */
+  sha256: string;
 }
 
 /** Before the name of the network: no network's name has an underscore, so these are no objects of bundles. */
@@ -14,9 +14,9 @@ const KEY =
   /^_lake\/([a-z0-9-]+)\/([a-z]+)\/((?:0|[1-9]\d{0,14})-(?:0|[1-9]\d{0,14})-[0-9a-f]{16}\.parquet)$/;
 const FILE_NAME = /^(0|[1-9]\d{0,14})-(0|[1-9]\d{0,14})-[0-9a-f]{16}\.parquet$/;
 
-/** The key of the object of a data file. The same blocks of the same bundles have the same key, whoever writes. */
-export function lakeFileKey({ network, kind, firstBlock, lastBlock, sources }: LakeFileName): string {
-  return `${lakePrefix(network)}${kind}/${firstBlock}-${lastBlock}-${sources.slice(0, 16)}.parquet`;
+/** The key of the object of a data file: never of other bytes, so readers may keep what they read. */
+export function lakeFileKey({ network, kind, firstBlock, lastBlock, sha256 }: LakeFileName): string {
+  return `${lakePrefix(network)}${kind}/${firstBlock}-${lastBlock}-${sha256.slice(0, 16)}.parquet`;
 }
 
 /** What the keys of a network begin with. */

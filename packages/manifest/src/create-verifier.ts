@@ -1,9 +1,12 @@
 import { createHash, type KeyObject, verify } from 'node:crypto';
-import { entryText, manifestInvalid, NO_ENTRY, type SealedEntry } from './entry.js';
+import { NO_ENTRY } from './entry.js';
+import { manifestInvalid } from './entry-form.js';
+import { logEntryText, logOf, type SealedLogEntry } from './log-entry.js';
 
 /** The checked part of a log. */
 export interface CheckedLog {
   network: string;
+  /** A kind, or `table` with the name of a table of the lake. */
   kind: string;
   chainId: number;
   entries: number;
@@ -16,7 +19,7 @@ export interface CheckedLog {
 /** Checks entries in order; those of several networks and kinds may be mixed. */
 interface Verifier {
   /** Throws MANIFEST_INVALID if the entry is not the next one of its log, was changed, or is not signed. */
-  push(entry: SealedEntry): void;
+  push(entry: SealedLogEntry): void;
   /** The logs seen, in the order of their first entries. */
   logs(): CheckedLog[];
 }
@@ -34,7 +37,8 @@ export function createVerifier(
   const logs = new Map(begun.map((log) => [`${log.kind} of ${log.network}`, log]));
   return {
     push(entry) {
-      const { network, kind, chainId, sequence, hash } = entry;
+      const { network, chainId, sequence, hash } = entry;
+      const kind = logOf(entry);
       const name = `${kind} of ${network}`;
       const log = logs.get(name) ?? { network, kind, chainId, entries: 0, hash: NO_ENTRY, keyIds: [] };
       checkPlace(entry, log, name, part);
@@ -47,7 +51,7 @@ export function createVerifier(
 }
 
 /** Checks that a log counts from 0, but for a part without a gap, and that each entry names the one before. */
-function checkPlace(entry: SealedEntry, log: CheckedLog, name: string, part: boolean): void {
+function checkPlace(entry: SealedLogEntry, log: CheckedLog, name: string, part: boolean): void {
   const { sequence, previous, chainId } = entry;
   const data = { network: log.network, kind: log.kind, sequence, expected: log.entries };
   if (chainId !== log.chainId) {
@@ -85,11 +89,12 @@ function checkPlace(entry: SealedEntry, log: CheckedLog, name: string, part: boo
 }
 
 /** Checks hash and signature of one entry, and not its place in the log. Throws MANIFEST_INVALID. */
-export function checkSeal(entry: SealedEntry, keys: ReadonlyMap<string, KeyObject>): void {
+export function checkSeal(entry: SealedLogEntry, keys: ReadonlyMap<string, KeyObject>): void {
   const { sequence, keyId } = entry;
-  const name = `${entry.kind} of ${entry.network}`;
-  const data = { network: entry.network, kind: entry.kind, sequence, keyId };
-  const text = Buffer.from(entryText(entry));
+  const kind = logOf(entry);
+  const name = `${kind} of ${entry.network}`;
+  const data = { network: entry.network, kind, sequence, keyId };
+  const text = Buffer.from(logEntryText(entry));
   if (createHash('sha256').update(text).digest('hex') !== entry.hash) {
     throw manifestInvalid(
       `Entry ${sequence} of the manifest of ${name} was changed: it does not have the hash it says.`,

@@ -29,3 +29,5 @@ export {
   type Signer,
   toPublicKey,
 } from './keys.js';
+export { lakeEntryLine, type SealedLakeEntry } from './lake-entry.js';
+export { logOf, parseLogEntry, type SealedLogEntry } from './log-entry.js';

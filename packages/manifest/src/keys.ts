@@ -7,7 +7,8 @@ import {
   sign,
 } from 'node:crypto';
 import { PackhouseError } from '@packhouse/runtime';
-import { entryText, type ManifestEntry, manifestInvalid, type SealedEntry } from './entry.js';
+import { manifestInvalid, type Seal } from './entry-form.js';
+import { type LogEntry, logEntryText } from './log-entry.js';
 
 const RAW_BYTES = 32;
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
@@ -41,7 +42,7 @@ export interface Signer {
   /** The `producer` of its entries. */
   readonly producer: string;
   /** Adds hash and signature to an entry; its keyId must be this signer's. About 0.1 ms. */
-  seal(entry: ManifestEntry): SealedEntry;
+  seal<T extends LogEntry>(entry: T): T & Seal;
   /** The signature of a text, 64 bytes. */
   sign(text: string): Buffer;
 }
@@ -55,7 +56,7 @@ export function createSigner(privateKey: KeyObject, producer: string): Signer {
     producer,
     sign: (text) => sign(null, Buffer.from(text), privateKey),
     seal(entry) {
-      const text = Buffer.from(entryText(entry));
+      const text = Buffer.from(logEntryText(entry));
       return {
         ...entry,
         hash: createHash('sha256').update(text).digest('hex'),

@@ -92,6 +92,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
   'packages/pipeline/src/plan/plan.ts': 'ranges are fetched at hours of the calendar',
   'packages/pipeline/src/audit/scheduled-audit.ts': 'stores when a run ended',
+  'packages/pipeline/src/audit/audit-lake.ts': "compares with the object store's dates",
   'packages/pipeline/src/audit/orphans.ts': "compares with the object store's dates",
   'packages/operations/src/operation/fields.ts': 'deadlines and ends of keys are dates',
   'packages/queue/src/bull.ts': 'BullMQ takes the date of a delayed job',

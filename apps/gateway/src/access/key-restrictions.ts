@@ -11,6 +11,7 @@ const ROUTE_USES: Readonly<Record<string, string>> = {
   filters: 'bundle-api',
   manifest: 'bundle-api',
   'manifest-head': 'bundle-api',
+  'lake-manifest': 'bundle-api',
   coverage: 'bundle-api',
   feed: 'bundle-api',
   download: 'download',

@@ -1,4 +1,4 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { BlockRange } from '@packhouse/chain';
 import type { Database, LakeFile, LakeTable, NetworkDatabase } from '@packhouse/database';
 import {
   type DataFile,
@@ -201,11 +201,20 @@ function toText(ranges: readonly BlockRange[]): string {
   return named.join(',') + (ranges.length > MAX_RANGES ? ',…' : '');
 }
 
-/** The entries of the manifest up to which everything is in the table, as `<sequence>:<hash>`. */
-function headsOf({ heads }: LakeTable): Record<string, string> {
-  const entries = Object.entries(heads) as [Kind, { sequence: number; hash: string }][];
+/**
+ * The signed entries that a snapshot is proved by, each as `<sequence>:<hash>` with its signature: of the manifest, those up
+ * to which everything is in the table; of the log of its files, the newest.
+ */
+function headsOf({ heads, logHead }: LakeTable): Record<string, string> {
+  const named = Object.fromEntries(
+    Object.entries(heads).map(([kind, head]) => [`packhouse.manifest.${kind}`, head]),
+  );
+  if (logHead !== null) named['packhouse.files'] = logHead;
   return Object.fromEntries(
-    entries.map(([kind, { sequence, hash }]) => [`packhouse.manifest.${kind}`, `${sequence}:${hash}`]),
+    Object.entries(named).flatMap(([name, { sequence, hash, signature }]) => [
+      [name, `${sequence}:${hash}`],
+      [`${name}.signature`, signature],
+    ]),
   );
 }
 

@@ -62,6 +62,7 @@ describe('the routes of operation', () => {
       '/{key}/bundle-api/feed',
       '/{key}/bundle-api/files',
       '/{key}/bundle-api/filters',
+      '/{key}/bundle-api/lake-manifest',
       '/{key}/bundle-api/manifest',
       '/{key}/bundle-api/manifest/head',
       '/{key}/bundle-api/{kind}/{block_number}',

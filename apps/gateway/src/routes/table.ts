@@ -15,6 +15,7 @@ import type { GatewayParts } from './common/gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
 import { catalogRoutes } from './lake/catalog.js';
 import { lakeFileRoutes } from './lake/files.js';
+import { lakeManifestRoute } from './lake/manifest.js';
 import { manifestKeysRoute } from './manifest-keys.js';
 import { listMethods, methodListRoutes } from './method-list.js';
 import { nftRefreshRoute, nftStatusRoute } from './nft.js';
@@ -73,6 +74,7 @@ function getRoutes(parts: GatewayParts, served: ServedNetwork, services: RoutedS
     bundlePointerRoute(parts, served),
     manifestRoute(parts, served),
     manifestHeadRoute(parts, served),
+    lakeManifestRoute(parts, served),
     fileListRoute(parts, served),
     filtersRoute(parts, served),
     coverageRoute(parts, served),

@@ -23,7 +23,7 @@ export interface CheckTask {
 export type Verdict = { entry: SealedEntry } | { fault: string };
 
 /** The name of the log of an entry. */
-export function toLog({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>): string {
+export function toLog({ kind, network }: { kind: string; network: string }): string {
   return `${kind} of ${network}`;
 }
 

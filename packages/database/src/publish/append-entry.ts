@@ -1,28 +1,11 @@
 import type { Kind } from '@packhouse/chain';
-import { NO_ENTRY, type SealedEntry, type Signer } from '@packhouse/manifest';
+import type { SealedEntry, Signer } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { getProofs, hashBytes, hashText, kindCode, notProvedText, proofsMask } from '../connection/codes.js';
 import { type Session, statement } from '../connection/connections.js';
 import type { BundleRow, NewBundle } from '../tables/published/bundles.js';
+import type { Tip } from '../tables/published/log-tip.js';
 import type { Origin } from './origins.js';
-
-/** $1 network id, $2 kind, $3 the signer's key id: one step at the end of the primary key, and two tiny tables. */
-const selectTip = statement(
-  'publish/select-tip',
-  `SELECT coalesce(tip.sequence, -1) AS sequence, encode(tip.hash, 'hex') AS hash, network.chain_id AS "chainId",
-     date_trunc('milliseconds', clock_timestamp()) AS now,
-     key.id AS key, key.retired_at IS NOT NULL AS retired,
-     (SELECT key_id FROM packhouse.signing_key WHERE retired_at IS NULL) AS current
-   FROM packhouse.network
-   LEFT JOIN LATERAL (
-     SELECT sequence, hash FROM packhouse.manifest
-     WHERE network_id = $1 AND kind = $2
-     ORDER BY sequence DESC
-     LIMIT 1
-   ) AS tip ON true
-   LEFT JOIN packhouse.signing_key AS key ON key.key_id = $3
-   WHERE network.id = $1`,
-);
 
 /** The condition, of parameters, that an entry of a sequence is the first or follows an entry with the hash `previous`. */
 export function behindEntry(of: Record<'networkId' | 'kind' | 'sequence' | 'previous', string>): string {
@@ -58,17 +41,6 @@ const selectEntry = statement(
    ) AS found`,
 );
 
-/** The end of a log, which the next entry refers to. */
-export interface Tip {
-  sequence: number;
-  hash: string;
-  chainId: number;
-  /** The database's time, whole milliseconds. */
-  now: Date;
-  /** Stored id of the signer's key. */
-  key: number;
-}
-
 /** The bundle and the signer of an entry to append. */
 export interface Appended {
   networkId: number;
@@ -76,19 +48,6 @@ export interface Appended {
   origin: Origin;
   row: Omit<BundleRow, 'objectKey' | 'fragments' | 'formatVersion'> &
     Pick<NewBundle, 'filter'> & { supersedes: string | null };
-}
-
-/** Reads the end of a log; the kind's lock must be held. Throws SIGNING_KEY_CHANGED. */
-export async function readTip(
-  session: Session,
-  log: { networkId: number; kind: number },
-  signer: Signer,
-): Promise<Tip> {
-  const row = await session.queryOne<TipRow>(selectTip, [log.networkId, log.kind, signer.keyId]);
-  if (row === null) throw new Error(`no network has the id ${log.networkId}`);
-  const { retired, current, key, hash, ...tip } = row;
-  if (key === null || retired) throw signingKeyChanged(signer.keyId, current);
-  return { ...tip, key, hash: hash ?? NO_ENTRY };
 }
 
 /** Seals the entry of a bundle after `tip`, from the values as stored, so that the text can be rebuilt from the row. */
@@ -185,23 +144,5 @@ export async function checkRewound(
     message: `The manifest of ${log.kind} of ${log.network} was set back: it ${end}, and this process had appended entry ${sequence} with hash ${hash}.`,
     hint: 'The database lost what was committed last (a standby was promoted, or a backup restored). Packing goes on; run `packhouse adopt`.',
     data: { network: log.network, kind: log.kind, sequence, newest: tip.sequence },
-  });
-}
-
-interface TipRow extends Omit<Tip, 'hash' | 'key'> {
-  hash: string | null;
-  /** null if it was never registered. */
-  key: number | null;
-  retired: boolean;
-  current: string | null;
-}
-
-/** The error for a signer whose key is not the current one. */
-function signingKeyChanged(keyId: string, current: string | null): PackhouseError {
-  return new PackhouseError({
-    code: 'SIGNING_KEY_CHANGED',
-    message: `The signing key that is here is ${keyId}, but the manifest is signed with ${current === null ? 'none that this database knows' : `key ${current}`}.`,
-    hint: 'Put the file of that key back; to go on with the one that is here, run `packhouse manifest rotate`: entries already signed stay valid.',
-    data: { got: keyId, expected: current },
   });
 }

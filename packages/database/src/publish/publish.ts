@@ -5,14 +5,13 @@ import pg from 'pg';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import { type Named, type NewBundle, publishedRanges } from '../tables/published/bundles.js';
+import { readTip, type Tip } from '../tables/published/log-tip.js';
 import {
   type Appended,
   appendEntry,
   behindEntry,
   checkRewound,
-  readTip,
   sealBehind,
-  type Tip,
   tipBehind,
 } from './append-entry.js';
 import { bundleValues, checkCover, INSERT_FILTER, insertBundle, lockKind } from './insert-bundle.js';

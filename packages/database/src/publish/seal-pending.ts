@@ -3,7 +3,8 @@ import type { FilterFile, Signer } from '@packhouse/manifest';
 import { kindCode } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
 import { STORED_BUNDLE, type StoredBundle, toBundle } from '../tables/published/bundles.js';
-import { appendEntry, readTip } from './append-entry.js';
+import { readTip } from '../tables/published/log-tip.js';
+import { appendEntry } from './append-entry.js';
 import { lockKind } from './insert-bundle.js';
 import type { PublishTools } from './publish.js';
 

@@ -11,7 +11,8 @@ import {
   type StoredBundle,
   toBundle,
 } from '../tables/published/bundles.js';
-import { appendEntry, readTip } from './append-entry.js';
+import { readTip } from '../tables/published/log-tip.js';
+import { appendEntry } from './append-entry.js';
 import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
 import type { PublishTools, Sealing } from './publish.js';
 

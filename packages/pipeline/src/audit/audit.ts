@@ -3,6 +3,7 @@ import { type BlockRange, intersectRanges, type Kind, type ProofPolicy, unionRan
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, PackhouseError } from '@packhouse/runtime';
+import { auditLake } from './audit-lake.js';
 import { auditNetwork } from './audit-network.js';
 import { type AuditCounts, createReport, type Unchecked } from './audit-report.js';
 import { checkManifest } from './check-manifest.js';
@@ -83,6 +84,18 @@ export async function audit(
     if (request.objects) {
       await checkObjects({ ...parts, report }, { network, kinds, range, whole: isWhole(range) }, signal);
     }
+    await auditLake(
+      { context, database, objectStore, report, pace: events.pace },
+      {
+        network,
+        kinds,
+        range,
+        chosen: ({ kind, firstBlock }) =>
+          toShare(`${seed}\n${network}\nlake ${kind}\n${firstBlock}`) < sample,
+        objects: request.objects && isWhole(range),
+      },
+      signal,
+    );
   }
   const seconds = Math.max(0.001, (context.clock.elapsed() - startedAt) / 1_000);
   return {

@@ -29,10 +29,15 @@ export function createDamage(): Damage {
   const others = new Map<string, number>();
   return {
     add({ network, kind, from: firstBlock, to: lastBlock, key, version, cause, message, harmless }) {
-      // The log is no bundle: `packhouse adopt` restores it.
-      if (harmless || cause === 'manifest') return;
+      // The log is no bundle: `packhouse adopt` restores it. A data file is written again from the bundles.
+      if (harmless || cause === 'manifest' || cause === 'dataFile') return;
       const named =
-        kind !== null && firstBlock !== null && lastBlock !== null && key !== null && version !== null;
+        kind !== null &&
+        isKind(kind) &&
+        firstBlock !== null &&
+        lastBlock !== null &&
+        key !== null &&
+        version !== null;
       const known = key === null ? undefined : bundles.get(key);
       if (known !== undefined) known.causes.push(cause);
       else if (!named || bundles.size >= MOST) others.set(network, (others.get(network) ?? 0) + 1);

@@ -1,4 +1,4 @@
-import type { Kind, Proof } from '@packhouse/chain';
+import type { Kind, Proof, TableName } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
@@ -25,6 +25,8 @@ export type FindingCause =
   | 'blockHash'
   /** The filter of the bundle is missing, damaged, or lacks something that the bundle has. */
   | 'filter'
+  /** A data file of the lake is missing, damaged or unsigned; it can be written again from the bundles. */
+  | 'dataFile'
   /** The index row itself cannot be read. */
   | 'indexRow'
   /** A proof fails. */
@@ -38,8 +40,8 @@ export type FindingCause =
 /** One thing that an audit found; `message` says it in one sentence. */
 export interface Finding {
   network: string;
-  /** null for an object that is not named as a bundle. */
-  kind: Kind | null;
+  /** Of a data file, its table; null for an object that is not named as a bundle. */
+  kind: TableName | null;
   from: number | null;
   to: number | null;
   /** The object. */
@@ -69,7 +71,8 @@ export interface Fault {
 
 /** The finding about a fault of a bundle; `null` is not known. */
 export function bundleFinding(
-  row: Pick<BundleRow, 'network' | 'kind' | 'firstBlock' | 'lastBlock'> & {
+  row: Pick<BundleRow, 'network' | 'firstBlock' | 'lastBlock'> & {
+    kind: TableName;
     objectKey: string | null;
     version: number | null;
   },

@@ -6,6 +6,7 @@ import {
   rangesInclude,
   unionRanges,
 } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
 import { getOrAdd } from '@packhouse/runtime';
 import {
   type AuditEvents,
@@ -16,12 +17,20 @@ import {
   isWhole,
 } from './audit.js';
 import { createDamage, type DamagedBundle, settleAlarm } from './damage.js';
+import type { Finding } from './finding.js';
 import { type OpenRepair, type Repair, repairNetwork } from './repair.js';
+
+/** Data files that one audit has written again; the next one finds the others. */
+const MAX_DATA_FILES = 10_000;
 
 interface RunAuditOptions extends AuditEvents {
   /** If set, damaged bundles are repaired. */
   openRepair?: OpenRepair;
   onRepair?(repair: Repair): void;
+  /** If set, packers write damaged data files of the lake again, from the bundles. */
+  rebuildLake?: boolean;
+  /** Packers were told to write this data file again. */
+  onRebuild?(finding: Finding): void;
 }
 
 export interface AuditOutcome {
@@ -46,6 +55,7 @@ export async function runAudit(
   const { context, database } = parts;
   const { openRepair } = options;
   const damage = createDamage();
+  const dataFiles: Finding[] = [];
   /** The bundles that were checked, as runs of blocks of a kind: they come in order, so few runs hold millions. */
   const seen = new Map<string, BlockRange[]>();
   const summary = await audit(
@@ -55,6 +65,7 @@ export async function runAudit(
       ...options,
       onFinding(finding) {
         damage.add(finding);
+        if (finding.cause === 'dataFile' && dataFiles.length < MAX_DATA_FILES) dataFiles.push(finding);
         context.metrics.count('packhouse_audit_findings_total', 'What audits found, by cause', {
           network: finding.network,
           cause: finding.cause,
@@ -94,13 +105,29 @@ export async function runAudit(
       everything: isEverything(request),
     });
   }
+  if (options.rebuildLake === true) await rebuildLake(database, dataFiles, options);
   if (openRepair !== undefined) {
     outcome.standing =
       outcome.damaged.length +
       (summary.causes.manifest ?? 0) +
+      (summary.causes.dataFile ?? 0) +
       request.networks.reduce((sum, network) => sum + damage.others(network), 0);
   }
   return outcome;
+}
+
+/** Has packers write data files again; that they are sound is for the next audit to say. */
+async function rebuildLake(
+  database: Database,
+  findings: readonly Finding[],
+  { onRebuild }: RunAuditOptions,
+): Promise<void> {
+  for (const finding of findings) {
+    const { network, kind, from, to } = finding;
+    if (kind === null || from === null || to === null) continue;
+    await database.network(network).lake.rebuild(kind, { firstBlock: from, lastBlock: to });
+    onRebuild?.(finding);
+  }
 }
 
 /**

@@ -18,7 +18,7 @@ interface ScheduledAuditRequest {
 
 /**
  * Audits a sample of one network's bundles within a budget, and all known damaged ones, so that their alarm ends by
- * itself when they are sound. Notes the run; null if nothing is published yet.
+ * itself when they are sound. Damaged data files of the lake are written again. Notes the run; null if nothing is published yet.
  */
 export async function scheduledAudit(
   parts: AuditParts,
@@ -42,7 +42,7 @@ export async function scheduledAudit(
         objects: false,
         always: (bundle) => always.has(toName({ kind: bundle.kind, from: bundle.firstBlock })),
       },
-      { pace: createPace(context, bytesPerSecond, signal) },
+      { pace: createPace(context, bytesPerSecond, signal), rebuildLake: true },
       signal,
     );
     const { bundles, bytesRead, findings } = summary;

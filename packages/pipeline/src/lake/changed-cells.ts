@@ -46,7 +46,7 @@ export function createChangedCells(
           const last = entries.at(-1);
           if (last === undefined) break;
           after = last.sequence;
-          ends[kind] = { sequence: last.sequence, hash: last.hash };
+          ends[kind] = { sequence: last.sequence, hash: last.hash, signature: last.signature };
         }
       }
       seen = ends;

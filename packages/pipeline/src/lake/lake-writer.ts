@@ -3,6 +3,7 @@ import type { Database, Fence } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, getOrAdd } from '@packhouse/runtime';
+import type { SignerSource } from '../publish/sign.js';
 import { GRID, type Grid } from './layout.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
 import { needsOf } from './table-rows.js';
@@ -12,6 +13,8 @@ interface LakeParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
+  /** Of the log that names every file; without it audits report the files. */
+  signers?: SignerSource | undefined;
   /** Those in force now. */
   networks(): readonly Network[];
   grid?: Grid;

@@ -2,6 +2,7 @@ import { type BlockRange, intersectRanges, type Kind, type TableName, unionRange
 import type { Database, Fence, LakeFile, LakeHeads, NewLakeFile, PublishedFile } from '@packhouse/database';
 import type { Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
+import { type SignerSource, withSigner } from '../publish/sign.js';
 import { type Grid, layOut } from './layout.js';
 import { toWanted, type WantedFile, writeLakeFile } from './write-file.js';
 
@@ -17,6 +18,8 @@ export interface LakeSource {
 interface CellParts {
   database: Database;
   objectStore: ObjectStore;
+  /** Of the log that names every file. */
+  signers?: SignerSource | undefined;
   grid: Grid;
 }
 
@@ -47,7 +50,11 @@ export async function updateCell(
   let add: NewLakeFile[] = [];
   const commit = async (leaving: readonly LakeFile[]): Promise<void> => {
     const remove = leaving.map(({ firstBlock }) => firstBlock);
-    if (remove.length + add.length > 0) await lake.commit(kind, { fields, heads, remove, add }, fence);
+    if (remove.length + add.length > 0) {
+      await withSigner(parts.signers, (signer) =>
+        lake.commit(kind, { fields, heads, remove, add, signer }, fence),
+      );
+    }
     obsolete = obsolete.filter((file) => !leaving.includes(file));
     add = [];
   };
@@ -62,7 +69,8 @@ export async function updateCell(
 }
 
 function isSame(file: LakeFile, want: WantedFile): boolean {
-  return (
-    file.firstBlock === want.firstBlock && file.lastBlock === want.lastBlock && file.sources === want.sources
-  );
+  const { firstBlock, lastBlock, sources } = want;
+  const isAsWanted =
+    file.firstBlock === firstBlock && file.lastBlock === lastBlock && file.sources === sources;
+  return isAsWanted && !file.rebuild;
 }

@@ -3,6 +3,7 @@ import type { Database, Fence } from '@packhouse/database';
 import { assignFields, type Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, type ErrorCode, isPackhouseError } from '@packhouse/runtime';
+import type { SignerSource } from '../publish/sign.js';
 import { createChangedCells } from './changed-cells.js';
 import { cellOf, type Grid } from './layout.js';
 import { tableSchema } from './table-rows.js';
@@ -22,6 +23,7 @@ interface TableParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
+  signers?: SignerSource | undefined;
   grid: Grid;
 }
 
@@ -59,6 +61,9 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
       const fields = assignFields(tableSchema(kind).columns, (before?.fields ?? []) as Field[]);
       const heads = before?.heads ?? {};
       const ends = await changed.look(heads);
+      for (const { firstBlock } of await data.lake.toRebuild(kind)) {
+        changed.cells.add(cellOf(firstBlock, grid).firstBlock);
+      }
       const until = clock.elapsed() + how.turnMs;
       for (const firstBlock of [...changed.cells].sort((a, b) => a - b)) {
         if (clock.elapsed() >= until) return { more: true };

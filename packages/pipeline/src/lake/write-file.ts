@@ -44,7 +44,7 @@ export function toWanted(
 }
 
 /**
- * Writes the rows of a range as a Parquet file and stores it under a key that depends on nothing but its bundles: a run that
+ * Writes the rows of a range as a Parquet file and stores it under a key that depends on nothing but its bytes: a run that
  * was killed is repeated over what it left. Throws OBJECT_MISSING and OBJECT_MISMATCH for a damaged bundle, BUNDLE_INVALID,
  * RECORD_INVALID, DISK_FULL, and errors of the store.
  */
@@ -71,7 +71,7 @@ export async function writeLakeFile(
     const { rows, columns } = await file.finish();
     const bytes = await readFile(name);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const key = lakeFileKey({ network, kind, firstBlock, lastBlock, sources });
+    const key = lakeFileKey({ network, kind, firstBlock, lastBlock, sha256 });
     const metadata = { range: `${firstBlock}-${lastBlock}` };
     const object = { key, bytes, sha256, contentType: 'application/vnd.apache.parquet', metadata };
     await putVerified(objectStore, object, signal);

@@ -1,4 +1,4 @@
-import { KINDS, type ProofPolicy } from '@packhouse/chain';
+import { isKind, KINDS, type ProofPolicy } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { findNetwork } from '@packhouse/operations';
 import { type AuditRequest, deleteOrphans, type Orphan, runAudit } from '@packhouse/pipeline';
@@ -54,14 +54,18 @@ export function addAuditCommand(program: Command, io: CliIo): void {
     .option('--to <block>', 'Last block')
     .option('--sample <share>', 'Share of the bundles to sample, above 0 and up to 1 (default: 1)')
     .option('--seed <text>', "Seed of the sample (default: today's date)")
-    .option('--repair', 'Rebuild damaged bundles from the nodes, and publish them as a new version')
+    .option(
+      '--repair',
+      'Rebuild damaged bundles from the nodes, published as a new version, and data files of the lake',
+    )
     .option('--delete-orphans', 'Delete unindexed objects that are older than an hour')
-    .option('--json', 'Print one JSON object per line: finding, progress, repair, deleted, done')
+    .option('--json', 'Print one JSON object per line: finding, progress, repair, rebuild, deleted, done')
     .addHelpText(
       'after',
       `
 Uses DATABASE_URL and OBJECT_STORE and, with --repair, NETWORKS_FILE and SIGNING_KEY_FILE, or those of a running
 \`packhouse local\`. Without the signing key, a packer signs the repaired bundles.
+Damaged data files of the lake are rebuilt by a packer with LAKE=on, within seconds.
 Unindexed objects are reported but are no damage: a killed packer leaves them.`,
     )
     .action((flags: AuditFlags) => runCommand(io, flags));
@@ -106,7 +110,7 @@ async function auditWith(
           onFinding(finding) {
             printer.finding(finding);
             const { cause, network, kind, from: firstBlock, key } = finding;
-            if (cause === 'orphan' && kind !== null && firstBlock !== null && key !== null) {
+            if (cause === 'orphan' && kind !== null && isKind(kind) && firstBlock !== null && key !== null) {
               orphans.push({ network, kind, firstBlock, key });
             }
           },
@@ -115,6 +119,8 @@ async function auditWith(
           pace: () => drained(io),
           onRepair: (repair) => printer.repair(repair),
           openRepair: repairing ? repairFrom(context, known, signers) : undefined,
+          rebuildLake: repairing,
+          onRebuild: (finding) => printer.rebuild(finding),
         },
         io.signal,
       );

@@ -10,6 +10,8 @@ export interface AuditPrinter {
   finding(finding: Finding): void;
   checked(counts: Readonly<AuditCounts>): void;
   repair(repair: Repair): void;
+  /** Packers were told to write a data file of the lake again. */
+  rebuild(finding: Finding): void;
   deleted(keys: readonly string[]): void;
   /** `unsigned`: bundles that wait for their entry of the manifest. */
   done(outcome: AuditOutcome, unsigned: number): void;
@@ -43,6 +45,11 @@ export function createAuditPrinter(io: CliIo, json: boolean, elapsed: () => numb
       const { network, kind, firstBlock: from, lastBlock: to } = bundle;
       const event = { event: 'repair', network, kind, from, to, state, version, message };
       write(io, json ? event : message);
+    },
+    rebuild({ network, kind, from, to, key }) {
+      const event = { event: 'rebuild', network, kind, from, to, key };
+      const text = `${network} ${kind} ${from}-${to}: packers with LAKE=on write ${key} again.`;
+      write(io, json ? event : text);
     },
     deleted(keys) {
       for (const key of keys) write(io, json ? { event: 'deleted', key } : `Deleted orphan ${key}.`);

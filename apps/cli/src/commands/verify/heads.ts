@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { toLog } from '@packhouse/client';
-import { type CheckedLog, checkSeal, parseEntry, type SealedEntry } from '@packhouse/manifest';
+import { type CheckedLog, checkSeal, logOf, parseLogEntry, type SealedLogEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { readHeadSource, type Source, toName } from './source.js';
 
 /** The newest signed head of each log, by its name. */
-export type Heads = ReadonlyMap<string, SealedEntry>;
+export type Heads = ReadonlyMap<string, SealedLogEntry>;
 
 /**
  * Reads signed heads: entries, a line each, that are the newest of their logs when they are read. Throws USAGE,
@@ -15,27 +15,32 @@ export async function readHeads(
   sources: readonly Source[],
   options: { keys: ReadonlyMap<string, KeyObject>; cwd: string; signal: AbortSignal },
 ): Promise<Heads> {
-  const heads = new Map<string, SealedEntry>();
+  const heads = new Map<string, SealedLogEntry>();
   for (const source of sources) {
     const lines = (await readHeadSource(source, options.cwd, options.signal)).split('\n');
     for (const [at, line] of lines.entries()) {
       if (line === '') continue;
-      const head = parseEntry(line, `Line ${at + 1} of ${toName(source)}`);
+      const head = parseLogEntry(line, `Line ${at + 1} of ${toName(source)}`);
       checkSeal(head, options.keys);
-      const log = toLog(head);
+      const log = logName(head);
       if (head.sequence >= (heads.get(log)?.sequence ?? 0)) heads.set(log, head);
     }
   }
   return heads;
 }
 
+/** The name of the log of an entry. */
+export function logName(entry: SealedLogEntry): string {
+  return toLog({ network: entry.network, kind: logOf(entry) });
+}
+
 /** Throws MANIFEST_INVALID if the signed head of its log is another entry with this number. */
-export function checkAgainstHead(entry: SealedEntry, heads: Heads): void {
-  const head = heads.get(toLog(entry));
+export function checkAgainstHead(entry: SealedLogEntry, heads: Heads): void {
+  const head = heads.get(logName(entry));
   if (head === undefined || head.sequence !== entry.sequence || head.hash === entry.hash) return;
   throw new PackhouseError({
     code: 'MANIFEST_INVALID',
-    message: `The manifest of ${toLog(entry)} is forked: its entry ${entry.sequence} differs from the head signed on ${head.publishedAt}.`,
+    message: `The manifest of ${logName(entry)} is forked: its entry ${entry.sequence} differs from the head signed on ${head.publishedAt}.`,
     hint: 'Ask its publisher which of the two is right.',
     data: { sequence: entry.sequence, hash: entry.hash, head: head.hash },
   });
@@ -61,7 +66,7 @@ export function checkEnds(
     broken,
   }: { logs: readonly CheckedLog[]; parts: ReadonlySet<string>; broken: ReadonlySet<string> },
   heads: Heads,
-  expected: (head: SealedEntry) => boolean,
+  expected: (head: SealedLogEntry) => boolean,
 ): Ends {
   const ends: Ends = { faults: [], whole: [], parts: [...parts], notChecked: [] };
   const seen = new Map(logs.map((log) => [`${log.kind} of ${log.network}`, log.entries]));
@@ -77,7 +82,7 @@ export function checkEnds(
   return ends;
 }
 
-function cutOff(log: string, entries: number, { sequence, publishedAt }: SealedEntry): string {
+function cutOff(log: string, entries: number, { sequence, publishedAt }: SealedLogEntry): string {
   const end = entries === 0 ? 'has no entry' : `ends at entry ${entries - 1}`;
   const missing = entries === sequence ? `entry ${entries} is` : `entries ${entries} to ${sequence} are`;
   return `The manifest of ${log} is truncated: it ${end}, and ${missing} missing. The head signed on ${publishedAt} is entry ${sequence}.`;

@@ -17,9 +17,20 @@ export interface BundleFile {
   folders: string[];
 }
 
+/** A downloaded data file of a table of the lake. */
+export interface TableFile {
+  path: string;
+  /** Its last part. */
+  name: string;
+}
+
+/** `<first block>-<last block>-<digits of its SHA-256>.parquet`: a pull names its files otherwise. */
+const TABLE_FILE = /^\d+-\d+-[0-9a-f]{16}\.parquet$/;
+
 /** The files at the given paths. */
 export interface Inputs {
   bundles: BundleFile[];
+  tables: TableFile[];
   /** Files that end like bundles but are not named like one. */
   misnamed: string[];
   /** Unreadable files that are named like bundles, and broken links, each as a sentence. */
@@ -31,12 +42,21 @@ export interface Inputs {
 }
 
 /**
- * Finds files, also in folders of any depth. `*.json.gz` are bundles, `*.jsonl` and `*.ndjson` manifests,
+ * Finds files, also in folders of any depth. `*.json.gz` are bundles, `<from>-<to>-<hash>.parquet` data files of the lake,
+ * `*.jsonl` and `*.ndjson` manifests,
  * those with `manifest-head` in their names signed heads, `*manifest-keys*.json` and `*.pem` keys. Links are followed.
  * Throws USAGE if a path does not exist.
  */
 export async function findInputs(paths: readonly string[], cwd: string): Promise<Inputs> {
-  const inputs: Inputs = { bundles: [], misnamed: [], unreadable: [], manifests: [], heads: [], keys: [] };
+  const inputs: Inputs = {
+    bundles: [],
+    tables: [],
+    misnamed: [],
+    unreadable: [],
+    manifests: [],
+    heads: [],
+    keys: [],
+  };
   for (const given of paths) {
     const full = path.resolve(cwd, given);
     const found = await stat(full).catch(() => null);
@@ -46,6 +66,9 @@ export async function findInputs(paths: readonly string[], cwd: string): Promise
     if (found.isDirectory()) await walk(given, full, inputs, []);
     else add(given, full, inputs, true);
   }
+  inputs.tables.sort(
+    (a, b) => Number.parseInt(a.name, 10) - Number.parseInt(b.name, 10) || (a.path < b.path ? -1 : 1),
+  );
   inputs.bundles.sort((a, b) => a.firstBlock - b.firstBlock || (a.path < b.path ? -1 : 1));
   return inputs;
 }
@@ -92,6 +115,7 @@ function add(shown: string, full: string, inputs: Inputs, named: boolean): void 
   else if (/\.(jsonl|ndjson)$/.test(name)) inputs.manifests.push(shown);
   else if (/manifest-keys.*\.json$/.test(name) || /(?<!signing-key)\.pem$/.test(name))
     inputs.keys.push(shown);
+  else if (TABLE_FILE.test(name)) inputs.tables.push({ path: shown, name });
   else if (named || isBundleName(name)) addBundle(shown, full, inputs);
 }
 

@@ -2,15 +2,18 @@ import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
 import type { BlockRange } from '@packhouse/chain';
 import { isPartialCopy, readLines, toLog } from '@packhouse/client';
-import { type CheckedLog, createVerifier, parseEntry, type SealedEntry } from '@packhouse/manifest';
+import { type CheckedLog, createVerifier, parseLogEntry, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
-import { checkAgainstHead, type Heads } from './heads.js';
+import { checkAgainstHead, type Heads, logName } from './heads.js';
 import { openSource, type Source, toName, unreadable } from './source.js';
+import { createKnownTables, type KnownTables } from './tables.js';
 
 /** The checked part of the manifests. */
 export interface Known {
   /** Entries of the ranges asked for, by range, in the order of the manifest. */
   byRange: Map<string, SealedEntry[]>;
+  /** What the logs of tables say. */
+  tables: KnownTables;
   /** Ranges without a file, by log, neighbours joined. */
   absent: Map<string, { bundles: number; ranges: BlockRange[] }>;
   logs: CheckedLog[];
@@ -47,6 +50,7 @@ export async function readManifests(
   const parts = new Set<string>();
   const known: Known = {
     byRange: new Map(),
+    tables: createKnownTables(),
     absent: new Map(),
     logs: [],
     entries: 0,
@@ -59,8 +63,8 @@ export async function readManifests(
   const logs = (): CheckedLog[] => [...ofWhole.logs(), ...ofParts.logs()];
 
   const take = (line: string, where: string, isPart: boolean): void => {
-    const entry = parseEntry(line, where);
-    const log = toLog(entry);
+    const entry = parseLogEntry(line, where);
+    const log = logName(entry);
     if (broken.has(log)) return;
     if (isPart) parts.add(log);
     try {
@@ -71,7 +75,8 @@ export async function readManifests(
       throw error;
     }
     known.entries += 1;
-    note(known, entry, options.ranges);
+    if ('table' in entry) known.tables.note(entry);
+    else note(known, entry, options.ranges);
   };
 
   for (const first of sources) {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { KINDS, type Kind } from '@packhouse/chain';
+import { KINDS, type Kind, TABLES } from '@packhouse/chain';
 import { isApiKey, PackhouseError, redact } from '@packhouse/runtime';
 import { request } from 'undici';
 import { usageError } from '../../terminal/parse.js';
@@ -85,11 +85,20 @@ export async function readSource(source: Source, cwd: string, signal: AbortSigna
   return Buffer.concat(chunks).toString();
 }
 
-/** The addresses of the manifests of each kind, if `url` is a base address (ending in `/v1/`); else `url` itself. */
-export function manifestUrls(url: string, apiKey: string | undefined, kinds: readonly Kind[]): string[] {
+/**
+ * The addresses of the manifests of each kind, if `url` is a base address (ending in `/v1/`), or with `tables` of the logs of
+ * tables; else `url` itself.
+ */
+export function manifestUrls(
+  url: string,
+  apiKey: string | undefined,
+  { kinds, tables }: { kinds: readonly Kind[]; tables: boolean },
+): string[] {
   if (!isBase(url)) return [url];
-  const chosen = kinds.length === 0 ? KINDS : kinds;
-  return chosen.map((kind) => `${withKey(url, apiKey)}/bundle-api/manifest?kind=${kind}&limit=100000`);
+  const chosen = tables ? TABLES : kinds.length === 0 ? KINDS : kinds;
+  const path = (kind: string): string =>
+    tables ? `lake-manifest?table=${kind}` : `manifest?kind=${kind}&limit=100000`;
+  return chosen.map((kind) => `${withKey(url, apiKey)}/bundle-api/${path(kind)}`);
 }
 
 /** The address of the signed heads, if `url` is a base address; else `url` itself. */

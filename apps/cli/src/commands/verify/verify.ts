@@ -97,7 +97,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
     await print(io, options.json ? { event: 'damage', file, message } : message);
   };
   const kinds = new Set(inputs.bundles.map(kindOfFolders));
-  const ends = checkEnds(known, heads, ({ kind }) => kinds.has(kind));
+  const ends = checkEnds(known, heads, (head) => 'kind' in head && kinds.has(head.kind));
   for (const message of [...known.faults, ...ends.faults]) await fault(message);
   for (const { path, fault: why } of inputs.unreadable) await fault(why, path);
   for (const file of inputs.misnamed) {
@@ -138,6 +138,16 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
       }
     }
   }
+  for (const file of inputs.tables) {
+    const verdict = await known.tables.check(file, path.resolve(io.cwd, file.path), io.signal);
+    if ('fault' in verdict) await fault(verdict.fault, file.path);
+    else {
+      const { network, table, sequence, bytes } = verdict.entry;
+      tally.files += 1;
+      tally.bytes += bytes;
+      if (options.json) await print(io, { event: 'ok', file: file.path, network, table, sequence });
+    }
+  }
   for (const entries of known.byRange.values()) {
     for (const entry of entries) if (!present.has(getFile(entry))) noteAbsent(known, entry);
   }
@@ -170,11 +180,12 @@ async function summarise(
   known: Known & { ends: Ends },
   tally: { files: number; bytes: number; damaged: number },
 ): Promise<boolean> {
-  const absent = [...known.absent].map(([log, { bundles, ranges }]) => ({
+  const ofBundles = [...known.absent].map(([log, { bundles, ranges }]) => ({
     log,
     bundles,
     ranges: unionRanges(ranges),
   }));
+  const absent = [...ofBundles, ...known.tables.missing()];
   const missing = absent.reduce((sum, { bundles }) => sum + bundles, 0);
   const { entries } = known;
   const keys = [...new Set(known.logs.flatMap(({ keyIds }) => keyIds))];
@@ -239,7 +250,13 @@ function getManifests(io: CliIo, inputs: Inputs, options: VerifyOptions): Source
   const given = (options.manifest ?? []).flatMap((text): Source[] => {
     const source = getSource(text);
     if ('file' in source) return [source];
-    return manifestUrls(source.url, apiKey, kinds).map((url) => ({ url }));
+    const ofBundles = inputs.bundles.length > 0 || inputs.tables.length === 0;
+    return [
+      ...(ofBundles ? manifestUrls(source.url, apiKey, { kinds, tables: false }) : []),
+      ...(inputs.tables.length > 0 && isBase(source.url)
+        ? manifestUrls(source.url, apiKey, { kinds: [], tables: true })
+        : []),
+    ].map((url) => ({ url }));
   });
   const sources = given.length > 0 ? given : inputs.manifests.map((file) => ({ file }));
   if (sources.length > 0) return sources;

@@ -54,7 +54,7 @@ async function add(
       kind: 'logs',
       firstBlock,
       lastBlock,
-      sources: sha256,
+      sha256,
     });
     await gateway.objectStore.put(objectKey, body, { sha256, contentType: 'x', metadata: {} });
     const stats = {
@@ -72,7 +72,7 @@ async function add(
       stats,
     });
   }
-  const heads = { logs: { sequence: 4, hash: 'ab'.repeat(32) } };
+  const heads = { logs: { sequence: 4, hash: 'ab'.repeat(32), signature: `${'A'.repeat(86)}==` } };
   const change = { fields: FIELDS, heads, remove, add: files };
   await gateway.database.network('ethereum').lake.commit('logs', change, undefined);
   gateway.time.offset += 2_000;
@@ -151,6 +151,7 @@ it('says which blocks a table has, and up to which entry of the manifest', async
   expect(properties).toEqual({
     'packhouse.complete': '0-10099,10200-10240',
     'packhouse.manifest.logs': head,
+    'packhouse.manifest.logs.signature': `${'A'.repeat(86)}==`,
   });
   expect(snapshots[0]?.summary).toMatchObject({ 'total-records': '21', 'total-data-files': '3' });
 });

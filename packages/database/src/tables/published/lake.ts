@@ -1,8 +1,10 @@
 import type { BlockRange, Kind, TableName } from '@packhouse/chain';
+import type { Signer } from '@packhouse/manifest';
 import { getTable, tableCode } from '../../connection/codes.js';
 import { type Connections, type Session, statement } from '../../connection/connections.js';
 import { type Fence, fenceValues, requireLease } from '../../connection/leases.js';
 import type { NetworkRef } from '../networks/networks.js';
+import { appendLakeEntries, type SignedHead } from './lake-log.js';
 
 /** A column of a table of the lake. */
 type LakeField = {
@@ -13,7 +15,7 @@ type LakeField = {
 };
 
 /** By kind, the entry of the manifest up to which everything is in a table. */
-export type LakeHeads = Partial<Record<Kind, { sequence: number; hash: string }>>;
+export type LakeHeads = Partial<Record<Kind, SignedHead>>;
 
 /** A table of the lake: the bundles of a kind as columns, or what is derived of several. */
 export interface LakeTable {
@@ -26,6 +28,8 @@ export interface LakeTable {
   uuid: string;
   fields: LakeField[];
   heads: LakeHeads;
+  /** The newest entry of the signed log of its files; null: there is none. */
+  logHead: SignedHead | null;
 }
 
 /** A Parquet file of a table; all rows of its blocks. */
@@ -38,11 +42,13 @@ export interface LakeFile extends BlockRange {
   sources: string;
   objectKey: string;
   addedSnapshot: number;
+  /** It is to be written again. */
+  rebuild: boolean;
   /** By id of the field. */
   stats: Record<string, { min: string | null; max: string | null; nulls: number }>;
 }
 
-export type NewLakeFile = Omit<LakeFile, 'addedSnapshot'>;
+export type NewLakeFile = Omit<LakeFile, 'addedSnapshot' | 'rebuild'>;
 
 /** The files of a snapshot whose first block is in one chunk of blocks. */
 type LakeChunk = {
@@ -68,12 +74,22 @@ type LakeView = {
 const TABLE = `t.kind, t.snapshot, t.oldest_snapshot AS "oldestSnapshot", t.made_at AS "madeAt", t.uuid, t.fields, t.heads`;
 const FILE = `first_block AS "firstBlock", last_block AS "lastBlock", row_count AS rows, byte_length AS bytes,
   encode(sha256, 'hex') AS sha256, encode(sources, 'hex') AS sources, object_key AS "objectKey",
-  added_snapshot AS "addedSnapshot", stats`;
+  added_snapshot AS "addedSnapshot", rebuild, stats`;
 
-/** $1 network id. */
+/** $1 network id: one step at the end of the log of each table. */
 const selectTables = statement(
   'lake/select-tables',
-  `SELECT ${TABLE} FROM packhouse.lake_table AS t WHERE t.network_id = $1 ORDER BY t.kind`,
+  `SELECT ${TABLE}, (
+     SELECT jsonb_build_object('sequence', e.sequence, 'hash', encode(e.hash, 'hex'),
+       'signature', translate(encode(e.signature, 'base64'), E'\\n', ''))
+     FROM packhouse.lake_entry AS e
+     WHERE e.network_id = t.network_id AND e.kind = t.kind
+     ORDER BY e.sequence DESC
+     LIMIT 1
+   ) AS "logHead"
+   FROM packhouse.lake_table AS t
+   WHERE t.network_id = $1
+   ORDER BY t.kind`,
 );
 
 /** $1 network id, $2 kind, $3 snapshot, $4 last block: the files of a snapshot that end there or before. */
@@ -153,7 +169,8 @@ const updateSnapshot = statement(
 const removeFiles = statement(
   'lake/remove-files',
   `UPDATE packhouse.lake_file SET removed_snapshot = $3, removed_at = clock_timestamp()
-   WHERE network_id = $1 AND kind = $2 AND first_block = ANY ($4::int8[]) AND removed_snapshot IS NULL`,
+   WHERE network_id = $1 AND kind = $2 AND first_block = ANY ($4::int8[]) AND removed_snapshot IS NULL
+   RETURNING ${FILE}`,
 );
 
 /** $1 network id, $2 kind, $3 snapshot, $4 files as JSON. */
@@ -246,7 +263,8 @@ export function createLake(connections: Connections, network: NetworkRef) {
       ]),
     /**
      * Makes the next snapshot of a table: without the files that begin at `remove`, with those of `add`. Without either only
-     * fields and heads are kept. Throws LEASE_LOST. Fails if a block would be in two files.
+     * fields and heads are kept. The change is appended to the signed log of the table. Throws LEASE_LOST,
+     * SIGNING_KEY_CHANGED. Fails if a block would be in two files.
      */
     commit: async (
       kind: TableName,
@@ -255,19 +273,26 @@ export function createLake(connections: Connections, network: NetworkRef) {
         heads: LakeHeads;
         remove: readonly number[];
         add: readonly NewLakeFile[];
+        /** Without one the files are in no log, which audits report. */
+        signer?: Signer | undefined;
       },
       fence: Fence | undefined,
     ): Promise<void> => {
-      const place = [await network.get(), tableCode(kind)];
+      const networkId = await network.get();
+      const place = [networkId, tableCode(kind)];
       await connections.transaction(async (session: Session) => {
-        const { fields, heads, remove, add } = change;
+        const { fields, heads, remove, add, signer } = change;
         const values = [...place, JSON.stringify(fields), JSON.stringify(heads)];
         const before = await session.queryOne<{ snapshot: number }>(upsertTable, values);
         const next = (before?.snapshot ?? 0) + 1;
         if (remove.length + add.length > 0) {
           await session.query(updateSnapshot, [...place, next]);
-          await session.query(removeFiles, [...place, next, remove]);
+          const removed = await session.query<LakeFile>(removeFiles, [...place, next, remove]);
           await session.query(insertFiles, [...place, next, JSON.stringify(add)]);
+          if (signer !== undefined) {
+            const table = { networkId, network: network.name, kind, snapshot: next };
+            await appendLakeEntries(session, table, signer, { removed, added: add });
+          }
         }
         await session.query(requireLease, fenceValues(fence));
       });

@@ -4,6 +4,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import { getKind, getNotProved, getProofs, kindCode } from '../../connection/codes.js';
 import { type Connections, type Session, statement } from '../../connection/connections.js';
 import type { NetworkRef } from '../networks/networks.js';
+import type { SignedHead } from './lake-log.js';
 
 /** The public half of a key that entries of the manifest are signed with. */
 export interface SigningKeyRow {
@@ -85,7 +86,8 @@ export const selectTouching = statement(
 /** $1 network id, $2 kind, $3 after this sequence, $4 limit: a walk along the primary key. */
 const selectChanged = statement(
   'manifest/select-changed',
-  `SELECT sequence, encode(hash, 'hex') AS hash, first_block AS "firstBlock", last_block AS "lastBlock"
+  `SELECT sequence, encode(hash, 'hex') AS hash, translate(encode(signature, 'base64'), E'\\n', '') AS signature,
+     first_block AS "firstBlock", last_block AS "lastBlock"
    FROM packhouse.manifest
    WHERE network_id = $1 AND kind = $2 AND sequence > $3
    ORDER BY sequence
@@ -183,11 +185,7 @@ export function createManifest(connections: Connections, network: NetworkRef) {
     },
     /** What the entries after `after` are about, `limit` at most, in order: less data than `entries`. */
     changed: async (kind: Kind, after: number, limit: number) =>
-      connections.query<BlockRange & { sequence: number; hash: string }>(selectChanged, [
-        ...(await place(kind)),
-        after,
-        limit,
-      ]),
+      connections.query<BlockRange & SignedHead>(selectChanged, [...(await place(kind)), after, limit]),
     /** From the first block of all entries to the last, or null. */
     extent: async (kind: Kind) => connections.queryOne<BlockRange>(selectExtent, await place(kind)),
     /** Sequence and hash of the newest entry, or null. */
