@@ -117,6 +117,8 @@ COMMENT ON COLUMN packhouse.backfill.windows IS 'When it is fetched, such as "Mo
 CREATE INDEX backfill_network ON packhouse.backfill (network_id);
 CREATE INDEX backfill_open ON packhouse.backfill (network_id, id) WHERE state = 'active' AND NOT done;
 CREATE INDEX backfill_last ON packhouse.backfill (network_id, last_block) WHERE state <> 'cancelled';
+CREATE INDEX backfill_deadline ON packhouse.backfill (deadline)
+  WHERE deadline IS NOT NULL AND NOT done AND state <> 'cancelled';
 CREATE INDEX backfill_blocks ON packhouse.backfill
   USING gist (int8range(first_block, coalesce(last_block, 9007199254740991), '[]'));
 
@@ -1292,3 +1294,77 @@ COMMENT ON COLUMN packhouse.hook.pending IS
   'The delivery that was begun and not accepted yet: {id, body, steps, cursor, toldFirst, toldLast, waiting}. It is repeated byte for byte.';
 CREATE INDEX hook_network ON packhouse.hook (network_id) WHERE state = 'active';
 CREATE INDEX hook_due ON packhouse.hook (due_at) WHERE state = 'active' AND due_at IS NOT NULL;
+
+CREATE TABLE packhouse.condition (
+  key text PRIMARY KEY CHECK (length(key) <= 400),
+  family text NOT NULL CHECK (family IN ('alarm', 'backfill', 'budget', 'schedule')),
+  name text NOT NULL,
+  network text,
+  severity text NOT NULL CHECK (severity IN ('warning', 'critical')),
+  message text NOT NULL,
+  alarm_id int8,
+  since timestamptz NOT NULL,
+  ended_at timestamptz,
+  times int8 NOT NULL DEFAULT 1
+) WITH (fillfactor = 70);
+COMMENT ON TABLE packhouse.condition IS
+  'What notifications are about, a row per thing: alarms, missed deadlines, used budgets, failed schedules. Written by the packer that sends notifications.';
+COMMENT ON COLUMN packhouse.condition.network IS 'null: of the whole installation';
+COMMENT ON COLUMN packhouse.condition.alarm_id IS 'Its last row in alarm; null: no alarm';
+COMMENT ON COLUMN packhouse.condition.since IS 'When it last began';
+COMMENT ON COLUMN packhouse.condition.ended_at IS 'null: open';
+COMMENT ON COLUMN packhouse.condition.times IS 'How often it began';
+CREATE INDEX condition_alarm ON packhouse.condition (alarm_id);
+CREATE INDEX condition_open ON packhouse.condition (family) WHERE ended_at IS NULL;
+
+CREATE TABLE packhouse.notification_channel (
+  id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind text NOT NULL CHECK (kind IN ('webhook', 'slack', 'email')),
+  state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused')),
+  host text NOT NULL,
+  address bytea,
+  recipients text[] NOT NULL DEFAULT '{}',
+  salt bytea NOT NULL CHECK (octet_length(salt) = 32),
+  networks text[] NOT NULL DEFAULT '{}',
+  names text[] NOT NULL DEFAULT '{}',
+  severity text NOT NULL CHECK (severity IN ('warning', 'critical')),
+  quiet text[] NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  active_since timestamptz NOT NULL DEFAULT clock_timestamp(),
+  due_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  delivered int8 NOT NULL DEFAULT 0,
+  delivered_at timestamptz,
+  failures int4 NOT NULL DEFAULT 0,
+  failing_since timestamptz,
+  last_error text,
+  test_asked_at timestamptz,
+  tested_at timestamptz,
+  test_outcome text,
+  pending jsonb,
+  CHECK ((kind = 'email') = (address IS NULL) AND (kind = 'email') = (cardinality(recipients) > 0))
+);
+COMMENT ON TABLE packhouse.notification_channel IS 'Where notifications are sent.';
+COMMENT ON COLUMN packhouse.notification_channel.host IS 'Of the address, which may be shown; of an e-mail empty';
+COMMENT ON COLUMN packhouse.notification_channel.address IS 'Encrypted by a key that is derived from secret_seal.';
+COMMENT ON COLUMN packhouse.notification_channel.salt IS
+  'The secret that signs messages to a webhook is the MAC of this by secret_seal; it is stored nowhere.';
+COMMENT ON COLUMN packhouse.notification_channel.severity IS 'The lowest that is sent.';
+COMMENT ON COLUMN packhouse.notification_channel.quiet IS 'Hours in which only what is critical is sent, such as "22:00-07:00 Europe/Berlin"';
+COMMENT ON COLUMN packhouse.notification_channel.active_since IS 'What ended before is not sent.';
+COMMENT ON COLUMN packhouse.notification_channel.due_at IS 'When the next message may be sent.';
+COMMENT ON COLUMN packhouse.notification_channel.pending IS
+  'The message that was begun and not accepted yet: {id, body, urgent, told}. It is repeated byte for byte.';
+
+CREATE TABLE packhouse.notification_told (
+  channel_id int8 NOT NULL REFERENCES packhouse.notification_channel ON DELETE CASCADE,
+  key text NOT NULL REFERENCES packhouse.condition ON DELETE CASCADE,
+  times int8 NOT NULL,
+  ended bool NOT NULL,
+  begun_at timestamptz NOT NULL,
+  PRIMARY KEY (channel_id, key)
+) WITH (fillfactor = 70);
+COMMENT ON TABLE packhouse.notification_told IS 'What a channel accepted of each condition.';
+COMMENT ON COLUMN packhouse.notification_told.times IS 'Of the condition, when it was sent';
+COMMENT ON COLUMN packhouse.notification_told.ended IS 'Whether its end was sent';
+COMMENT ON COLUMN packhouse.notification_told.begun_at IS 'When a beginning was last sent';
+CREATE INDEX notification_told_key ON packhouse.notification_told (key);

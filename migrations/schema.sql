@@ -245,6 +245,29 @@ CREATE TABLE packhouse.compatibility (
   CONSTRAINT compatibility_minimum_check CHECK ((minimum > 0))
 );
 
+-- What notifications are about, a row per thing: alarms, missed deadlines, used budgets, failed schedules. Written by the packer that sends notifications.
+CREATE TABLE packhouse.condition (
+  key text NOT NULL,
+  family text NOT NULL,
+  name text NOT NULL,
+  -- null: of the whole installation
+  network text,
+  severity text NOT NULL,
+  message text NOT NULL,
+  -- Its last row in alarm; null: no alarm
+  alarm_id bigint,
+  -- When it last began
+  since timestamp with time zone NOT NULL,
+  -- null: open
+  ended_at timestamp with time zone,
+  -- How often it began
+  times bigint NOT NULL DEFAULT 1,
+  CONSTRAINT condition_pkey PRIMARY KEY (key),
+  CONSTRAINT condition_family_check CHECK ((family = ANY (ARRAY['alarm'::text, 'backfill'::text, 'budget'::text, 'schedule'::text]))),
+  CONSTRAINT condition_key_check CHECK ((length(key) <= 400)),
+  CONSTRAINT condition_severity_check CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
+) WITH (fillfactor=70);
+
 -- Deflated records of staged blocks, which the packer splices into bundles. Partitioned as staged_block.
 CREATE TABLE packhouse.fragment (
   network_id smallint NOT NULL,
@@ -617,6 +640,62 @@ CREATE UNLOGGED TABLE packhouse.node_report (
   CONSTRAINT node_report_pkey PRIMARY KEY (process, network, upstream)
 );
 
+-- Where notifications are sent.
+CREATE TABLE packhouse.notification_channel (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  kind text NOT NULL,
+  state text NOT NULL DEFAULT 'active'::text,
+  -- Of the address, which may be shown; of an e-mail empty
+  host text NOT NULL,
+  -- Encrypted by a key that is derived from secret_seal.
+  address bytea,
+  recipients text[] NOT NULL DEFAULT '{}'::text[],
+  -- The secret that signs messages to a webhook is the MAC of this by secret_seal; it is stored nowhere.
+  salt bytea NOT NULL,
+  networks text[] NOT NULL DEFAULT '{}'::text[],
+  names text[] NOT NULL DEFAULT '{}'::text[],
+  -- The lowest that is sent.
+  severity text NOT NULL,
+  -- Hours in which only what is critical is sent, such as "22:00-07:00 Europe/Berlin"
+  quiet text[] NOT NULL DEFAULT '{}'::text[],
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  -- What ended before is not sent.
+  active_since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  -- When the next message may be sent.
+  due_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  delivered bigint NOT NULL DEFAULT 0,
+  delivered_at timestamp with time zone,
+  failures integer NOT NULL DEFAULT 0,
+  failing_since timestamp with time zone,
+  last_error text,
+  test_asked_at timestamp with time zone,
+  tested_at timestamp with time zone,
+  test_outcome text,
+  -- The message that was begun and not accepted yet: {id, body, urgent, told}. It is repeated byte for byte.
+  pending jsonb,
+  CONSTRAINT notification_channel_pkey PRIMARY KEY (id),
+  CONSTRAINT notification_channel_check CHECK ((((kind = 'email'::text) = (address IS NULL)) AND ((kind = 'email'::text) = (cardinality(recipients) > 0)))),
+  CONSTRAINT notification_channel_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'slack'::text, 'email'::text]))),
+  CONSTRAINT notification_channel_salt_check CHECK ((octet_length(salt) = 32)),
+  CONSTRAINT notification_channel_severity_check CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text]))),
+  CONSTRAINT notification_channel_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text])))
+);
+
+-- What a channel accepted of each condition.
+CREATE TABLE packhouse.notification_told (
+  channel_id bigint NOT NULL,
+  key text NOT NULL,
+  -- Of the condition, when it was sent
+  times bigint NOT NULL,
+  -- Whether its end was sent
+  ended boolean NOT NULL,
+  -- When a beginning was last sent
+  begun_at timestamp with time zone NOT NULL,
+  CONSTRAINT notification_told_pkey PRIMARY KEY (channel_id, key),
+  CONSTRAINT notification_told_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES packhouse.notification_channel(id) ON DELETE CASCADE,
+  CONSTRAINT notification_told_key_fkey FOREIGN KEY (key) REFERENCES packhouse.condition(key) ON DELETE CASCADE
+) WITH (fillfactor=70);
+
 -- Accounts of the console and the admin API.
 CREATE TABLE packhouse.operator (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -946,6 +1025,8 @@ CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name)
 
 CREATE INDEX backfill_blocks ON packhouse.backfill USING gist (int8range(first_block, COALESCE(last_block, '9007199254740991'::bigint), '[]'::text));
 
+CREATE INDEX backfill_deadline ON packhouse.backfill USING btree (deadline) WHERE ((deadline IS NOT NULL) AND (NOT done) AND (state <> 'cancelled'::text));
+
 CREATE INDEX backfill_last ON packhouse.backfill USING btree (network_id, last_block) WHERE (state <> 'cancelled'::text);
 
 CREATE INDEX backfill_network ON packhouse.backfill USING btree (network_id);
@@ -959,6 +1040,10 @@ CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_pro
 CREATE INDEX change_at ON packhouse.change USING btree (at);
 
 CREATE INDEX change_subject ON packhouse.change USING btree (subject, id);
+
+CREATE INDEX condition_alarm ON packhouse.condition USING btree (alarm_id);
+
+CREATE INDEX condition_open ON packhouse.condition USING btree (family) WHERE (ended_at IS NULL);
 
 CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'active'::text) AND (due_at IS NOT NULL));
 
@@ -985,6 +1070,8 @@ CREATE UNIQUE INDEX nft_job_target ON packhouse.nft_job USING btree (network, ta
 CREATE INDEX nft_job_requester_application ON packhouse.nft_job_requester USING btree (application);
 
 CREATE INDEX nft_token_asking ON packhouse.nft_token USING btree (asked_by) WHERE (asked_by IS NOT NULL);
+
+CREATE INDEX notification_told_key ON packhouse.notification_told USING btree (key);
 
 CREATE INDEX operator_secret_key ON packhouse.operator_secret USING btree (key_id);
 

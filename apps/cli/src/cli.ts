@@ -77,7 +77,11 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
   },
   hooks: {
     needs: OPERATIONS,
-    load: async () => (await import('./commands/hooks.js')).addHooksCommand,
+    load: async () => (await import('./commands/notifications/hooks.js')).addHooksCommand,
+  },
+  notifications: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/notifications/notifications.js')).addNotificationsCommand,
   },
   schedule: {
     needs: OPERATIONS,

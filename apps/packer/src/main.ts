@@ -21,6 +21,7 @@ import { scheduleLoop } from './schedule-loop.js';
 import { sealLoop } from './seal-loop.js';
 import { packerSettings } from './settings.js';
 import { startHooks } from './start-hooks.js';
+import { startNotifications } from './start-notifications.js';
 
 /** The command line, at the same distance from `src` and from `dist`. */
 const CLI = fileURLToPath(new URL('../../cli/bin/packhouse.js', import.meta.url));
@@ -91,20 +92,10 @@ await runProcess(process, {
     shutdown.add('sealing', () => sealing);
     const lake = settings.LAKE === 'on' ? lakeLoop(parts) : Promise.resolve();
     shutdown.add('lake', () => lake);
-    const endHooks = await startHooks({
-      context,
-      database,
-      objectStore,
-      queues,
-      networks,
-      redisUrl: settings.REDIS_URL,
-      publicUrl: settings.PUBLIC_URL,
-      allowed: settings.HOOK_ALLOWED_ADDRESSES ?? [],
-      timeoutMs: settings.HOOK_TIMEOUT_MS,
-      concurrency: settings.HOOK_CONCURRENCY,
-      quarantineDays: settings.HOOK_QUARANTINE_DAYS,
-    });
+    const endHooks = await startHooks({ context, database, objectStore, queues, networks, settings });
     shutdown.add('webhooks', endHooks);
+    const notifying = await startNotifications({ context, database, settings });
+    shutdown.add('notifications', notifying);
     const audit = createSampledAudit({
       context,
       database,

@@ -43,6 +43,22 @@ export const packerSettings = workerSettings.extend({
     1,
     30,
   ).default(3),
+  CONSOLE_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe('the address of the console, for links in notifications, e.g. https://packhouse.example.com'),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, hostname: /./ })
+    .optional()
+    .describe(
+      'the server that sends e-mail, e.g. smtps://user:password@mail.example.com or smtp://localhost:25',
+    ),
+  SMTP_FROM: z
+    .string()
+    .regex(/^[^\s<>"@,;]+@[^\s<>"@,;]+$/)
+    .optional()
+    .describe('the sender of e-mails, e.g. packhouse@example.com; required with SMTP_URL'),
   AUDIT_SAMPLE: z
     .string()
     .regex(/^\d*\.?\d+$/)

@@ -12,28 +12,32 @@ import {
 } from '@packhouse/pipeline';
 import type { Queues } from '@packhouse/queue';
 import { type Context, createAddressList, getOrAdd } from '@packhouse/runtime';
+import type { z } from 'zod';
+import type { packerSettings } from './settings.js';
 
 interface HookParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
   queues: Queues;
-  redisUrl: string | undefined;
+  settings: Pick<
+    z.infer<typeof packerSettings>,
+    | 'HOOK_ALLOWED_ADDRESSES'
+    | 'HOOK_CONCURRENCY'
+    | 'HOOK_QUARANTINE_DAYS'
+    | 'HOOK_TIMEOUT_MS'
+    | 'PUBLIC_URL'
+    | 'REDIS_URL'
+  >;
   /** Those in force now. */
   networks(): readonly Network[];
-  /** Of the gateway, for the links of steps; undefined: links have no host. */
-  publicUrl: string | undefined;
-  /** Addresses and ranges that may get deliveries though they are not public. */
-  allowed: readonly string[];
-  timeoutMs: number;
-  concurrency: number;
-  quarantineDays: number;
 }
 
 /** Starts to deliver to webhooks. Returns what ends it, once the running deliveries have ended. */
 export async function startHooks(parts: HookParts): Promise<() => Promise<void>> {
-  const { context, database, objectStore, queues, publicUrl = '' } = parts;
-  const changes = createChangeSource({ context, database, redisUrl: parts.redisUrl });
+  const { context, database, objectStore, queues, settings } = parts;
+  const { HOOK_ALLOWED_ADDRESSES: allowed = [], PUBLIC_URL: publicUrl = '' } = settings;
+  const changes = createChangeSource({ context, database, redisUrl: settings.REDIS_URL });
   const opened = new Map<string, Omit<HookNetwork, 'downloadUrl'> & { close(): void }>();
   const find = (id: string): Network | undefined => parts.networks().find((each) => each.id === id);
   const open = (network: string) =>
@@ -45,16 +49,16 @@ export async function startHooks(parts: HookParts): Promise<() => Promise<void>>
     context,
     database,
     seal: await database.operators.seal(),
-    post: createPost({ allowed: createAddressList(parts.allowed), timeoutMs: parts.timeoutMs }),
+    post: createPost({ allowed: createAddressList(allowed), timeoutMs: settings.HOOK_TIMEOUT_MS }),
     network: (id) => {
       const network = find(id);
       if (network === undefined) return undefined;
       return { ...open(id), downloadUrl: network.downloadUrl ?? `${publicUrl}/${id}/files` };
     },
-    quarantineDays: parts.quarantineDays,
+    quarantineDays: settings.HOOK_QUARANTINE_DAYS,
   });
   const worker = await queues.work('hook', deliver, {
-    concurrency: parts.concurrency,
+    concurrency: settings.HOOK_CONCURRENCY,
     takes: ({ network }) => find(network) !== undefined,
   });
   const looking = hookLoop({ context, database, queues, changes });

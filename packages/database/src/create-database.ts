@@ -31,6 +31,9 @@ import { createNetworks, networkRef } from './tables/networks/networks.js';
 import { createPressure } from './tables/networks/pressure.js';
 import { createBudgets } from './tables/operators/budgets.js';
 import { createChanges } from './tables/operators/changes.js';
+import { createChannelMessages } from './tables/operators/channel-messages.js';
+import { createChannels } from './tables/operators/channels.js';
+import { createConditions } from './tables/operators/conditions.js';
 import { createHookDeliveries } from './tables/operators/hook-deliveries.js';
 import { createHooks } from './tables/operators/hooks.js';
 import { createNodes } from './tables/operators/nodes.js';
@@ -143,6 +146,9 @@ function openAll(
     hooks: createHooks(connections),
     hookDeliveries: createHookDeliveries(connections),
     budgets: createBudgets(connections),
+    conditions: createConditions(connections),
+    channels: createChannels(connections),
+    channelMessages: createChannelMessages(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

@@ -44,6 +44,9 @@ export type { AlarmRow } from './tables/networks/alarms.js';
 export type { HeadRow } from './tables/networks/head.js';
 export type { Budget } from './tables/operators/budgets.js';
 export type { Change } from './tables/operators/changes.js';
+export type { ChannelWork, PendingMessage, UntoldCondition } from './tables/operators/channel-messages.js';
+export type { Channel, ChannelKind } from './tables/operators/channels.js';
+export type { Condition, Severity } from './tables/operators/conditions.js';
 export type {
   HookPlace,
   HookWork,

@@ -37,6 +37,14 @@ export { listPlans, type PublicPlan, setPlan } from './keys/plans.js';
 export { listLakeTables } from './lake/lake.js';
 export { cordonNode, listNodes, type NodeState, uncordonNode } from './nodes/nodes.js';
 export { drainWorker, listWorkers } from './nodes/workers.js';
+export {
+  addNotification,
+  listNotifications,
+  removeNotification,
+  setNotificationState,
+  showNotification,
+  testNotification,
+} from './notifications/notifications.js';
 export { findNetwork } from './operation/find-network.js';
 export { type Operation, type OperationParts, ROLES, type Role } from './operation/operation.js';
 export { readInput } from './operation/read-input.js';

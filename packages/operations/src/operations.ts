@@ -16,6 +16,7 @@ import * as plans from './keys/plans.js';
 import * as lake from './lake/lake.js';
 import * as nodes from './nodes/nodes.js';
 import * as workers from './nodes/workers.js';
+import * as notifications from './notifications/notifications.js';
 import type { Operation } from './operation/operation.js';
 import * as operators from './operators/operators.js';
 import * as schedules from './schedules/schedules.js';
@@ -50,6 +51,12 @@ export const OPERATIONS = [
   hooks.rotateHook,
   hooks.testHook,
   hooks.removeHook,
+  notifications.listNotifications,
+  notifications.showNotification,
+  notifications.addNotification,
+  notifications.setNotificationState,
+  notifications.testNotification,
+  notifications.removeNotification,
   budgets.listBudgets,
   budgets.setBudget,
   budgets.removeBudget,

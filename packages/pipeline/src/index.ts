@@ -23,6 +23,8 @@ export { createUnansweredRetry } from './ingest/retry-unanswered.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
 export { leaderLock } from './job-names.js';
 export { lakeLoop } from './lake/lake-loop.js';
+export { sealAddress } from './notifications/address.js';
+export { notificationLoop } from './notifications/notification-loop.js';
 export { createBackPressure } from './plan/back-pressure.js';
 export { createFairShares } from './plan/fair-shares.js';
 export { plan } from './plan/plan.js';

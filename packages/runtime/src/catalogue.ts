@@ -148,6 +148,16 @@ export const ERROR_CATALOGUE = {
   HOOK_INVALID: final(64, 'The address, kinds or filter of a webhook are invalid.'),
   HOOK_FAILED: retryable(75, 'The receiver of a webhook did not accept a delivery.'),
   HOOK_QUARANTINED: final(75, 'A webhook accepted no delivery for days, and is not tried any more.'),
+  // notifications
+  NOTIFICATION_UNKNOWN: final(64, 'There is no such channel of notifications.'),
+  NOTIFICATION_INVALID: final(
+    64,
+    'The address, recipients or filter of a channel of notifications are invalid.',
+  ),
+  NOTIFICATIONS_FAILING: final(
+    75,
+    'A channel of notifications has accepted nothing for a quarter of an hour.',
+  ),
   ADDRESS_REFUSED: final(64, 'An address that a stranger chose is not public, or not allowed.'),
   // the lake
   LAKE_SCHEMA_CHANGED: final(

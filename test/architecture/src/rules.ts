@@ -87,6 +87,8 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/pipeline/src/feed/create-feed.ts':
     'a cursor says when it was written: what it may have to undo is kept for 400 days',
   'packages/pipeline/src/hooks/send.ts': 'deliveries are signed with a date',
+  'packages/pipeline/src/notifications/notify-channel.ts': 'quiet hours are those of the calendar',
+  'packages/pipeline/src/notifications/send-message.ts': 'messages are signed with a date',
   'packages/pipeline/src/lake/sweep.ts': "compares with the object store's dates",
   'packages/pipeline/src/report/observe.ts': 'gauges of points in time',
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',

@@ -14,6 +14,7 @@ import { operate } from '../installation/operate.js';
 import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
 import { counted } from '../terminal/format.js';
 import { type CliIo, print, printRows, table } from '../terminal/io.js';
+import { readSecretLine } from '../terminal/secret-line.js';
 
 interface Options extends Place {
   role?: Role;
@@ -114,15 +115,6 @@ export function addOperatorsCommand(program: Command, io: CliIo): void {
     });
 }
 
-/** The first line of stdin, so that no password is on a command line. */
 async function getPassword(io: CliIo, { password }: Options): Promise<{ password?: string }> {
-  if (password !== true) return {};
-  if (io.stdin?.isTTY) io.stderr.write('Password (visible): ');
-  let text = '';
-  for await (const piece of io.stdin ?? []) {
-    text += String(piece);
-    if (text.includes('\n') || text.length > MAX_PASSWORD) break;
-  }
-  const [line = ''] = text.split(/\r?\n/);
-  return { password: line };
+  return password === true ? { password: await readSecretLine(io, 'Password', MAX_PASSWORD) } : {};
 }

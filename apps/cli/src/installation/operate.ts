@@ -78,6 +78,8 @@ export async function readAllRows<I extends z.ZodObject, T extends { id: number 
 const OPTIONS: Readonly<Record<string, string>> = {
   zone: 'tz',
   windows: 'window',
+  networks: 'network',
+  names: 'name',
   expiresAt: 'expires',
   pricePerMillion: 'price',
   unitsPerSecond: 'per-second',

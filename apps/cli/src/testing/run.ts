@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { describeError, PackhouseError } from '@packhouse/runtime';
 import { runCli } from '../cli.js';
 import type { CliIo } from '../terminal/io.js';
@@ -15,6 +15,8 @@ interface World {
   env?: Record<string, string>;
   cwd?: string;
   signal?: AbortSignal;
+  /** What stdin has; default: there is none. */
+  input?: string;
 }
 
 /** An in-memory process for a command, with its output so far. */
@@ -37,6 +39,7 @@ export function memoryIo(world: World = {}): { io: CliIo; said: { out: string; e
     cwd: world.cwd ?? '/nowhere',
     pid: 1,
     signal,
+    ...(world.input === undefined ? {} : { stdin: Readable.from([world.input]) }),
     exitCode: 0,
   };
   return { io, said };

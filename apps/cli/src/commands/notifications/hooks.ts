@@ -9,12 +9,12 @@ import {
   showHook,
   testHook,
 } from '@packhouse/operations';
-import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { operate, readAllRows } from '../installation/operate.js';
-import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../terminal/io.js';
-import { parseKinds, usageError } from '../terminal/parse.js';
+import { operate, readAllRows } from '../../installation/operate.js';
+import { addCommand, addPlacedCommand, type Place } from '../../terminal/command.js';
+import { type CliIo, print, printRows, table } from '../../terminal/io.js';
+import { parseKinds } from '../../terminal/parse.js';
+import { untilTested } from './until-tested.js';
 
 interface AddOptions extends Place {
   network?: string;
@@ -24,10 +24,6 @@ interface AddOptions extends Place {
   address: string[];
   topic: string[];
 }
-
-/** How long `hooks test` waits for the packer, and how often it looks, in milliseconds. */
-const TEST_WAIT_MS = 30_000;
-const TEST_LOOK_MS = 250;
 
 /** `packhouse hooks add|list|show|test|pause|resume|rotate|remove`. */
 export function addHooksCommand(program: Command, io: CliIo): void {
@@ -90,7 +86,10 @@ export function addHooksCommand(program: Command, io: CliIo): void {
   one('test', 'Send a test delivery and print its outcome', async (id, options) => {
     const before = await operate(io, options, showHook, { id });
     await operate(io, options, testHook, { id });
-    const row = await untilTested(io, options, before);
+    const see = `packhouse hooks show ${id}`;
+    const row = await untilTested(io, { before, what: `webhook ${id}`, see }, () =>
+      operate(io, options, showHook, { id }),
+    );
     await show(options, row, row.testOutcome ?? '');
   });
   one('pause', 'Pause it', async (id, options) => {
@@ -127,19 +126,6 @@ export function addHooksCommand(program: Command, io: CliIo): void {
 function mayBePrivate({ protocol, hostname, port }: URL): boolean {
   const isAddress = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0 || hostname === 'localhost';
   return protocol !== 'https:' || isAddress || (port !== '' && port !== '80');
-}
-
-async function untilTested(io: CliIo, options: Place, before: Hook): Promise<Hook> {
-  const until = systemClock.elapsed() + TEST_WAIT_MS;
-  while (systemClock.elapsed() < until) {
-    await systemClock.sleep(TEST_LOOK_MS, io.signal);
-    const row = await operate(io, options, showHook, { id: before.id });
-    if (row.testedAt?.getTime() !== before.testedAt?.getTime()) return row;
-  }
-  throw usageError(
-    `No packer sent the test of webhook ${before.id} within ${TEST_WAIT_MS / 1_000} s.`,
-    'See whether packers run (`packhouse workers list`); the outcome will be in `packhouse hooks show`.',
-  );
 }
 
 function hookTable(rows: readonly Hook[]): string {

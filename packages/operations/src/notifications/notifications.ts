@@ -1,0 +1,164 @@
+import type { Channel, Database } from '@packhouse/database';
+import { makeHookSalt, parseTimeWindow, sealAddress, toHookSecret } from '@packhouse/pipeline';
+import { z } from 'zod';
+import { fail } from '../operation/fail.js';
+import { networkField, numberField } from '../operation/fields.js';
+import { change, read } from '../operation/operation.js';
+
+/** Channels of an installation. */
+const MAX_CHANNELS = 100;
+const MAX_URL = 2_000;
+const MAX_RECIPIENTS = 20;
+/** Networks, names and windows of a filter. */
+const MAX_LISTED = 100;
+const MAX_WINDOWS = 20;
+
+const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its number');
+
+/** A mailbox; without quotes and comments, so that it is one address wherever it is written. */
+const recipientField = z
+  .string()
+  .max(254)
+  .regex(
+    /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$/,
+    'takes addresses such as ada@example.com',
+  );
+
+export const listNotifications = read({
+  name: 'notifications',
+  role: 'operator',
+  summary: 'The channels of notifications with their state.',
+  input: z.object({}),
+  run: ({ database }): Promise<Channel[]> => database.channels.list(),
+});
+
+export const showNotification = read({
+  name: 'notifications/show',
+  role: 'operator',
+  summary: 'One channel of notifications: what it is sent, and why it fails.',
+  input: z.object({ id: idField }),
+  run: ({ database }, { id }) => find(database, id),
+});
+
+export const addNotification = change({
+  name: 'notifications/add',
+  role: 'operator',
+  summary: 'Adds a channel of notifications; the secret of a webhook is shown only once, an address never.',
+  input: z.object({
+    kind: z.enum(['webhook', 'slack', 'email'], 'takes webhook, slack or email'),
+    url: z.string().max(MAX_URL).optional().describe('of webhook and slack, https://…'),
+    recipients: z.array(recipientField).max(MAX_RECIPIENTS).default([]).describe('of email'),
+    networks: z
+      .array(networkField)
+      .max(MAX_LISTED)
+      .default([])
+      .describe('only what concerns these networks; none: everything'),
+    names: z
+      .array(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/, 'takes names such as STANDSTILL'))
+      .max(MAX_LISTED)
+      .default([])
+      .describe('only these alarms; none: all'),
+    severity: z.enum(['warning', 'critical'], 'takes warning or critical').default('warning'),
+    quiet: z
+      .array(z.string().min(1).max(200))
+      .max(MAX_WINDOWS)
+      .default([])
+      .describe('hours in which only what is critical is sent, e.g. 22:00-07:00 Europe/Berlin'),
+  }),
+  run: async ({ actor, database }, { kind, url, recipients, networks, names, severity, quiet }) => {
+    const address = checkAddress(kind, url, recipients);
+    const known = new Set((await database.networks.list()).map(({ id }) => id));
+    const unknown = networks.find((network) => !known.has(network));
+    if (unknown !== undefined) fail('NETWORK_UNKNOWN', `Unknown network "${unknown}".`);
+    if ((await database.channels.count()) >= MAX_CHANNELS) {
+      fail('NOTIFICATION_INVALID', `There are ${MAX_CHANNELS} channels already, the limit.`, 'Remove some.');
+    }
+    const seal = await database.operators.seal();
+    const salt = makeHookSalt();
+    const row = await database.channels.add(
+      {
+        kind,
+        host: address?.host ?? '',
+        address: address === null ? null : sealAddress(seal, address.href),
+        recipients: [...new Set(recipients)],
+        salt,
+        networks: [...new Set(networks)],
+        names: [...new Set(names)],
+        severity,
+        quiet: quiet.map((text) => parseTimeWindow(text).text),
+      },
+      actor,
+    );
+    return { ...row, secret: kind === 'webhook' ? toHookSecret(seal, salt) : null };
+  },
+});
+
+export const setNotificationState = change({
+  name: 'notifications/state',
+  role: 'operator',
+  summary: 'Pauses a channel of notifications, or resumes it with what is open then.',
+  input: z.object({ id: idField, state: z.enum(['active', 'paused']) }),
+  run: async ({ actor, database }, { id, state }) => {
+    await find(database, id);
+    await database.channels.setState(id, state, actor);
+    return find(database, id);
+  },
+});
+
+export const testNotification = change({
+  name: 'notifications/test',
+  role: 'operator',
+  summary: 'Sends a test message within seconds; the channel then has its outcome.',
+  input: z.object({ id: idField }),
+  run: async ({ database }, { id }) => {
+    if (!(await database.channels.askTest(id))) failUnknown(id);
+    return { id };
+  },
+});
+
+export const removeNotification = change({
+  name: 'notifications/remove',
+  role: 'operator',
+  summary: 'Removes a channel of notifications; a message that was begun may still arrive.',
+  input: z.object({ id: idField }),
+  run: async ({ actor, database }, { id }) => {
+    if (!(await database.channels.remove(id, actor))) failUnknown(id);
+    return { id };
+  },
+});
+
+/** Throws NOTIFICATION_UNKNOWN. */
+async function find(database: Database, id: number): Promise<Channel> {
+  return (await database.channels.find(id)) ?? failUnknown(id);
+}
+
+function failUnknown(id: number): never {
+  fail('NOTIFICATION_UNKNOWN', `Unknown channel ${id}.`, 'See `packhouse notifications list`.');
+}
+
+/** The address of a channel; null: e-mail. Its path may be a secret, so no error shows it. Throws NOTIFICATION_INVALID. */
+function checkAddress(
+  kind: Channel['kind'],
+  text: string | undefined,
+  recipients: readonly string[],
+): URL | null {
+  if (kind === 'email') {
+    if (text === undefined && recipients.length > 0) return null;
+    fail('NOTIFICATION_INVALID', 'A channel of kind email takes recipients, and no URL.');
+  }
+  if (text === undefined || recipients.length > 0) {
+    fail('NOTIFICATION_INVALID', `A channel of kind ${kind} takes a URL, and no recipients.`);
+  }
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    fail('NOTIFICATION_INVALID', 'The URL of a channel begins with https:// or http://.');
+  }
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    fail(
+      'NOTIFICATION_INVALID',
+      'The URL of a channel has a user, a password or a fragment.',
+      'Leave them out.',
+    );
+  }
+  return url;
+}
