@@ -127,11 +127,25 @@ export const MEMBER_BYTES = 32;
 /** A step through a record: where the text has what is before the value, once, and the length of that (u32 each). */
 export const MAX_RECORD_STEPS = 64;
 export const RECORD_STEP_LENGTH = 4;
-/** The member, NO_MEMBER, or the first of a list's members in LISTS (u32); then how many there are, or NO_LIST. */
+/** The member, NO_MEMBER, or the first of a list's members in the shape's list (u32). */
 export const RECORD_STEP_MEMBER = 8;
+/** How many members of a list there are, or what else is behind that text (u32). */
 export const RECORD_STEP_COUNT = 12;
 export const RECORD_STEP_BYTES = 16;
 export const NO_MEMBER = 0xffff;
+/** A value. */
 export const NO_LIST = 0xffff;
+/** Nothing: it is the end of the record. */
+export const NO_VALUE = 0xfffe;
+/** A list of objects that is skipped; the member has how many they are, and 1 more. */
+export const COUNTED = 0xfffd;
+/** Shapes of records that are known at a time: their steps, members of their lists, and members that they lack. */
+export const MAX_SHAPES = 16;
+/** How many steps and lacking members there are (u32 each), then the steps. */
+export const SHAPE_ABSENT_COUNT = 4;
+export const SHAPE_STEPS = 16;
+export const SHAPE_LISTS = SHAPE_STEPS + MAX_RECORD_STEPS * RECORD_STEP_BYTES;
+export const SHAPE_ABSENT = SHAPE_LISTS + MAX_MEMBERS * 4;
+export const SHAPE_BYTES = SHAPE_ABSENT + MAX_MEMBERS * 4;
 /** A value that was not there before: its member, and its start and end in the text (u32 each). */
 export const NEWS_BYTES = 12;

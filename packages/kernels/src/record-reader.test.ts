@@ -6,8 +6,9 @@ function openPairs(text: string, { required = [false, false], elements = null as
   const reader = openRecordReader(Buffer.from(text, 'latin1'), required) as RecordReader;
   const b = text.indexOf(',"b":');
   const steps: RecordStep[] = [
-    { start: 1, length: '{"a":'.length, member: 0, elements: null },
-    { start: b, length: ',"b":'.length, member: elements === null ? 1 : null, elements },
+    { start: 1, length: '{"a":'.length, member: 0, form: 'value' },
+    { start: b, length: ',"b":'.length, member: elements === null ? 1 : null, form: elements ?? 'value' },
+    { start: text.indexOf('}'), length: 1, member: null, form: 'end' },
   ];
   expect(reader.learn(steps, [])).toBe(true);
   return reader;
@@ -44,7 +45,9 @@ describe('records whose members were learned', () => {
 
   it.each([
     ['a member of another name', '{"a":"x","c":"y"}'],
-    ['a number', '{"a":"x","b":1}'],
+    ['a word', '{"a":"x","b":word}'],
+    ['an escape in a list', '{"a":"x","b":["\\n"]}'],
+    ['a list without an end', '{"a":"x","b":[['],
     ['an escape', '{"a":"x","b":"\\n"}'],
     ['a byte that is not ASCII', '{"a":"x","b":"\u00e9"}'],
     ['a control character', '{"a":"x","b":"\t"}'],
@@ -70,6 +73,67 @@ describe('records whose members were learned', () => {
     expect([...reader.numbers(0, values.length)]).toEqual(values.map((value) => known.indexOf(value) + 1));
     reader.close();
   });
+});
+
+it('numbers, lists and objects are values, each with its number', () => {
+  const values = ['12', '1', '-1.5e+7', '[]', '[1,[2]]', '{"c":"]}"}', '1', '[1,[2]]'];
+  const text = `[${values.map((value) => `{"a":${value},"b":${value}}`).join(',')}]`;
+  const reader = openRecordReader(Buffer.from(text), [false, false]) as RecordReader;
+  const steps: RecordStep[] = [
+    { start: 1, length: '{"a":'.length, member: 0, form: 'value' },
+    { start: text.indexOf(',"b":'), length: ',"b":'.length, member: 1, form: 'value' },
+    { start: text.indexOf('}'), length: 1, member: null, form: 'end' },
+  ];
+  reader.learn(steps, []);
+  expect(reader.read(1, 0)).toBe(text.length);
+  expect([...reader.numbers(0, values.length)]).toEqual([1, 2, 3, 4, 5, 6, 2, 5]);
+  expect([...reader.numbers(1, values.length)]).toEqual([1, 2, 3, 4, 5, 6, 2, 5]);
+  reader.close();
+});
+
+it('the objects of a list are counted, which may have lists and brackets in texts, and no other list is', () => {
+  const lists = ['[]', '[{}]', '[{"x":[{}]},{"y":"[{"},{"z":{"a":[]}}]', `[{"x":"${'{'.repeat(200)}"},{}]`];
+  const text = `[${lists.map((list) => `{"a":${list}}`).join(',')},{"a":[{},1]}]`;
+  const reader = openRecordReader(Buffer.from(text), [true]) as RecordReader;
+  const steps: RecordStep[] = [
+    { start: 1, length: '{"a":'.length, member: 0, form: 'count' },
+    { start: text.indexOf('}'), length: 1, member: null, form: 'end' },
+  ];
+  reader.learn(steps, []);
+  expect(reader.read(1, 0)).toBe(-1);
+  expect([...reader.numbers(0, reader.row)]).toEqual([1, 2, 4, 3]);
+  reader.close();
+});
+
+it('records of several shapes are read in any order, and what a shape lacks is null', () => {
+  const [one, other, more] = ['{"a":"x","b":"y"}', '{"a":"x"}', '{"b":"x"}'];
+  const text = `[${[one, other, one, more, other].join(',')}]`;
+  const reader = openRecordReader(Buffer.from(text), [false, false]) as RecordReader;
+  const learn = (record: string, members: number[]): void => {
+    const start = text.indexOf(record);
+    const steps: RecordStep[] = [];
+    let from = start;
+    for (const [at, name] of ['a', 'b'].entries()) {
+      const value = record.indexOf(`"${name}":`) + 4;
+      if (value < 4) continue;
+      steps.push({ start: from, length: start + value - from, member: at, form: 'value' });
+      from = start + value + 3;
+    }
+    steps.push({ start: from, length: 1, member: null, form: 'end' });
+    reader.learn(
+      steps,
+      [0, 1].filter((member) => !members.includes(member)),
+    );
+  };
+  learn(one, [0, 1]);
+  expect([reader.read(1, 0), reader.row]).toEqual([-1, 1]);
+  learn(other, [0]);
+  expect([reader.read(reader.stopped, 1), reader.row]).toEqual([-1, 3]);
+  learn(more, [1]);
+  expect(reader.read(reader.stopped, 3)).toBe(text.length);
+  expect([...reader.numbers(0, 5)]).toEqual([1, 1, 1, 0, 1]);
+  expect([...reader.numbers(1, 5)]).toEqual([1, 0, 1, 2, 0]);
+  reader.close();
 });
 
 it('a reader that is opened while another one is read has a memory of its own, and a later one a clean one', () => {

@@ -6,9 +6,13 @@ import { openModule } from './open-module.js';
 export interface RecordStep {
   start: number;
   length: number;
-  /** The member, or those of the elements of a list; null: it is only skipped. */
+  /** The member; null: it is only skipped. */
   member: number | null;
-  elements: readonly (number | null)[] | null;
+  /**
+   * `value`: any value without an escape. `count`: a list of objects, of which the number is read, and 1 more. `end`: there is
+   * none, the record ends. Else those of the elements of a list.
+   */
+  form: 'value' | 'count' | 'end' | readonly (number | null)[];
 }
 
 /** A value that was not there before: the next one of its member, and where the text has it, quotes included. */
@@ -19,13 +23,18 @@ type OnValue = (member: number, start: number, end: number) => boolean;
  * and each row has the number of its value, or 0 for null.
  */
 export interface RecordReader {
-  /** Takes the steps of the records that follow, and members that they lack. Returns false if there are too many. */
+  /**
+   * Takes the steps through records of one more shape, and the members that they lack. An older one is forgotten if there
+   * are many. Returns false if it has too many steps.
+   */
   learn(steps: readonly RecordStep[], absent: readonly number[]): boolean;
   /**
    * Reads from a record that begins at `start` to the end of its array, the first as row `row`. Returns the offset
    * behind the array; -1 if a record is another, or there is no memory for its values.
    */
   read(start: number, row: number): number;
+  /** Reads the one record that begins at `start`. Returns the offset behind it; -1 as `read`. */
+  readOne(start: number, row: number): number;
   /** Where `read` ended without the end of the array: the record that is another, and its row. */
   readonly stopped: number;
   /** The row behind the last one. */
@@ -44,12 +53,11 @@ export interface RecordReader {
 interface Exports {
   memory: { readonly buffer: ArrayBuffer };
   MEMBERS: { value: number };
-  STEPS: { value: number };
-  LISTS: { value: number };
-  ABSENT: { value: number };
+  SHAPES: { value: number };
   begin(length: number, members: number): number;
-  learn(steps: number, absent: number): void;
+  learn(count: number, newest: number): void;
   read(start: number, row: number): number;
+  readOne(start: number, row: number): number;
   rows(): number;
   stopped(): number;
   numbersOf(member: number): number;
@@ -60,9 +68,13 @@ interface Exports {
 
 type Kernel = Exports & { bytes(): Buffer };
 
+const FORMS = { value: L.NO_LIST, count: L.COUNTED, end: L.NO_VALUE };
+
 /** Of a kernel that is kept for the next reader. */
 const KEPT_BYTES = 96 * 1024 * 1024;
-let spare: Kernel | null = null;
+/** Transactions and their receipts are read at the same time. */
+const MAX_SPARES = 2;
+const spares: Kernel[] = [];
 
 /**
  * Opens a reader of a text, for members of which some are required: a record whose value is null, or absent in a list,
@@ -78,27 +90,34 @@ export function openRecordReader(text: Uint8Array, required: readonly boolean[])
   for (const [member, isRequired] of required.entries()) {
     put(kernel.MEMBERS.value + member * L.MEMBER_BYTES + L.MEMBER_REQUIRED, isRequired ? 1 : 0);
   }
+  let learned = 0;
   const numbersOf = (member: number, row: number, rows: number): Uint32Array =>
     new Uint32Array(kernel.memory.buffer, kernel.numbersOf(member) + 4 * row, rows);
   return {
     learn(steps, absent) {
-      const listed = steps.flatMap(({ elements }) => elements ?? []);
+      const listed = steps.flatMap(({ form }) => (typeof form === 'string' ? [] : form));
       if (steps.length > L.MAX_RECORD_STEPS || listed.length > L.MAX_MEMBERS) return false;
+      const newest = learned % L.MAX_SHAPES;
+      const shape = kernel.SHAPES.value + newest * L.SHAPE_BYTES;
+      learned += 1;
+      put(shape, steps.length);
+      put(shape + L.SHAPE_ABSENT_COUNT, absent.length);
       let lists = 0;
-      for (const [n, { start, length, member, elements }] of steps.entries()) {
-        const step = kernel.STEPS.value + n * L.RECORD_STEP_BYTES;
+      for (const [n, { start, length, member, form }] of steps.entries()) {
+        const step = shape + L.SHAPE_STEPS + n * L.RECORD_STEP_BYTES;
         put(step, start);
         put(step + L.RECORD_STEP_LENGTH, length);
-        put(step + L.RECORD_STEP_MEMBER, elements === null ? (member ?? L.NO_MEMBER) : lists);
-        put(step + L.RECORD_STEP_COUNT, elements === null ? L.NO_LIST : elements.length);
-        lists += elements?.length ?? 0;
+        put(step + L.RECORD_STEP_MEMBER, typeof form === 'string' ? (member ?? L.NO_MEMBER) : lists);
+        put(step + L.RECORD_STEP_COUNT, typeof form === 'string' ? FORMS[form] : form.length);
+        if (typeof form !== 'string') lists += form.length;
       }
-      for (const [n, member] of listed.entries()) put(kernel.LISTS.value + 4 * n, member ?? L.NO_MEMBER);
-      for (const [n, member] of absent.entries()) put(kernel.ABSENT.value + 4 * n, member);
-      kernel.learn(steps.length, absent.length);
+      for (const [n, member] of listed.entries()) put(shape + L.SHAPE_LISTS + 4 * n, member ?? L.NO_MEMBER);
+      for (const [n, member] of absent.entries()) put(shape + L.SHAPE_ABSENT + 4 * n, member);
+      kernel.learn(Math.min(learned, L.MAX_SHAPES), newest);
       return true;
     },
     read: (start, row) => kernel.read(start, row) || -1,
+    readOne: (start, row) => kernel.readOne(start, row) || -1,
     get stopped() {
       return kernel.stopped();
     },
@@ -117,16 +136,15 @@ export function openRecordReader(text: Uint8Array, required: readonly boolean[])
     numberAt: (member, row) => numbersOf(member, row, 1)[0] as number,
     numbers: (member, rows) => numbersOf(member, 0, rows).slice(),
     close() {
-      if (kernel.memory.buffer.byteLength <= KEPT_BYTES) spare = kernel;
+      if (spares.length < MAX_SPARES && kernel.memory.buffer.byteLength <= KEPT_BYTES) spares.push(kernel);
     },
   };
 }
 
 /** A kernel that nobody uses; null where Node has no WebAssembly with SIMD. */
 function takeKernel(): Kernel | null {
-  const kernel = spare;
-  spare = null;
-  if (kernel !== null) return kernel;
+  const kernel = spares.pop();
+  if (kernel !== undefined) return kernel;
   try {
     return openModule<Exports>(RECORDS_BASE64);
   } catch {

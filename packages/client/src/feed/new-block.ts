@@ -60,8 +60,17 @@ export async function readNewBlock(parts: NewBlockParts, step: NewStep): Promise
     for (const kind of Object.keys(step.files) as Kind[]) {
       const bytes = await (files.get(kind) as Promise<Buffer>);
       const source = { bytes, kind, chainId, fileFrom: step.block, times };
-      const receipts = kind === 'transactions' ? () => beside('receipts') : undefined;
-      tables.push(await toTable({ ...source, ...(receipts && { receipts }) }, matchOf(kind, match), step));
+      const receipts = async (): Promise<Buffer | null> => {
+        const records = await beside('receipts');
+        return records === null ? null : Buffer.from(JSON.stringify(records), 'latin1');
+      };
+      tables.push(
+        await toTable(
+          { ...source, ...(kind === 'transactions' && { receipts }) },
+          matchOf(kind, match),
+          step,
+        ),
+      );
     }
   } catch (error) {
     if (isPackhouseError(error, 'DOWNLOAD_FAILED') && error.data.status === 410) return null;

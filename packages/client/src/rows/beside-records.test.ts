@@ -49,12 +49,16 @@ describe('what is not in the records', () => {
   };
   const receipts = async (block: number) =>
     block === 5
-      ? [0, 1].map((n) => ({
-          transactionHash: hash(n),
-          status: `0x${n}`,
-          gasUsed: '0x5208',
-          effectiveGasPrice: '0x7',
-        }))
+      ? Buffer.from(
+          JSON.stringify(
+            [0, 1].map((n) => ({
+              transactionHash: hash(n),
+              status: `0x${n}`,
+              gasUsed: '0x5208',
+              effectiveGasPrice: '0x7',
+            })),
+          ),
+        )
       : null;
 
   it('comes from the manifest, the filter and the receipts', async () => {

@@ -38,8 +38,8 @@ export type RowSource = ({ path: string } | { bytes: Uint8Array }) & {
   fileFrom: number;
   /** The times of all its blocks, in seconds since 1970; asked for if a record does not tell it. Null: not known. */
   times?: (() => Promise<readonly number[] | null>) | undefined;
-  /** The receipts of a block, for columns of transactions that have them; null: not known. Asked in ascending order. */
-  receipts?: ((block: number) => Promise<readonly JsonRecord[] | null>) | undefined;
+  /** The text of a block's receipts, for columns of transactions that have them; null: not known. Asked in ascending order. */
+  receipts?: ((block: number) => Promise<Buffer | null>) | undefined;
   /** First and last block that are wanted; absent: all. */
   from?: number;
   to?: number;
@@ -125,7 +125,7 @@ async function* scanBlocks(
     if (after === -1) break;
     if (block >= from && block <= to && scanner.hasRows) {
       const time = await besides.timeOf(block, scanner.ownTime);
-      if (!scanner.add(time)) break;
+      if (!scanner.add(time, await besides.receiptsOf(block))) break;
       if (scanner.rows >= batchRows) yield scanner.take();
     }
     scanned += 1;
@@ -169,12 +169,20 @@ function createBesides({ kind, chainId, fileFrom, ...source }: RowSource, schema
     if (times === undefined) times = (await source.times?.()) ?? null;
     return times?.[block - fileFrom] ?? null;
   };
+  let last: { block: number; text: Buffer | null } | null = null;
+  const receiptsOf = async (block: number): Promise<Buffer | null> => {
+    if (!withReceipts) return null;
+    if (last?.block !== block) last = { block, text: (await source.receipts?.(block)) ?? null };
+    return last.text;
+  };
   return {
     timeOf,
+    receiptsOf,
     async of(block: number, first: JsonRecord): Promise<BlockBeside> {
       const beside: Beside = { chainId, time: null, receipt: null, failed: false };
       beside.time = await timeOf(block, first.blockTimestamp);
-      const receipts = withReceipts ? ((await source.receipts?.(block)) ?? null) : null;
+      const text = await receiptsOf(block);
+      const receipts = text === null ? null : (parsed(text) as JsonRecord[]);
       const failures = withFailures ? createFailures() : null;
       let index = -1;
       return {

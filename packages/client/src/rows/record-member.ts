@@ -3,7 +3,7 @@ import { fieldsOf } from './read-columns.js';
 import type { Column, Schema } from './schema.js';
 
 /** Returns null for what the column cannot hold. */
-type ReadValue = (raw: string | number | boolean) => Column[number];
+type ReadValue = (raw: unknown) => Column[number];
 
 /** A member of the records of a text, or an element of such a list, with the columns that have it. */
 export class RecordMember {
@@ -19,7 +19,7 @@ export class RecordMember {
   }
 
   /** Adds a value at the next place. Returns false if a column cannot hold it. */
-  learn(raw: string | number | boolean): boolean {
+  learn(raw: unknown): boolean {
     for (let at = 0; at < this.#reads.length; at += 1) {
       const value = (this.#reads[at] as ReadValue)(raw);
       if (value === null) return false;
@@ -29,20 +29,21 @@ export class RecordMember {
   }
 }
 
-/** What a column of a schema has. */
-interface MemberColumn {
-  member: RecordMember;
-  /** Which of the member's columns. */
-  which: number;
-}
+/** What a column of a schema has: a member, or what its name says of the transaction's receipt. */
+type MemberColumn = { member: RecordMember /** Which of the member's columns. */; which: number } | 'receipt';
 
 /** The members of records that a schema has columns of. */
 export interface Members {
   /** By the order of the schema; absent: no member has it. */
   columns: MemberColumn[];
-  /** By their names and, for elements of lists, places. */
+  /** By their names; a member of an object within by both, as `action.from`. */
   values: Map<string, RecordMember>;
+  /** Names of objects within, whose members are among `values`. */
+  objects: ReadonlySet<string>;
+  /** Lists by their names: elements by their places. */
   lists: Map<string, RecordMember[]>;
+  /** Lists by their names of which only the length is a column. */
+  counts: Map<string, RecordMember>;
   /** The time that a record has, which is one of `values`. */
   ownTime: RecordMember;
   /** What no record has: the time of its block and the chain. */
@@ -62,19 +63,36 @@ export function toMembers(schema: Schema, chainId: number): Members {
     for (const [n, { at }] of found.entries()) columns[at] = { member, which: own.length + n };
     return member;
   };
-  const ownTime = add('blockTimestamp', [(raw) => raw]);
+  const ownTime = add('blockTimestamp', [(raw) => raw as Column[number]]);
   const values = new Map([
     ['blockTimestamp', ownTime],
     ['chainId', add('chainId', [(raw) => (toBigint(raw) === chainId ? chainId : null)])],
   ]);
   const lists = new Map<string, RecordMember[]>();
-  for (const { field } of fields) {
+  const counts = new Map<string, RecordMember>();
+  const objects = new Set<string>();
+  for (const [at, { field }] of fields.entries()) {
     const [, list, index] = /^(\w+)\[(\d)\]$/.exec(field) ?? [];
+    const [outer = '', inner] = field.split('.');
     if (list !== undefined) {
       const elements = lists.get(list) ?? [];
       elements[Number(index)] ??= add(field);
       lists.set(list, elements);
-    } else if (!field.startsWith('@') && !values.has(field)) values.set(field, add(field));
+    } else if (outer === 'receipt') columns[at] = 'receipt';
+    else if (inner === 'length') counts.set(outer, counts.get(outer) ?? add(field));
+    else if (!field.startsWith('@') && !values.has(field)) {
+      values.set(field, add(field));
+      if (inner !== undefined) objects.add(outer);
+    }
   }
-  return { columns, values, lists, ownTime, time: add('@time'), chain: add('@chain') };
+  return {
+    columns,
+    values,
+    objects,
+    lists,
+    counts,
+    ownTime,
+    time: add('@time'),
+    chain: add('@chain'),
+  };
 }

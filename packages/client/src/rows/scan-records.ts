@@ -1,17 +1,17 @@
-import { endOfValue, readMember } from '@packhouse/json';
 import { openRecordReader, type RecordReader, type RecordStep } from '@packhouse/kernels';
-import type { CodedBatch } from './coded-column.js';
-import { fieldsOf, hasExtra } from './read-columns.js';
+import type { CodedBatch, CodedColumn } from './coded-column.js';
+import { learnShape } from './learn-shape.js';
+import { fieldsOf, hasReceiptColumns } from './read-columns.js';
+import { RECEIPT_HASH, receiptColumn, toReceiptSchema } from './receipt-columns.js';
 import { type Members, type RecordMember, toMembers } from './record-member.js';
 import type { Column, Schema } from './schema.js';
 
-const [QUOTE, COMMA, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x22, 0x2c, 0x7b, 0x5b, 0x5d];
-const LOWER_T = 0x74;
+const [QUOTE, OPEN_BRACKET, CLOSE_BRACKET] = [0x22, 0x5b, 0x5d];
 
 /**
  * Reads the records of a bundle into columns without making objects of them. They must be as canonical JSON has them:
- * without space, with members that are texts, booleans or lists of texts, most often the same ones in the same order.
- * Anything else is declined, and so is what a column cannot hold: `createRowCollector` knows what to make of it.
+ * without space, most often of a few shapes. Anything else is declined, and so is what a column cannot hold:
+ * `createRowCollector` knows what to make of it.
  */
 export class RecordScanner {
   readonly #text: Buffer;
@@ -22,22 +22,24 @@ export class RecordScanner {
   readonly #read: readonly RecordMember[];
   readonly #places: ReadonlyMap<RecordMember, number>;
   readonly #times = new Map<number | null, number>([[null, 0]]);
-  /** Of each block since the last batch: its rows, and the number of its time. */
-  #blocks: { rows: number; time: number }[] = [];
+  /** Of each block since the last batch: its rows, the number of its time, and its receipts. */
+  #blocks: { rows: number; time: number; receipts: CodedBatch | null }[] = [];
   /** Rows since the last batch, and of the block that was scanned last. */
   #rows = 0;
   #scanned = 0;
 
   /** Returns null if the table has columns of other values, or there is no WebAssembly with SIMD. */
   static create(text: Buffer, schema: Schema, chainId: number): RecordScanner | null {
-    const isFlat = fieldsOf(schema).every(
-      ({ field, form }) =>
-        /^(@time|@chain|\w+(\[\d\])?)$/.test(field) && form !== 'JSON' && !form.startsWith('joined'),
+    const isKnown = fieldsOf(schema).every(
+      ({ field, form }) => /^(@time|@chain|\w+(\.\w+|\[\d\])?)$/.test(field) && !form.startsWith('joined'),
     );
-    if (!isFlat) return null;
+    // Other programs leave out traces that failed.
+    if (!isKnown || (schema.kind === 'traces' && schema.peer !== undefined)) return null;
     const members = toMembers(schema, chainId);
     if (!members.chain.learn(chainId)) return null;
-    const read = [...members.values.values(), ...[...members.lists.values()].flat()];
+    const { values, lists, counts } = members;
+    if (members.columns.includes('receipt') && !values.has('hash')) return null;
+    const read = [...values.values(), ...[...lists.values()].flat(), ...counts.values()];
     const required = read.map((member) => member.required);
     const reader = openRecordReader(text, required);
     return reader === null ? null : new RecordScanner(text, schema, reader, { members, read });
@@ -76,19 +78,33 @@ export class RecordScanner {
   /** Scans the block that begins there. Returns the offset behind it; -1: it is declined, and all that follows must be. */
   scan(start: number): number {
     const text = this.#text;
+    // A block of blocks is one record.
+    const isOne = this.#schema.kind === 'blocks';
     this.#scanned = 0;
-    if (text[start] !== OPEN_BRACKET) return -1;
-    if (text[start + 1] === CLOSE_BRACKET) return start + 2;
+    if (!isOne) {
+      if (text[start] !== OPEN_BRACKET) return -1;
+      if (text[start + 1] === CLOSE_BRACKET) return start + 2;
+    }
     let end = -1;
-    let at = start + 1;
+    let at = isOne ? start : start + 1;
     let row = this.#rows;
     // A record that is still another one after it was learned is declined.
     for (let learned = -1; end === -1; ) {
-      end = this.#reader.read(at, row);
+      end = isOne ? this.#reader.readOne(at, row) : this.#reader.read(at, row);
       if (end !== -1) break;
       at = this.#reader.stopped;
       row = this.#reader.row;
-      if (at === learned || !this.#learn(at)) return -1;
+      const shape = at === learned ? null : learnShape(text, at, this.#schema, this.#members);
+      if (shape === null) return -1;
+      const place = (member: RecordMember): number => this.#places.get(member) as number;
+      const steps = shape.steps.map(({ member, form, ...where }): RecordStep => {
+        return {
+          ...where,
+          member: member && place(member),
+          form: typeof form === 'string' ? form : form.map(place),
+        };
+      });
+      if (!this.#reader.learn(steps, shape.absent.map(place))) return -1;
       learned = at;
     }
     if (!this.#reader.eachNew(this.#addValue)) return -1;
@@ -96,8 +112,11 @@ export class RecordScanner {
     return end;
   }
 
-  /** Adds the rows of the block that was scanned last. Returns false if no column can hold its time. */
-  add(time: number | null): boolean {
+  /**
+   * Adds the rows of the block that was scanned last; of transactions with the text of their receipts, if it is known. Returns
+   * false if no column can hold its time, or the receipts are unusual.
+   */
+  add(time: number | null, receipts: Buffer | null): boolean {
     let number = this.#times.get(time);
     if (number === undefined) {
       number = this.#times.size;
@@ -105,7 +124,9 @@ export class RecordScanner {
       this.#times.set(time, number);
     }
     if (number === 0 && this.#members.time.required) return false;
-    this.#blocks.push({ rows: this.#scanned, time: number });
+    const ofReceipts = receipts === null ? null : scanReceipts(receipts, this.#schema);
+    if (receipts !== null && ofReceipts === null) return false;
+    this.#blocks.push({ rows: this.#scanned, time: number, receipts: ofReceipts });
     this.#rows += this.#scanned;
     return true;
   }
@@ -114,24 +135,50 @@ export class RecordScanner {
   take(): CodedBatch {
     const rows = this.#rows;
     const batch: CodedBatch = { rows, columns: {} };
-    const { time, chain, columns } = this.#members;
+    const { time, chain, columns, counts } = this.#members;
     const copies = new Map(
       this.#read.map((member, place) => [member, this.#reader.numbers(place, rows)] as const),
     );
+    for (const member of counts.values()) learnCounts(member, copies.get(member) as Uint32Array);
     copies.set(time, this.#takeTimes());
     copies.set(chain, new Uint32Array(rows).fill(1));
+    const isOwn = this.#ownReceipts(rows);
     for (const [at, { name }] of this.#schema.columns.entries()) {
       const column = columns[at];
-      batch.columns[name] =
-        column === undefined
-          ? { places: new Uint32Array(rows), values: [null] }
-          : {
-              places: copies.get(column.member) as Uint32Array,
-              values: column.member.values[column.which] as Column,
-            };
+      if (column === undefined) {
+        batch.columns[name] = { places: new Uint32Array(rows), values: [null] };
+      } else if (column === 'receipt') {
+        batch.columns[name] = receiptColumn(name, this.#blocks, isOwn);
+      } else {
+        batch.columns[name] = {
+          places: copies.get(column.member) as Uint32Array,
+          values: column.member.values[column.which] as Column,
+        };
+      }
     }
     this.#rows = 0;
+    this.#blocks = [];
     return batch;
+  }
+
+  /** For each row, whether the receipt at its place is of its transaction. */
+  #ownReceipts(rows: number): Uint8Array {
+    const isOwn = new Uint8Array(rows);
+    const member = this.#members.values.get('hash');
+    const place = member && this.#places.get(member);
+    if (member === undefined || place === undefined || !hasReceiptColumns(this.#schema)) return isOwn;
+    const hashes = member.values[0] as Column;
+    const numbers = this.#reader.numbers(place, rows);
+    let row = 0;
+    for (const { rows: ofBlock, receipts } of this.#blocks) {
+      const of = receipts?.columns[RECEIPT_HASH] as CodedColumn | undefined;
+      for (let at = 0; at < Math.min(ofBlock, receipts?.rows ?? 0); at += 1) {
+        const isSame = of?.values[of.places[at] as number] === hashes[numbers[row + at] as number];
+        isOwn[row + at] = isSame ? 1 : 0;
+      }
+      row += ofBlock;
+    }
+    return isOwn;
   }
 
   close(): void {
@@ -145,7 +192,6 @@ export class RecordScanner {
       times.fill(time, row, row + rows);
       row += rows;
     }
-    this.#blocks = [];
     return times;
   }
 
@@ -153,45 +199,29 @@ export class RecordScanner {
     const text = this.#text;
     const member = this.#read[place] as RecordMember;
     if (text[start] === QUOTE) return member.learn(text.toString('latin1', start + 1, end - 1));
-    return member.learn(text[start] === LOWER_T);
-  };
-
-  /** Learns the members of the record at `start`. Returns false if it has others than columns, or lacks one. */
-  #learn(start: number): boolean {
-    const text = this.#text;
-    const { values, lists } = this.#members;
-    const steps: RecordStep[] = [];
-    const names = new Set<string>();
-    let at = start;
-    while (text[at] === (steps.length === 0 ? OPEN_BRACE : COMMA)) {
-      const found = readMember(text, at + 1);
-      if (found === null) return false;
-      const { nameStart, nameEnd, valueStart } = found;
-      const name = text.toString('latin1', nameStart, nameEnd);
-      const member = values.get(name);
-      const list = lists.get(name) ?? (text[valueStart] === OPEN_BRACKET ? [] : null);
-      const isKnown = member !== undefined || lists.has(name) || !hasExtra(this.#schema);
-      if (!isKnown || names.has(name) || name.includes('\\')) return false;
-      names.add(name);
-      steps.push({
-        start: at,
-        length: valueStart - at,
-        member: member === undefined ? null : this.#place(member),
-        elements: member === undefined ? (list?.map((element) => this.#place(element)) ?? null) : null,
-      });
-      at = endOfValue(text, valueStart);
+    try {
+      return member.learn(JSON.parse(text.toString('latin1', start, end)));
+    } catch {
+      return false;
     }
-    const absent: RecordMember[] = [];
-    for (const [name, member] of values) if (!names.has(name)) absent.push(member);
-    for (const [name, list] of lists) if (!names.has(name)) absent.push(...list);
-    if (absent.some(({ required }) => required)) return false;
-    return this.#reader.learn(
-      steps,
-      absent.map((member) => this.#place(member)),
-    );
-  }
+  };
+}
 
-  #place(member: RecordMember): number {
-    return this.#places.get(member) as number;
+/** The lengths of lists up to the largest: the number of each is one more. */
+function learnCounts(member: RecordMember, numbers: Uint32Array): void {
+  let most = 0;
+  for (const number of numbers) if (number > most) most = number;
+  const [values] = member.values as readonly [Column];
+  while (values.length <= most) member.learn(values.length - 1);
+}
+
+/** The columns that transactions have of the receipts of their block; null: they are unusual. */
+function scanReceipts(text: Buffer, schema: Schema): CodedBatch | null {
+  const scanner = RecordScanner.create(text, toReceiptSchema(schema), 0);
+  if (scanner === null) return null;
+  try {
+    return scanner.scan(0) === text.length && scanner.add(null, null) ? scanner.take() : null;
+  } finally {
+    scanner.close();
   }
 }

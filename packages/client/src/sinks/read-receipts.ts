@@ -4,12 +4,11 @@ import type { BlockRange } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import { type Mirror, type MirrorPlan, openMirror, planMirror } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
-import type { JsonRecord } from '../rows/read-columns.js';
 
 /** The receipts of blocks, read in step with their transactions. */
 export interface ReceiptSource {
-  /** Null: they are not published, or their file is faulty. Ascending. Throws as `mirrorFiles`, BUNDLE_INVALID. */
-  readonly of: (block: number) => Promise<readonly JsonRecord[] | null>;
+  /** Their text; null: they are not published, or their file is faulty. Ascending. Throws as `mirrorFiles`, BUNDLE_INVALID. */
+  readonly of: (block: number) => Promise<Buffer | null>;
   /** Blocks whose receipts were asked for and not there. */
   readonly missing: number;
   close(): Promise<void>;
@@ -48,7 +47,7 @@ export async function openReceipts(
         file = { range: next.value.range, records: await read(next.value, block) };
       }
       const text = file?.records?.[block - file.range.firstBlock];
-      if (text !== undefined) return JSON.parse(text.toString('latin1')) as JsonRecord[];
+      if (text !== undefined) return text;
       missing += 1;
       return null;
     },

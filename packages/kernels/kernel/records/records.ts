@@ -1,14 +1,15 @@
 /*
- * Reads the records of a bundle into columns, whose values are numbered. TypeScript learns the order of members from a record
- * and writes it as steps; records that have the same are read here, any other is given back.
+ * Reads the records of a bundle into columns, whose values are numbered. TypeScript learns the shape of a record, the order of
+ * its members, and writes it as steps; records of a shape that is known are read here, any other is given back.
  *
- *   static data with MEMBERS, STEPS, LISTS, ABSENT | text, zeros | numbers by member and row | slots, news …
+ *   static data with MEMBERS, SHAPES | text, zeros | numbers by member and row | slots, news …
  *
  * The heap begins anew with each text. What grows is moved to its end: half of it at most is what was moved.
  */
 import {
+  COUNTED,
   MAX_MEMBERS,
-  MAX_RECORD_STEPS,
+  MAX_SHAPES,
   MEMBER_BYTES,
   MEMBER_LAST_END,
   MEMBER_LAST_NUMBER,
@@ -20,18 +21,21 @@ import {
   NEWS_BYTES,
   NO_LIST,
   NO_MEMBER,
+  NO_VALUE,
   RECORD_STEP_BYTES,
   RECORD_STEP_COUNT,
   RECORD_STEP_LENGTH,
   RECORD_STEP_MEMBER,
+  SHAPE_ABSENT,
+  SHAPE_ABSENT_COUNT,
+  SHAPE_BYTES,
+  SHAPE_LISTS,
+  SHAPE_STEPS,
 } from '../../src/layout';
-import { findQuote, hashOf, isSame } from './bytes';
+import { endOfNumber, findQuote, hashOf, isMixed, isSame, objects, skipNested } from './bytes';
 
 export const MEMBERS = memory.data(MAX_MEMBERS * MEMBER_BYTES, 16);
-export const STEPS = memory.data(MAX_RECORD_STEPS * RECORD_STEP_BYTES, 16);
-/** Members of elements of lists, and members that the records lack (u32 each). */
-export const LISTS = memory.data(MAX_MEMBERS * 4, 16);
-export const ABSENT = memory.data(MAX_MEMBERS * 4, 16);
+export const SHAPES = memory.data(MAX_SHAPES * SHAPE_BYTES, 16);
 
 const PAGE: usize = 65536;
 /** Of all memory; a text that needs more is declined. */
@@ -47,8 +51,9 @@ let next: usize = 0;
 let text: usize = 0;
 let textEnd: usize = 0;
 let members: u32 = 0;
-let steps: u32 = 0;
-let absent: u32 = 0;
+/** How many shapes are known, and the one of the record before. */
+let shapes: u32 = 0;
+let shape: u32 = 0;
 let numbers: usize = 0;
 let room: u32 = 0;
 let news: usize = 0;
@@ -61,7 +66,8 @@ let stoppedAt: u32 = 0;
 export function begin(length: u32, count: u32): usize {
   next = (<usize>__heap_base + 15) & ~15;
   members = count;
-  steps = 0;
+  shapes = 0;
+  shape = 0;
   text = allocate(length + ZEROS);
   room = FIRST_ROWS;
   numbers = allocate(<usize>room * members * 4);
@@ -82,10 +88,10 @@ export function begin(length: u32, count: u32): usize {
   return text;
 }
 
-/** Takes the steps that were written, and members that the records lack. */
-export function learn(stepCount: u32, absentCount: u32): void {
-  steps = stepCount;
-  absent = absentCount;
+/** Takes a shape that was written, as the first to be tried of as many. */
+export function learn(count: u32, newest: u32): void {
+  shapes = count;
+  shape = newest;
 }
 
 /**
@@ -110,6 +116,16 @@ export function read(start: u32, first: u32): u32 {
   // Behind a record without a comma is the end of the array, or a record that nobody knows.
   stoppedAt = <u32>(textEnd - text);
   return behind === 0x5d ? <u32>(from - text) : 0;
+}
+
+/** Reads the one record that begins at `start` as row `first`. Returns the offset behind it, or 0 as `read`. */
+export function readOne(start: u32, first: u32): u32 {
+  row = first;
+  const end = row < room || growRows() ? record(text + start) : 0;
+  stoppedAt = start;
+  if (end === 0) return 0;
+  row += 1;
+  return <u32>(end - text);
 }
 
 /** The row behind the last one, and the offset of the record that is another. */
@@ -143,11 +159,24 @@ function at(member: u32): usize {
   return MEMBERS + member * MEMBER_BYTES;
 }
 
-/** Address behind the record, or 0. */
+/** Address behind the record, or 0. It is most often of the same shape as the one before. */
 function record(start: usize): usize {
+  if (shapes === 0) return 0;
+  let end = shaped(start, SHAPES + shape * SHAPE_BYTES);
+  for (let n: u32 = 0; end === 0 && n < shapes; n++) {
+    if (n === shape) continue;
+    end = shaped(start, SHAPES + n * SHAPE_BYTES);
+    if (end !== 0) shape = n;
+  }
+  return end;
+}
+
+/** Address behind the record, or 0 if it has another shape. Sets all members, also those that another shape set. */
+function shaped(start: usize, known: usize): usize {
   let from = start;
+  const steps = known + SHAPE_STEPS;
   for (
-    let step: usize = STEPS, end = STEPS + steps * RECORD_STEP_BYTES;
+    let step = steps, end = steps + load<u32>(known) * RECORD_STEP_BYTES;
     step < end;
     step += RECORD_STEP_BYTES
   ) {
@@ -156,19 +185,38 @@ function record(start: usize): usize {
     from += length;
     const member = load<u32>(step, RECORD_STEP_MEMBER);
     const count = load<u32>(step, RECORD_STEP_COUNT);
-    from = count === NO_LIST ? value(from, member) : list(from, member, count);
+    if (count === NO_VALUE) continue;
+    if (count === NO_LIST) from = value(from, member);
+    else if (count === COUNTED) from = counted(from, member);
+    else from = list(from, known + SHAPE_LISTS + (member << 2), count);
     if (from === 0) return 0;
   }
-  for (let n: u32 = 0; n < absent; n++) setNumber(load<u32>(ABSENT + (n << 2)), 0);
-  return from !== start && load<u8>(from) === 0x7d ? from + 1 : 0;
+  for (
+    let lacking = known + SHAPE_ABSENT, end = lacking + (load<u32>(known, SHAPE_ABSENT_COUNT) << 2);
+    lacking < end;
+    lacking += 4
+  ) {
+    setNumber(load<u32>(lacking), 0);
+  }
+  return from;
 }
 
-function list(start: usize, first: u32, count: u32): usize {
+/** Address behind a list of objects, or 0. */
+function counted(start: usize, member: u32): usize {
+  const first = load<u8>(start, 1);
+  if (load<u8>(start) !== 0x5b || (first !== 0x7b && first !== 0x5d)) return 0;
+  const end = skipNested(start, textEnd);
+  if (end === 0 || isMixed) return 0;
+  setNumber(member, objects + 1);
+  return end;
+}
+
+function list(start: usize, elements: usize, count: u32): usize {
   if (load<u8>(start) !== 0x5b) return 0;
   let from = start + 1;
   let found: u32 = 0;
   while (load<u8>(from) === 0x22) {
-    from = value(from, found < count ? load<u32>(LISTS + ((first + found) << 2)) : NO_MEMBER);
+    from = value(from, found < count ? load<u32>(elements + (found << 2)) : NO_MEMBER);
     found += 1;
     if (from === 0) return 0;
     if (load<u8>(from) !== 0x2c) break;
@@ -176,7 +224,7 @@ function list(start: usize, first: u32, count: u32): usize {
     if (load<u8>(from) !== 0x22) return 0;
   }
   for (; found < count; found++) {
-    const member = load<u32>(LISTS + ((first + found) << 2));
+    const member = load<u32>(elements + (found << 2));
     if (member === NO_MEMBER) continue;
     if (load<u32>(at(member), MEMBER_REQUIRED) !== 0) return 0;
     setNumber(member, 0);
@@ -184,12 +232,17 @@ function list(start: usize, first: u32, count: u32): usize {
   return load<u8>(from) === 0x5d ? from + 1 : 0;
 }
 
-/** Address behind a text or a word, or 0. */
+/** Address behind a value, or 0. Texts with escapes are declined, within lists and objects too. */
 function value(start: usize, member: u32): usize {
   if (member !== NO_MEMBER) {
     const last = load<u32>(at(member), MEMBER_LAST_START);
     const length = load<u32>(at(member), MEMBER_LAST_END) - last;
-    if (length !== 0 && start + length <= textEnd && isSame(text + last, start, length)) {
+    if (
+      length !== 0 &&
+      start + length <= textEnd &&
+      isSame(text + last, start, length) &&
+      isEnd(start + length)
+    ) {
       setNumber(member, load<u32>(at(member), MEMBER_LAST_NUMBER));
       return start + length;
     }
@@ -211,7 +264,12 @@ function value(start: usize, member: u32): usize {
     }
     if (word === 0x65757274) end = start + 4;
     else if (word === 0x736c6166 && load<u8>(start, 4) === 0x65) end = start + 5;
-    else return 0;
+    else if (byte === 0x5b || byte === 0x7b) end = skipNested(start, textEnd);
+    else {
+      end = endOfNumber(start);
+      if (end === start) return 0;
+    }
+    if (end === 0) return 0;
   }
   if (member === NO_MEMBER) return end;
   const number = numberOf(member, start, end);
@@ -221,6 +279,12 @@ function value(start: usize, member: u32): usize {
   store<u32>(at(member), <u32>(end - text), MEMBER_LAST_END);
   store<u32>(at(member), number, MEMBER_LAST_NUMBER);
   return end;
+}
+
+/** Whether no number goes on there. */
+function isEnd(at: usize): bool {
+  const byte = load<u8>(at);
+  return byte === 0x2c || byte === 0x7d || byte === 0x5d;
 }
 
 function setNumber(member: u32, number: u32): void {

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/brackets, kernel/shared and src/layout.ts:
-// f5b313cc053737d7248863c1b566de7baa8e25df17914c938632c9be47ec252d
+// b07f9853a4e9cd9be5eeff4c6e67c714fcf0c9f1998ea84f3e6a95e293bb8c5a
 
 /** WebAssembly in base64. */
 export const BRACKETS_BASE64 =

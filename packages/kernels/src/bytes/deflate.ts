@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// 269d05a091e1715bc80c98f7958edcf876b09dc3b7b5aaad0507ce363824f120
+// 72132e8dd33b5fb6e8223d88db1d491789cc8fcecdb3a3f80e5ff42d34190947
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/scan, kernel/shared and src/layout.ts:
-// 108a9b66a5c9cbdf0c1364c706009c38064d4b5bbcf0aa61901f1978daa99e81
+// 02d2de9ca91712a4459f45d86ca545f5116fa07c2f97880eaf7f4b2344151872
 
 /** WebAssembly in base64. */
 export const SCAN_BASE64 =

@@ -10,9 +10,6 @@ import type { Database, PublishedFile } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { PackhouseError } from '@packhouse/runtime';
 
-/** A record of a receipt. */
-type Receipt = Record<string, unknown>;
-
 export interface SourceParts {
   database: Database;
   objectStore: ObjectStore;
@@ -66,11 +63,11 @@ export async function readSourceTimes(
   return readTimes(readFilter(bytes, firstBlock).times, lastBlock - firstBlock + 1);
 }
 
-/** The receipts of blocks, by their bundles; asked in ascending order. One bundle is in memory. Throws as `openSource`. */
+/** The texts of the receipts of blocks, by their bundles; asked in ascending order. One bundle is in memory. Throws as `openSource`. */
 export function openSourceReceipts(parts: SourceParts, files: readonly PublishedFile[]) {
   let open: { file: PublishedFile; records: readonly Buffer[] } | null = null;
   let next = 0;
-  return async (block: number): Promise<Receipt[] | null> => {
+  return async (block: number): Promise<Buffer | null> => {
     while (open === null || open.file.lastBlock < block) {
       const file = files[next++];
       if (file === undefined) return null;
@@ -79,8 +76,7 @@ export function openSourceReceipts(parts: SourceParts, files: readonly Published
       open = { file, records: (await readBundle(await readFile(source.path))).records };
       await source.close();
     }
-    const text = open.records[block - open.file.firstBlock];
-    return text === undefined ? null : (JSON.parse(text.toString('latin1')) as Receipt[]);
+    return open.records[block - open.file.firstBlock] ?? null;
   };
 }
 
