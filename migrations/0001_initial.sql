@@ -1,4 +1,4 @@
--- The schema of Packhouse, in rooms: networks, requested, staged, published, gateway, operators.
+-- The schema of Packhouse, in rooms: networks, requested, staged, published, gateway, operators, history.
 --
 -- Everything is in the schema "packhouse" and every statement names it, so search_path does not matter.
 -- Block ranges are two inclusive columns (first_block, last_block). Stored codes: kind = position in KINDS, kinds and
@@ -53,6 +53,8 @@ COMMENT ON COLUMN packhouse.alarm.cleared_at IS 'null: open';
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm (network_id, name) WHERE cleared_at IS NULL;
 COMMENT ON INDEX packhouse.alarm_open IS 'At most one alarm of a name is open per network, whichever process raises it.';
 CREATE INDEX alarm_network ON packhouse.alarm (network_id, name, raised_at);
+CREATE INDEX alarm_raised ON packhouse.alarm (raised_at);
+CREATE INDEX alarm_cleared ON packhouse.alarm (cleared_at) WHERE cleared_at IS NOT NULL;
 
 CREATE TABLE packhouse.back_pressure (
   network_id smallint PRIMARY KEY REFERENCES packhouse.network,
@@ -105,16 +107,20 @@ CREATE TABLE packhouse.backfill (
   windows text[] NOT NULL DEFAULT '{}',
   deadline timestamptz,
   max_requests int8 CHECK (max_requests > 0),
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  done_at timestamptz
 );
 COMMENT ON TABLE packhouse.backfill IS 'Block ranges that operators requested.';
 COMMENT ON COLUMN packhouse.backfill.last_block IS 'null: follows the head';
 COMMENT ON COLUMN packhouse.backfill.priority IS '1 is first.';
 COMMENT ON COLUMN packhouse.backfill.done IS
   'All of it is published, so it is not planned. Deleting one of its bundles sets it back.';
+COMMENT ON COLUMN packhouse.backfill.done_at IS 'When it was last found to be done, also if it is not any more; null: never';
 COMMENT ON COLUMN packhouse.backfill.weight IS 'Share among backfills of the same priority.';
 COMMENT ON COLUMN packhouse.backfill.windows IS 'When it is fetched, such as "Mon-Fri 20:00-06:00 Europe/Berlin"; empty: always';
 CREATE INDEX backfill_network ON packhouse.backfill (network_id);
+CREATE INDEX backfill_created ON packhouse.backfill (created_at);
+CREATE INDEX backfill_done ON packhouse.backfill (done_at) WHERE done_at IS NOT NULL;
 CREATE INDEX backfill_open ON packhouse.backfill (network_id, id) WHERE state = 'active' AND NOT done;
 CREATE INDEX backfill_last ON packhouse.backfill (network_id, last_block) WHERE state <> 'cancelled';
 CREATE INDEX backfill_deadline ON packhouse.backfill (deadline)
@@ -894,9 +900,17 @@ CREATE TABLE packhouse.key_usage (
   key_id int8 NOT NULL,
   day int4 NOT NULL,
   requests int8 NOT NULL,
+  calls int8 NOT NULL DEFAULT 0,
+  downloads int8 NOT NULL DEFAULT 0,
+  errors int8 NOT NULL DEFAULT 0,
+  bytes int8 NOT NULL DEFAULT 0,
   PRIMARY KEY (key_id, day)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE packhouse.key_usage IS 'Units per key and day, from which quotas are read if gateways have no Redis.';
+COMMENT ON TABLE packhouse.key_usage IS
+  'Units per key and day, from which quotas are read if gateways have no Redis. The other columns are sums of method_usage, from which the history is sampled: one row a key instead of one a method.';
+COMMENT ON COLUMN packhouse.key_usage.requests IS 'In units.';
+COMMENT ON COLUMN packhouse.key_usage.calls IS 'All requests but downloads.';
+CREATE INDEX key_usage_day ON packhouse.key_usage (day);
 
 CREATE TABLE packhouse.method_usage (
   key_id int8 NOT NULL,
@@ -1368,3 +1382,65 @@ COMMENT ON COLUMN packhouse.notification_told.times IS 'Of the condition, when i
 COMMENT ON COLUMN packhouse.notification_told.ended IS 'Whether its end was sent';
 COMMENT ON COLUMN packhouse.notification_told.begun_at IS 'When a beginning was last sent';
 CREATE INDEX notification_told_key ON packhouse.notification_told (key);
+
+------------------------------------------------------------------------------------------------------------- history
+
+-- Samples of a minute, of which each hour's become one row a series, and the means of hours. Times are whole minutes,
+-- hours or days since 1970-01-01 (UTC), by the clock of Postgres. Which figures a subject has, and in which order, is in
+-- packages/database/src/history/figures.ts: a migration that adds one pads the stored rows.
+
+CREATE TABLE packhouse.history_series (
+  id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  subject text NOT NULL CHECK (subject IN ('installation', 'network', 'node', 'provider', 'key')),
+  name text NOT NULL CHECK (length(name) <= 300),
+  UNIQUE (subject, name)
+);
+COMMENT ON TABLE packhouse.history_series IS
+  'What has samples of its own, a bounded number per subject. All others of a subject are summed in the series without a name.';
+
+CREATE TABLE packhouse.history_minute (
+  minute int4 NOT NULL,
+  series int4 NOT NULL,
+  figures float4[] NOT NULL,
+  PRIMARY KEY (minute, series)
+);
+COMMENT ON TABLE packhouse.history_minute IS
+  'Samples of the present hour. A minute was sampled if the series of the installation has it: then a network, key or provider without a row did nothing.';
+
+CREATE TABLE packhouse.history_hour (
+  hour int4 NOT NULL,
+  series int4 NOT NULL,
+  minutes int2[] NOT NULL,
+  figures float4[] NOT NULL,
+  PRIMARY KEY (series, hour)
+);
+COMMENT ON TABLE packhouse.history_hour IS
+  'The samples of one hour of a series, kept for seven days: a week of a curve is 168 rows that are read, not 10,080.';
+COMMENT ON COLUMN packhouse.history_hour.minutes IS 'Of the hour, 0 to 59, ascending.';
+COMMENT ON COLUMN packhouse.history_hour.figures IS 'Two dimensions: a row of figures for each of the minutes.';
+CREATE INDEX history_hour_hour ON packhouse.history_hour (hour);
+
+CREATE TABLE packhouse.history_day (
+  day int4 NOT NULL,
+  series int4 NOT NULL,
+  hours int2[] NOT NULL,
+  figures float4[] NOT NULL,
+  PRIMARY KEY (series, day)
+) WITH (fillfactor = 70);
+COMMENT ON TABLE packhouse.history_day IS 'The means of the hours of one day of a series, kept for a year.';
+COMMENT ON COLUMN packhouse.history_day.hours IS '0 to 23; figures has a row for each, in this order.';
+CREATE INDEX history_day_day ON packhouse.history_day (day);
+
+CREATE TABLE packhouse.history_mark (
+  id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  kind text NOT NULL CHECK (kind IN ('deploy', 'quarantine-begin', 'quarantine-end')),
+  network text,
+  subject text NOT NULL CHECK (length(subject) <= 300),
+  message text NOT NULL CHECK (length(message) <= 300)
+);
+COMMENT ON TABLE packhouse.history_mark IS
+  'Events that no other table keeps; the newest 20,000 of a year. Alarms, backfills, drains and cordons have their own tables.';
+COMMENT ON COLUMN packhouse.history_mark.network IS 'null: of all';
+CREATE INDEX history_mark_at ON packhouse.history_mark (at);
+CREATE INDEX history_mark_deploy ON packhouse.history_mark (subject, id) WHERE kind = 'deploy';

@@ -118,6 +118,8 @@ CREATE TABLE packhouse.backfill (
   deadline timestamp with time zone,
   max_requests bigint,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  -- When it was last found to be done, also if it is not any more; null: never
+  done_at timestamp with time zone,
   CONSTRAINT backfill_pkey PRIMARY KEY (id),
   CONSTRAINT backfill_check CHECK ((last_block >= first_block)),
   CONSTRAINT backfill_first_block_check CHECK ((first_block >= 0)),
@@ -298,6 +300,61 @@ CREATE TABLE packhouse.head (
   CONSTRAINT head_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 ) WITH (fillfactor=50);
 
+-- The means of the hours of one day of a series, kept for a year.
+CREATE TABLE packhouse.history_day (
+  day integer NOT NULL,
+  series integer NOT NULL,
+  -- 0 to 23; figures has a row for each, in this order.
+  hours smallint[] NOT NULL,
+  figures real[] NOT NULL,
+  CONSTRAINT history_day_pkey PRIMARY KEY (series, day)
+) WITH (fillfactor=70);
+
+-- The samples of one hour of a series, kept for seven days: a week of a curve is 168 rows that are read, not 10,080.
+CREATE TABLE packhouse.history_hour (
+  hour integer NOT NULL,
+  series integer NOT NULL,
+  -- Of the hour, 0 to 59, ascending.
+  minutes smallint[] NOT NULL,
+  -- Two dimensions: a row of figures for each of the minutes.
+  figures real[] NOT NULL,
+  CONSTRAINT history_hour_pkey PRIMARY KEY (series, hour)
+);
+
+-- Events that no other table keeps; the newest 20,000 of a year. Alarms, backfills, drains and cordons have their own tables.
+CREATE TABLE packhouse.history_mark (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  kind text NOT NULL,
+  -- null: of all
+  network text,
+  subject text NOT NULL,
+  message text NOT NULL,
+  CONSTRAINT history_mark_pkey PRIMARY KEY (id),
+  CONSTRAINT history_mark_kind_check CHECK ((kind = ANY (ARRAY['deploy'::text, 'quarantine-begin'::text, 'quarantine-end'::text]))),
+  CONSTRAINT history_mark_message_check CHECK ((length(message) <= 300)),
+  CONSTRAINT history_mark_subject_check CHECK ((length(subject) <= 300))
+);
+
+-- Samples of the present hour. A minute was sampled if the series of the installation has it: then a network, key or provider without a row did nothing.
+CREATE TABLE packhouse.history_minute (
+  minute integer NOT NULL,
+  series integer NOT NULL,
+  figures real[] NOT NULL,
+  CONSTRAINT history_minute_pkey PRIMARY KEY (minute, series)
+);
+
+-- What has samples of its own, a bounded number per subject. All others of a subject are summed in the series without a name.
+CREATE TABLE packhouse.history_series (
+  id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  subject text NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT history_series_pkey PRIMARY KEY (id),
+  CONSTRAINT history_series_subject_name_key UNIQUE (subject, name),
+  CONSTRAINT history_series_name_check CHECK ((length(name) <= 300)),
+  CONSTRAINT history_series_subject_check CHECK ((subject = ANY (ARRAY['installation'::text, 'network'::text, 'node'::text, 'provider'::text, 'key'::text])))
+);
+
 -- Webhooks: receivers of the feed of a network, each an ordered stream of deliveries.
 CREATE TABLE packhouse.hook (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -345,11 +402,17 @@ CREATE TABLE packhouse.hook (
   CONSTRAINT hook_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
--- Units per key and day, from which quotas are read if gateways have no Redis.
+-- Units per key and day, from which quotas are read if gateways have no Redis. The other columns are sums of method_usage, from which the history is sampled: one row a key instead of one a method.
 CREATE TABLE packhouse.key_usage (
   key_id bigint NOT NULL,
   day integer NOT NULL,
+  -- In units.
   requests bigint NOT NULL,
+  -- All requests but downloads.
+  calls bigint NOT NULL DEFAULT 0,
+  downloads bigint NOT NULL DEFAULT 0,
+  errors bigint NOT NULL DEFAULT 0,
+  bytes bigint NOT NULL DEFAULT 0,
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
@@ -1018,14 +1081,22 @@ CREATE TABLE packhouse.worker (
 
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (abandoned_at);
 
+CREATE INDEX alarm_cleared ON packhouse.alarm USING btree (cleared_at) WHERE (cleared_at IS NOT NULL);
+
 CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
 
 -- At most one alarm of a name is open per network, whichever process raises it.
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
 
+CREATE INDEX alarm_raised ON packhouse.alarm USING btree (raised_at);
+
 CREATE INDEX backfill_blocks ON packhouse.backfill USING gist (int8range(first_block, COALESCE(last_block, '9007199254740991'::bigint), '[]'::text));
 
+CREATE INDEX backfill_created ON packhouse.backfill USING btree (created_at);
+
 CREATE INDEX backfill_deadline ON packhouse.backfill USING btree (deadline) WHERE ((deadline IS NOT NULL) AND (NOT done) AND (state <> 'cancelled'::text));
+
+CREATE INDEX backfill_done ON packhouse.backfill USING btree (done_at) WHERE (done_at IS NOT NULL);
 
 CREATE INDEX backfill_last ON packhouse.backfill USING btree (network_id, last_block) WHERE (state <> 'cancelled'::text);
 
@@ -1045,9 +1116,19 @@ CREATE INDEX condition_alarm ON packhouse.condition USING btree (alarm_id);
 
 CREATE INDEX condition_open ON packhouse.condition USING btree (family) WHERE (ended_at IS NULL);
 
+CREATE INDEX history_day_day ON packhouse.history_day USING btree (day);
+
+CREATE INDEX history_hour_hour ON packhouse.history_hour USING btree (hour);
+
+CREATE INDEX history_mark_at ON packhouse.history_mark USING btree (at);
+
+CREATE INDEX history_mark_deploy ON packhouse.history_mark USING btree (subject, id) WHERE (kind = 'deploy'::text);
+
 CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'active'::text) AND (due_at IS NOT NULL));
 
 CREATE INDEX hook_network ON packhouse.hook USING btree (network_id) WHERE (state = 'active'::text);
+
+CREATE INDEX key_usage_day ON packhouse.key_usage USING btree (day);
 
 CREATE INDEX lake_file_rebuild ON packhouse.lake_file USING btree (network_id, kind, first_block) WHERE (rebuild AND (removed_snapshot IS NULL));
 

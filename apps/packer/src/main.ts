@@ -7,6 +7,7 @@ import {
   createLogStore,
   createStoreAlarm,
   followNetworksFile,
+  historyLoop,
   lakeLoop,
   openSigners,
   takeJobs,
@@ -47,13 +48,7 @@ await runProcess(process, {
     createDiskGauge(context, settings.OBJECT_STORE);
     const queues = await connectQueues(starting);
     const packed = () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id);
-    const storeAlarm = createStoreAlarm({
-      context,
-      database,
-      objectStore,
-      role: 'packer',
-      networks: packed,
-    });
+    const storeAlarm = createStoreAlarm({ context, database, objectStore, role: 'packer', networks: packed });
     const parts = {
       context,
       cut: shutdown.cut,
@@ -86,12 +81,14 @@ await runProcess(process, {
     shutdown.add('pack jobs', () => jobs.close());
     const watching = storeAlarm.watch();
     shutdown.add('object store probes', () => watching);
-    const reclaiming = reclaimLoop(context, database, networks);
-    shutdown.add('reclaiming', () => reclaiming);
-    const sealing = sealLoop({ context, database, objectStore, signers, logs });
-    shutdown.add('sealing', () => sealing);
-    const lake = settings.LAKE === 'on' ? lakeLoop(parts) : Promise.resolve();
-    shutdown.add('lake', () => lake);
+    for (const [name, loop] of Object.entries({
+      reclaiming: reclaimLoop(context, database, networks),
+      sealing: sealLoop(parts),
+      lake: settings.LAKE === 'on' ? lakeLoop(parts) : Promise.resolve(),
+      history: historyLoop({ context, database, queues }),
+    })) {
+      shutdown.add(name, () => loop);
+    }
     const endHooks = await startHooks({ context, database, objectStore, queues, networks, settings });
     shutdown.add('webhooks', endHooks);
     const notifying = await startNotifications({ context, database, settings });

@@ -11,6 +11,7 @@ import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
 import { readStandings } from './coverage/standing.js';
 import { createFeedReads } from './feed/feed.js';
+import { createHistory } from './history/history.js';
 import { adoptBundle, keepKey, type Restored, restoreEntry } from './publish/adopt.js';
 import { createOriginIds } from './publish/origins.js';
 import { type PublishTools, publish, type Sealing } from './publish/publish.js';
@@ -134,6 +135,7 @@ function openAll(
     quarantine: createAllQuarantine(connections),
     /** How far each network is, by name: one statement, whatever their number. */
     standings: () => readStandings(connections),
+    history: createHistory(connections),
     filters: createFilters(connections),
     tips: createTips(connections),
     nft: createNft(connections),

@@ -3,9 +3,13 @@ import * as door from './index.js';
 
 it('exports these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'HISTORY_FIGURES',
     'HOLE_REASONS',
+    'HOUR_DAYS',
+    'MINUTE_HOURS',
     'NFT_OUTCOMES',
     'SEGMENT_BLOCKS',
+    'SPARSE',
     'USAGE_GROUPS',
     'WINDOW_REPAIRS',
     'createDatabase',

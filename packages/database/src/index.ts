@@ -17,6 +17,10 @@ export {
   type StagedPart,
   WINDOW_REPAIRS,
 } from './feed/window.js';
+export type { NodeCounter } from './history/counters.js';
+export { HISTORY_FIGURES, type HistorySubject, HOUR_DAYS, MINUTE_HOURS, SPARSE } from './history/figures.js';
+export type { HistoryMark } from './history/marks.js';
+export type { Figures, HistorySample } from './history/samples.js';
 export { waitForSchema } from './schema/check-schema.js';
 export { migrate } from './schema/migrate.js';
 export { migrationsDigest } from './schema/migrations.js';

@@ -8,6 +8,8 @@ import * as coverage from './coverage/coverage.js';
 import * as files from './coverage/files.js';
 import * as quarantine from './coverage/quarantine.js';
 import * as status from './coverage/status.js';
+import * as history from './history/history.js';
+import * as sparklines from './history/sparklines.js';
 import * as hooks from './hooks/hooks.js';
 import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
@@ -25,6 +27,8 @@ import * as schedules from './schedules/schedules.js';
 export const OPERATIONS = [
   status.readOverview,
   status.readStatus,
+  history.readHistory,
+  sparklines.readSparklines,
   alarms.listAlarms,
   alarms.clearAlarm,
   coverage.listNetworks,
@@ -80,6 +84,7 @@ export const OPERATIONS = [
   own.ownUsage,
   own.ownLimits,
   own.ownNetworks,
+  history.ownHistory,
   changes.listChanges,
   lake.listLakeTables,
   files.listSigningKeys,

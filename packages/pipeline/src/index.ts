@@ -10,6 +10,7 @@ export { scheduledAudit } from './audit/scheduled-audit.js';
 export { type ChangeSource, createChangeSource } from './feed/changes.js';
 export { createFeed, type Feed, type FeedPage } from './feed/create-feed.js';
 export { createFindingReport } from './head/node-findings.js';
+export { historyLoop } from './history/history-loop.js';
 export type { HookNetwork } from './hooks/begin-delivery.js';
 export { createHookDelivery } from './hooks/deliver.js';
 export { hookLoop } from './hooks/dispatch.js';

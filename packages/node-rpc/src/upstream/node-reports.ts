@@ -142,6 +142,7 @@ function describeUpstream(upstream: Upstream, own: Abilities) {
   return {
     ...own,
     ...recent.summarize(),
+    totals: recent.totals(),
     missingCapabilities: [...own.missingCapabilities, ...history.describe()],
     state: toState(upstream),
     head,

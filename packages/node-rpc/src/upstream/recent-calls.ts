@@ -18,6 +18,7 @@ const MAX_METHODS = 200;
 /** Creates the counts, of whole minutes. */
 export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>) {
   let slots: Slot[] = [];
+  const totals = { calls: 0, errors: 0, answers: 0, ms: 0 };
 
   const now = (): Slot => {
     const minute = Math.floor(elapsed() / MINUTE_MS);
@@ -37,6 +38,8 @@ export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>) {
     called(method: string, outcome: string, calls: number): void {
       const slot = now();
       getCount(slot, method).calls += calls;
+      totals.calls += calls;
+      if (outcome !== 'ok') totals.errors += calls;
       if (outcome !== 'ok') slot.errors.set(outcome, (slot.errors.get(outcome) ?? 0) + calls);
     },
     /** Notes the time of one HTTP answer. */
@@ -44,7 +47,11 @@ export function createRecentCalls({ elapsed }: Pick<Clock, 'elapsed'>) {
       const count = getCount(now(), method);
       count.answers += 1;
       count.ms += ms;
+      totals.answers += 1;
+      totals.ms += ms;
     },
+    /** All since the process began; `ms`: how long all HTTP answers took together. */
+    totals: () => ({ ...totals, ms: Math.round(totals.ms) }),
     /** By method, the most asked first, `ms`: mean time of an answer, null: there was none; and what went wrong by meaning. */
     summarize() {
       now();

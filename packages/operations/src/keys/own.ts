@@ -54,7 +54,7 @@ export const ownNetworks = read({
 });
 
 /** The key that signed in. Throws KEY_UNKNOWN for an operator. */
-async function findOwnKey({ database, keyId, actor }: OperationParts): Promise<KeyRow> {
+export async function findOwnKey({ database, keyId, actor }: OperationParts): Promise<KeyRow> {
   const row = typeof keyId === 'number' ? await database.keys.named(String(keyId)) : null;
   if (row !== null) return row;
   fail(

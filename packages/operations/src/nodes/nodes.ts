@@ -7,7 +7,7 @@ import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
 
 /** A node, by the reports of all processes that call it. */
-export interface NodeState extends Omit<NodeReport, 'state'> {
+export interface NodeState extends Omit<NodeReport, 'state' | 'totals'> {
   network: string;
   upstream: string;
   /** null: no running process calls it. */

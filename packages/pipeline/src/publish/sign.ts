@@ -5,9 +5,10 @@ import type { Kind } from '@packhouse/chain';
 import type { Database, SigningKeyRow } from '@packhouse/database';
 import { createSigner, getKeyId, makeSigningKey, readSigningKey, type Signer } from '@packhouse/manifest';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { VERSION } from '../version.js';
 
 /** The producer that entries name. */
-const PRODUCER = 'packhouse/0.1.0';
+const PRODUCER = `packhouse/${VERSION}`;
 
 interface SignerParts {
   context: Pick<Context, 'logger'>;

@@ -4,6 +4,7 @@ import { createNodeReports, createRedisLeases, createSpending } from '@packhouse
 import { createQueues, type Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import { createNoticeSender } from '../feed/changes.js';
+import { VERSION } from '../version.js';
 import { refuseOtherChains } from './refuse-other-chains.js';
 
 /** What a process has when it starts. Everything that is opened here is closed at its shutdown. */
@@ -18,7 +19,10 @@ interface StoreSettings {
   REDIS_URL?: string | undefined;
 }
 
-/** Connects to Postgres, and waits for this version's schema. Notices of changes go over Redis if there is one. */
+/**
+ * Connects to Postgres, waits for this version's schema, and notes if the last process of this name had another version.
+ * Notices of changes go over Redis if there is one.
+ */
 export async function connectDatabase(
   { settings, context, shutdown }: Starting<StoreSettings>,
   options: Omit<Parameters<typeof createDatabase>[0], 'connectionString' | 'context'>,
@@ -33,6 +37,9 @@ export async function connectDatabase(
   });
   shutdown.add('database', () => database.close());
   await waitForSchema(database, context);
+  await database.history.marks
+    .deployed(options.applicationName.replace(/^packhouse /, ''), VERSION)
+    .catch((error: unknown) => context.logger.warn({ err: error }, 'the version was not noted'));
   return database;
 }
 

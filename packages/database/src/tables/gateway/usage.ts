@@ -40,6 +40,9 @@ export interface UsageSum extends UsageFigures {
   name: string;
 }
 
+/** The routes under which gateways count downloads: of bundles, and of files of the lake. */
+const DOWNLOADS = `('download', 'lake-file')`;
+
 /** The first date of a day's month; days are numbers since 1970-01-01. */
 const getMonth = (day: string): string => `date_trunc('month', date '1970-01-01' + ${day})::date`;
 /** Whether a day is of the month that begins with a date: a range, for the index. */
@@ -61,9 +64,13 @@ const addUsage = statement(
        units int8, errors int8, bytes int8)
      GROUP BY "keyId", day, network, method
    ), of_day AS (
-     INSERT INTO packhouse.key_usage AS u (key_id, day, requests)
-     SELECT key_id, day, sum(units)::int8 FROM given GROUP BY key_id, day ORDER BY key_id, day
-     ON CONFLICT (key_id, day) DO UPDATE SET requests = u.requests + excluded.requests
+     INSERT INTO packhouse.key_usage AS u (key_id, day, requests, calls, downloads, errors, bytes)
+     SELECT key_id, day, sum(units)::int8, coalesce(sum(requests) FILTER (WHERE method NOT IN ${DOWNLOADS}), 0)::int8,
+       coalesce(sum(requests) FILTER (WHERE method IN ${DOWNLOADS}), 0)::int8, sum(errors)::int8, sum(bytes)::int8
+     FROM given GROUP BY key_id, day ORDER BY key_id, day
+     ON CONFLICT (key_id, day) DO UPDATE
+     SET requests = u.requests + excluded.requests, calls = u.calls + excluded.calls,
+       downloads = u.downloads + excluded.downloads, errors = u.errors + excluded.errors, bytes = u.bytes + excluded.bytes
      RETURNING u.key_id, u.day, u.requests
    ), of_method AS (
      INSERT INTO packhouse.method_usage AS u (key_id, day, network, method, requests, units, errors, bytes)

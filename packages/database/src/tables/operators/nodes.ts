@@ -20,6 +20,8 @@ export interface NodeReport {
   methods: { method: string; calls: number; ms: number | null }[];
   /** Of the last five minutes, by meaning. */
   errors: { meaning: string; calls: number }[];
+  /** Since the process began; `ms`: how long all HTTP answers took together. Absent: an earlier version. */
+  totals?: { calls: number; errors: number; answers: number; ms: number };
   lastError: string | null;
   capabilities: string[];
   missingCapabilities: string[];

@@ -88,7 +88,7 @@ const updateDone = statement(
      ORDER BY id LIMIT $3
    ),
    folded AS (
-     UPDATE packhouse.backfill AS w SET done = true
+     UPDATE packhouse.backfill AS w SET done = true, done_at = clock_timestamp()
      FROM seen AS s
      WHERE w.id = s.id AND s.last_block IS NOT NULL AND NOT EXISTS (
        SELECT FROM generate_series(0, 15) AS k (kind)

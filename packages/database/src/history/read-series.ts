@@ -1,0 +1,139 @@
+import { type Connections, statement } from '../connection/connections.js';
+import { HISTORY_FIGURES, type HistorySubject } from './figures.js';
+import type { Figures } from './samples.js';
+import { OTHERS } from './series.js';
+
+/** $1 subject, $2 name: its series, or else that of the others, and that of the installation. */
+const selectSeries = statement(
+  'history/find-series',
+  `SELECT
+     (SELECT id FROM packhouse.history_series WHERE subject = $1 AND name = $2) AS own,
+     (SELECT id FROM packhouse.history_series WHERE subject = $1 AND name = '') AS others,
+     (SELECT id FROM packhouse.history_series WHERE subject = 'installation' AND name = 'all') AS installation`,
+);
+
+/** $1 series, $2 first minute, $3 last minute. */
+const selectHours = statement(
+  'history/select-hours',
+  `SELECT hour * 60 AS start, minutes AS units, to_json(figures) AS figures FROM packhouse.history_hour
+   WHERE series = $1 AND hour BETWEEN $2::int4 / 60 AND $3::int4 / 60 ORDER BY hour`,
+);
+
+/** $1 series, $2 minutes. */
+const selectMinutes = statement(
+  'history/select-minutes',
+  `SELECT minute AS start, '{0}'::int2[] AS units, json_build_array(to_json(figures)) AS figures
+   FROM packhouse.history_minute WHERE series = $1 AND minute = ANY ($2::int4[]) ORDER BY minute`,
+);
+
+/** $1 the first minute: minutes that are in no row of an hour yet. */
+const selectPending = statement(
+  'history/select-pending',
+  `SELECT min(minute) AS first, max(minute) AS last FROM packhouse.history_minute WHERE minute >= $1`,
+);
+
+/** $1 series, $2 first hour, $3 last hour. */
+const selectDays = statement(
+  'history/select-days',
+  `SELECT day * 24 AS start, hours AS units, to_json(figures) AS figures FROM packhouse.history_day
+   WHERE series = $1 AND day BETWEEN $2::int4 / 24 AND $3::int4 / 24 ORDER BY day`,
+);
+
+interface Row {
+  start: number;
+  units: number[];
+  figures: Figures[];
+}
+
+/** The samples of a series within a range of time. */
+type SeriesSamples = {
+  /** Figures in the order of HISTORY_FIGURES, by minute or hour since 1970-01-01. */
+  samples: ReadonlyMap<number, Figures>;
+  /** The minutes or hours in which anything was sampled. */
+  sampled: ReadonlySet<number>;
+  /** Whether it has samples of its own: `others`, it is summed with others; `none`, there is nothing of it. */
+  kept: 'own' | 'others' | 'none';
+};
+
+/** A hundred hours of minutes that were not rolled up are far more than there are. */
+const MAX_PENDING = 6_000;
+
+/** Reads the samples of a series; `first` and `last` are minutes or hours since 1970-01-01. */
+export async function readSeries(
+  connections: Connections,
+  given: { subject: HistorySubject; name: string; unit: 'minute' | 'hour'; first: number; last: number },
+): Promise<SeriesSamples> {
+  const { subject, name, unit, first, last } = given;
+  const ids = await connections.queryOne<Record<'own' | 'others' | 'installation', number | null>>(
+    selectSeries,
+    [subject, name],
+  );
+  const { own = null, others = null, installation = null } = ids ?? {};
+  const read = unit === 'hour' ? readHours : readMinutes;
+  const range = { first, last };
+  const [samples, all] = await Promise.all([
+    own === null ? new Map<number, Figures>() : read(connections, own, range),
+    installation === null || installation === own ? undefined : read(connections, installation, range),
+  ]);
+  const kept = own !== null ? 'own' : others !== null && name !== OTHERS ? 'others' : 'none';
+  return { samples, sampled: new Set((all ?? samples).keys()), kept };
+}
+
+async function readHours(
+  connections: Connections,
+  series: number,
+  { first, last }: { first: number; last: number },
+): Promise<Map<number, Figures>> {
+  return toMap(await connections.query<Row>(selectDays, [series, first, last]), first, last);
+}
+
+async function readMinutes(
+  connections: Connections,
+  series: number,
+  { first, last }: { first: number; last: number },
+): Promise<Map<number, Figures>> {
+  // The pending ones first: an hour that is rolled up meanwhile is read from both, and has the same samples.
+  const pending = await connections.queryOne<{ first: number | null; last: number | null }>(selectPending, [
+    first,
+  ]);
+  const [from, to] = [pending?.first ?? last + 1, Math.min(last, pending?.last ?? 0)];
+  const length = Math.min(MAX_PENDING, Math.max(0, to - from + 1));
+  const minutes = Array.from({ length }, (_, at) => to - at);
+  const rows = length === 0 ? [] : await connections.query<Row>(selectMinutes, [series, minutes]);
+  const hours = await connections.query<Row>(selectHours, [series, first, last]);
+  return toMap([...hours, ...rows], first, last);
+}
+
+function toMap(rows: readonly Row[], first: number, last: number): Map<number, Figures> {
+  const found = new Map<number, Figures>();
+  for (const { start, units, figures } of rows) {
+    for (const [at, unit] of units.entries()) {
+      const time = start + unit;
+      if (time >= first && time <= last) found.set(time, figures[at] ?? []);
+    }
+  }
+  return found;
+}
+
+/** $1 subject, $2 position of the figure, $3 first minute, $4 last minute: of all series of the subject. */
+const selectRecent = statement(
+  'history/select-recent',
+  `SELECT s.name, m.minute, m.figures[$2::int4] AS value
+   FROM packhouse.history_minute AS m JOIN packhouse.history_series AS s ON s.id = m.series
+   WHERE s.subject = $1 AND m.minute BETWEEN $3 AND $4
+   UNION ALL
+   SELECT s.name, h.hour * 60 + h.minutes[n], h.figures[n][$2::int4]
+   FROM packhouse.history_hour AS h JOIN packhouse.history_series AS s ON s.id = h.series
+     CROSS JOIN LATERAL generate_subscripts(h.minutes, 1) AS n
+   WHERE s.subject = $1 AND h.hour BETWEEN $3::int4 / 60 AND $4::int4 / 60
+     AND h.hour * 60 + h.minutes[n] BETWEEN $3 AND $4`,
+);
+
+/** Reads one figure of all series of a subject. */
+export async function readRecent(
+  connections: Connections,
+  given: { subject: HistorySubject; figure: string; first: number; last: number },
+): Promise<{ name: string; minute: number; value: number | null }[]> {
+  const at = (HISTORY_FIGURES[given.subject] as readonly string[]).indexOf(given.figure) + 1;
+  return connections.query(selectRecent, [given.subject, at, given.first, given.last]);
+}
