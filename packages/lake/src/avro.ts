@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
 /** Values of a block: readers hold one at a time. */
 const BLOCK_VALUES = 1_000;
+/** The fastest: a tenth of the bytes is left. */
+const LEVEL = 1;
 
 /** Writes values of one Avro type into an object container file. */
 export interface AvroFile {
@@ -12,17 +15,17 @@ export interface AvroFile {
 
 /**
  * Compiles a schema. Its text is written as it is given: Iceberg adds `field-id` and others to it, which readers find columns
- * by. The values are encoded by avsc; the file around them (Avro specification, "Object Container Files") is made here,
+ * by. The values are encoded by avsc, those of a union as `{<type>: value}`; the file around them (Avro specification, "Object Container Files") is made here,
  * since that of avsc leaves out what it does not know of a schema.
  */
 export function compileAvro(schema: object): AvroFile {
   const text = JSON.stringify(schema);
-  const type = avro.Type.forSchema(JSON.parse(text), { wrapUnions: false });
+  const type = avro.Type.forSchema(JSON.parse(text), { wrapUnions: true });
   const header = avro.Type.forSchema({ type: 'map', values: 'bytes' });
   const long = avro.Type.forSchema('long');
   return {
     encode(values, metadata) {
-      const entries = Object.entries({ ...metadata, 'avro.schema': text, 'avro.codec': 'null' });
+      const entries = Object.entries({ ...metadata, 'avro.schema': text, 'avro.codec': 'deflate' });
       const head = header.toBuffer(
         Object.fromEntries(entries.map(([name, value]) => [name, Buffer.from(value)])),
       );
@@ -32,8 +35,8 @@ export function compileAvro(schema: object): AvroFile {
       let block: Buffer[] = [];
       const flush = (): void => {
         if (block.length === 0) return;
-        const length = block.reduce((sum, each) => sum + each.length, 0);
-        pieces.push(long.toBuffer(block.length), long.toBuffer(length), ...block, marker);
+        const packed = deflateRawSync(Buffer.concat(block), { level: LEVEL });
+        pieces.push(long.toBuffer(block.length), long.toBuffer(packed.length), packed, marker);
         block = [];
       };
       for (const value of values) {

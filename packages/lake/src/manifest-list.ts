@@ -1,7 +1,11 @@
 import { type AvroFile, compileAvro } from './avro.js';
+import { partitionBounds } from './partition.js';
 
 /** A manifest as the list of a snapshot has it. */
 export interface ListedManifest {
+  /** Its files are within these blocks. */
+  firstBlock: number;
+  lastBlock: number;
   location: string;
   bytes: number;
   files: number;
@@ -29,6 +33,27 @@ const LISTED = {
     { name: 'added_rows_count', type: 'long', 'field-id': 512 },
     { name: 'existing_rows_count', type: 'long', 'field-id': 513 },
     { name: 'deleted_rows_count', type: 'long', 'field-id': 514 },
+    {
+      name: 'partitions',
+      default: null,
+      'field-id': 507,
+      type: [
+        'null',
+        {
+          type: 'array',
+          'element-id': 508,
+          items: {
+            type: 'record',
+            name: 'r508',
+            fields: [
+              { name: 'contains_null', type: 'boolean', 'field-id': 509 },
+              { name: 'lower_bound', type: ['null', 'bytes'], default: null, 'field-id': 510 },
+              { name: 'upper_bound', type: ['null', 'bytes'], default: null, 'field-id': 511 },
+            ],
+          },
+        },
+      ],
+    },
   ],
 };
 
@@ -37,20 +62,21 @@ let compiled: AvroFile | undefined;
 /** The list of a snapshot's manifests: Avro. */
 export function encodeManifestList(snapshot: number, manifests: readonly ListedManifest[]): Buffer {
   compiled ??= compileAvro(LISTED);
-  const values = manifests.map(({ location, bytes, files, rows, changedSnapshot, oldestSnapshot }) => ({
+  const values = manifests.map(({ firstBlock, lastBlock, location, bytes, files, rows, ...of }) => ({
     manifest_path: location,
     manifest_length: bytes,
     partition_spec_id: 0,
     content: 0,
-    sequence_number: changedSnapshot,
-    min_sequence_number: oldestSnapshot,
-    added_snapshot_id: changedSnapshot,
+    sequence_number: of.changedSnapshot,
+    min_sequence_number: of.oldestSnapshot,
+    added_snapshot_id: of.changedSnapshot,
     added_files_count: 0,
     existing_files_count: files,
     deleted_files_count: 0,
     added_rows_count: 0,
     existing_rows_count: rows,
     deleted_rows_count: 0,
+    partitions: { array: [partitionBounds(firstBlock, lastBlock)] },
   }));
   return compiled.encode(values, {
     'snapshot-id': String(snapshot),

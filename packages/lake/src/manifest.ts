@@ -1,10 +1,12 @@
 import { type AvroFile, compileAvro } from './avro.js';
 import { type ColumnStats, encodeBound, hasBounds } from './bounds.js';
 import type { Field } from './fields.js';
+import { PARTITION, partitionOf, partitionSpec } from './partition.js';
 import { toSchema } from './table-metadata.js';
 
 /** A data file as a manifest has it. */
 export interface DataFile {
+  firstBlock: number;
   /** Its address. */
   location: string;
   rows: number;
@@ -42,7 +44,7 @@ const map = (
   ],
 });
 
-/** Iceberg specification, "Manifests", v2: only what tables have that are neither partitioned nor deleted from. */
+/** Iceberg specification, "Manifests", v2: only what tables have that are not deleted from. */
 const ENTRY = {
   type: 'record',
   name: 'manifest_entry',
@@ -61,7 +63,7 @@ const ENTRY = {
           { name: 'content', type: 'int', 'field-id': 134 },
           { name: 'file_path', type: 'string', 'field-id': 100 },
           { name: 'file_format', type: 'string', 'field-id': 101 },
-          { name: 'partition', type: { type: 'record', name: 'r102', fields: [] }, 'field-id': 102 },
+          { name: 'partition', type: PARTITION, 'field-id': 102 },
           { name: 'record_count', type: 'long', 'field-id': 103 },
           { name: 'file_size_in_bytes', type: 'long', 'field-id': 104 },
           map('value_counts', [109, 119, 120], 'long', 'values with nulls, by field'),
@@ -83,32 +85,27 @@ let compiled: AvroFile | undefined;
 /** A manifest of data files: Avro. */
 export function encodeManifest(fields: readonly Field[], files: Iterable<DataFile>): Buffer {
   compiled ??= compileAvro(ENTRY);
-  const bounded = fields.filter(({ type }) => hasBounds(type));
   const entries = function* (): Generator<object> {
-    for (const { location, rows, bytes, addedSnapshot, stats } of files) {
-      const known = fields.filter(({ id }) => stats[id] !== undefined);
-      const bounds = (side: 'min' | 'max'): object[] =>
-        bounded.flatMap(({ id, type }) => {
-          const value = stats[id]?.[side] ?? null;
-          return value === null ? [] : [{ key: id, value: encodeBound(type, value) }];
-        });
+    for (const { firstBlock, location, rows, bytes, addedSnapshot, stats } of files) {
+      const { values, nulls, lower, upper } = toColumns(fields, rows, stats);
+      const snapshot = { long: addedSnapshot };
       yield {
         status: EXISTING,
-        snapshot_id: addedSnapshot,
-        sequence_number: addedSnapshot,
-        file_sequence_number: addedSnapshot,
+        snapshot_id: snapshot,
+        sequence_number: snapshot,
+        file_sequence_number: snapshot,
         data_file: {
           content: 0,
           file_path: location,
           file_format: 'PARQUET',
-          partition: {},
+          partition: partitionOf(firstBlock),
           record_count: rows,
           file_size_in_bytes: bytes,
-          value_counts: known.map(({ id }) => ({ key: id, value: rows })),
-          null_value_counts: known.map(({ id }) => ({ key: id, value: stats[id]?.nulls ?? 0 })),
-          lower_bounds: bounds('min'),
-          upper_bounds: bounds('max'),
-          sort_order_id: 1,
+          value_counts: { array: values },
+          null_value_counts: { array: nulls },
+          lower_bounds: { array: lower },
+          upper_bounds: { array: upper },
+          sort_order_id: { int: 1 },
         },
       };
     }
@@ -116,9 +113,27 @@ export function encodeManifest(fields: readonly Field[], files: Iterable<DataFil
   return compiled.encode(entries(), {
     schema: JSON.stringify(toSchema(fields)),
     'schema-id': '0',
-    'partition-spec': '[]',
+    'partition-spec': JSON.stringify(partitionSpec(fields).fields),
     'partition-spec-id': '0',
     'format-version': '2',
     content: 'data',
   });
+}
+
+/** What is known of the columns of a file, as the maps of its entry. */
+function toColumns(fields: readonly Field[], rows: number, stats: DataFile['stats']) {
+  const values: object[] = [];
+  const nulls: object[] = [];
+  const lower: object[] = [];
+  const upper: object[] = [];
+  for (const { id, type } of fields) {
+    const known = stats[id];
+    if (known === undefined) continue;
+    values.push({ key: id, value: rows });
+    nulls.push({ key: id, value: known.nulls });
+    if (!hasBounds(type)) continue;
+    if (known.min !== null) lower.push({ key: id, value: encodeBound(type, known.min) });
+    if (known.max !== null) upper.push({ key: id, value: encodeBound(type, known.max) });
+  }
+  return { values, nulls, lower, upper };
 }

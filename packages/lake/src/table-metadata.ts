@@ -1,4 +1,5 @@
 import type { Field } from './fields.js';
+import { LAST_PARTITION_ID, partitionSpec } from './partition.js';
 
 /** A table as its readers are to see it. */
 interface TableState {
@@ -19,9 +20,6 @@ interface TableState {
     properties: Readonly<Record<string, string>>;
   } | null;
 }
-
-/** No partitions: the next id of a partition field would be 1000 (specification, "Partition Specs"). */
-const LAST_PARTITION_ID = 999;
 
 /** A schema as JSON (Iceberg specification, appendix C). */
 export function toSchema(fields: readonly Field[]): object {
@@ -46,7 +44,7 @@ export function tableMetadata({ uuid, location, fields, properties, snapshot }: 
     'current-schema-id': 0,
     schemas: [toSchema(fields)],
     'default-spec-id': 0,
-    'partition-specs': [{ 'spec-id': 0, fields: [] }],
+    'partition-specs': [partitionSpec(fields)],
     'last-partition-id': LAST_PARTITION_ID,
     'default-sort-order-id': sorted.length,
     'sort-orders': [{ 'order-id': 0, fields: [] }, ...sorted],

@@ -1,38 +1,15 @@
 import type { BlockRange } from '@packhouse/chain';
-import type { Database, LakeFile, LakeTable, NetworkDatabase } from '@packhouse/database';
-import {
-  type DataFile,
-  encodeManifest,
-  encodeManifestList,
-  type Field,
-  type ListedManifest,
-  tableMetadata,
-} from '@packhouse/lake';
-import { LRUCache } from 'lru-cache';
+import type { Database, LakeTable, NetworkDatabase } from '@packhouse/database';
+import { type Field, tableMetadata } from '@packhouse/lake';
 import { Problem } from '../http/problem.js';
+import { createKept } from './kept.js';
+import { createManifests, unknown } from './manifests.js';
+import { addressOf, getChunks, limitOf, type TableRequest, viewOf } from './table-request.js';
 
-/** Blocks whose files are in one manifest. A file never crosses its end. */
-const CHUNK_BLOCKS = 10_000_000;
-/** Bytes of manifests and lists that are kept. */
-const MAX_BYTES = 33_554_432;
 /** Ranges of complete blocks that the properties of a table name. */
 const MAX_RANGES = 1_000;
 
-/**
- * What the addresses of all files begin with. Engines read them by the protocol of S3 from this server: the bucket is the
- * first part of the path of `lakeFileRoutes`.
- */
-const LAKE_FILES = 's3://iceberg/files';
-
 type Lake = NetworkDatabase['lake'];
-
-/** What a reader may see of a table. */
-type TableRequest = {
-  network: string;
-  table: LakeTable;
-  /** Of the reader's plan; null: all. */
-  maxBlock: number | null;
-};
 
 /** The totals of a snapshot, as far as a plan includes it. */
 interface Totals {
@@ -47,48 +24,14 @@ interface Totals {
  * sees the files up to it. Manifests and lists are kept by snapshot and plan.
  */
 export function createMetadata({ database }: { database: Database }) {
-  const kept = new LRUCache<string, Buffer>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ length }) => length + 200,
-  });
-  /** What is made of the rows of a snapshot stays, until some of them are forgotten. */
-  const once = async (request: TableRequest, name: string, make: () => Promise<Buffer>): Promise<Buffer> => {
-    const full = `${addressOf(request)} ${request.table.uuid} ${request.table.oldestSnapshot} ${name}`;
-    const known = kept.get(full);
-    if (known !== undefined) return known;
-    const made = await make();
-    kept.set(full, made);
-    return made;
-  };
+  const kept = createKept();
+  const manifests = createManifests({ database, kept });
   const lakeOf = ({ network }: TableRequest): Lake => database.network(network).lake;
-
-  const getManifest = (request: TableRequest, chunk: number, snapshot: number): Promise<Buffer> => {
-    const { limit, maxBlock } = viewOf(request, chunk);
-    return once(request, `manifest ${chunk} ${snapshot} ${limit}`, async () => {
-      const of = { kind: request.table.kind, snapshot, maxBlock, chunkBlocks: CHUNK_BLOCKS };
-      const rows = await lakeOf(request).files(of, chunk);
-      const files = rows.map((file): DataFile => ({ ...file, location: dataAddress(request, file) }));
-      return encodeManifest(request.table.fields as Field[], files);
-    });
-  };
-
-  const getList = (request: TableRequest, snapshot: number): Promise<Buffer> =>
-    once(request, `list ${snapshot} ${limitOf(request)}`, async () => {
-      const manifests: ListedManifest[] = [];
-      for (const chunk of await getChunks(lakeOf(request), request, snapshot)) {
-        if (chunk.files === 0) continue;
-        const { limit } = viewOf(request, chunk.chunk);
-        const bytes = (await getManifest(request, chunk.chunk, chunk.changedSnapshot)).length;
-        const name = `manifest-${chunk.chunk}-${chunk.changedSnapshot}-${limit}.avro`;
-        manifests.push({ ...chunk, bytes, location: `${addressOf(request)}/metadata/${name}` });
-      }
-      return encodeManifestList(snapshot, manifests);
-    });
 
   const getTotals = async (request: TableRequest): Promise<Totals> => {
     const make = async (): Promise<Buffer> =>
       Buffer.from(JSON.stringify(await readTotals(lakeOf(request), request)));
-    const text = await once(request, `totals ${request.table.snapshot} ${limitOf(request)}`, make);
+    const text = await kept.once(request, `totals ${request.table.snapshot} ${limitOf(request)}`, make);
     return JSON.parse(text.toString()) as Totals;
   };
 
@@ -122,41 +65,29 @@ export function createMetadata({ database }: { database: Database }) {
      * more, and `plan-limit` for one of a larger plan.
      */
     async file(request: TableRequest, name: string): Promise<Buffer> {
-      const [, form, chunk, number, limit, ending] = METADATA_FILE.exec(name) ?? [];
+      const [, form, first, last, number, limit, ending] = METADATA_FILE.exec(name) ?? [];
       const snapshot = Number(number);
       const { table, maxBlock } = request;
       if (limit === undefined || (form === '') !== (ending === 'metadata.json') || snapshot > table.snapshot)
         throw unknown('No such file of metadata.');
       const wanted = limit === 'all' ? null : Number(limit);
-      // A manifest of a chunk that the plan includes whole is the same for all plans.
-      const allowed = chunk === undefined ? maxBlock : viewOf(request, Number(chunk)).allowed;
+      const group = first === undefined ? null : { firstBlock: Number(first), lastBlock: Number(last) };
+      // A manifest of blocks that the plan includes is the same for all plans.
+      const allowed = group === null ? maxBlock : viewOf(request, group).allowed;
       if (allowed !== null && (wanted === null || wanted > allowed)) {
         throw new Problem('plan-limit', { detail: 'This file is of a plan that includes more blocks.' });
       }
       const asked = { ...request, maxBlock: wanted };
-      if (chunk !== undefined) return getManifest(asked, Number(chunk), snapshot);
+      if (group !== null) return manifests.getManifest(asked, group, snapshot);
       // Columns and properties are known of the newest snapshot alone.
       if (form === '' && snapshot === table.snapshot)
         return Buffer.from(JSON.stringify((await load(asked)).metadata));
-      if (form !== '' && snapshot >= table.oldestSnapshot) return getList(asked, snapshot);
+      if (form !== '' && snapshot >= table.oldestSnapshot) return manifests.getList(asked, snapshot);
       throw unknown(
         `Snapshot ${snapshot} has expired; the newest is ${table.snapshot}. Load the table again.`,
       );
     },
   };
-}
-
-function getChunks(
-  lake: Lake,
-  { table, maxBlock }: TableRequest,
-  snapshot: number,
-): ReturnType<Lake['chunks']> {
-  return lake.chunks({
-    kind: table.kind,
-    snapshot,
-    maxBlock: maxBlock ?? Number.MAX_SAFE_INTEGER,
-    chunkBlocks: CHUNK_BLOCKS,
-  });
 }
 
 async function readTotals(lake: Lake, request: TableRequest): Promise<Totals> {
@@ -168,32 +99,12 @@ async function readTotals(lake: Lake, request: TableRequest): Promise<Totals> {
   return { files: sum('files'), rows: sum('rows'), bytes: sum('bytes'), ranges };
 }
 
-/** `<snapshot>-<limit>.metadata.json`, `snap-<snapshot>-<limit>.avro` or `manifest-<chunk>-<snapshot>-<limit>.avro`. */
+/**
+ * `<snapshot>-<limit>.metadata.json`, `snap-<snapshot>-<limit>.avro` or
+ * `manifest-<first block>-<last block>-<snapshot>-<limit>.avro`.
+ */
 const METADATA_FILE =
-  /^(snap-|manifest-(0|[1-9]\d{0,8})-|)([1-9]\d{0,14})-(all|0|[1-9]\d{0,14})\.(avro|metadata\.json)$/;
-
-function addressOf({ network, table }: TableRequest): string {
-  return `${LAKE_FILES}/${network}/${table.kind}`;
-}
-
-function dataAddress(request: TableRequest, { objectKey }: LakeFile): string {
-  return `${addressOf(request)}/data/${objectKey.slice(objectKey.lastIndexOf('/') + 1)}`;
-}
-
-function limitOf({ maxBlock }: TableRequest): string {
-  return maxBlock === null ? 'all' : String(maxBlock);
-}
-
-/** How much of a chunk a plan includes: `all` of it, or up to a block. */
-function viewOf(
-  { maxBlock }: TableRequest,
-  chunk: number,
-): { limit: string; maxBlock: number; allowed: number | null } {
-  const isWhole = maxBlock === null || maxBlock >= (chunk + 1) * CHUNK_BLOCKS - 1;
-  return isWhole
-    ? { limit: 'all', maxBlock: Number.MAX_SAFE_INTEGER, allowed: null }
-    : { limit: String(maxBlock), maxBlock, allowed: maxBlock };
-}
+  /^(snap-|manifest-(0|[1-9]\d{0,14})-([1-9]\d{0,14})-|)([1-9]\d{0,14})-(all|0|[1-9]\d{0,14})\.(avro|metadata\.json)$/;
 
 /** Ranges without a hole, as `1-9,20-29`; `…`: there are more. */
 function toText(ranges: readonly BlockRange[]): string {
@@ -228,8 +139,4 @@ function nativeOf({ kind, heads }: LakeTable): Record<string, string> {
   ];
   const isWhole = heads.logs !== undefined;
   return { 'packhouse.native': isWhole ? sources.join(',') : 'not known before the table is complete' };
-}
-
-function unknown(detail: string): Problem {
-  return new Problem('file-unknown', { detail });
 }

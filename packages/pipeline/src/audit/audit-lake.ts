@@ -51,7 +51,10 @@ export async function auditLake(
     const log = request.objects ? await replayLog(parts, request.network, table.kind, signal) : null;
     const view = { kind: table.kind, snapshot: table.snapshot, maxBlock: Number.MAX_SAFE_INTEGER };
     for (const { chunk } of await lake.chunks({ ...view, chunkBlocks: CHUNK_BLOCKS })) {
-      for (const file of await lake.files({ ...view, chunkBlocks: CHUNK_BLOCKS }, chunk)) {
+      const firstBlock = chunk * CHUNK_BLOCKS;
+      const blocks = { firstBlock, lastBlock: firstBlock + CHUNK_BLOCKS - 1 };
+      // A file has one block or more.
+      for (const file of await lake.files(view, blocks, CHUNK_BLOCKS)) {
         signal.throwIfAborted();
         if (intersectRanges([file], [request.range]).length === 0) continue;
         if (

@@ -1,6 +1,7 @@
+import { PARTITION_BLOCKS } from '@packhouse/lake';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cellOf, layOut } from './layout.js';
+import { cellOf, layOut, GRID as SERVED } from './layout.js';
 
 const GRID = { sizes: [100, 10, 5], maxBytes: 1_000 };
 
@@ -55,4 +56,8 @@ it('covers exactly the blocks of the runs, in files that begin and end in one ce
     }),
   );
   expect(cellOf(299, GRID)).toEqual({ firstBlock: 200, lastBlock: 299 });
+});
+
+it('never makes a file of two partitions', () => {
+  expect(PARTITION_BLOCKS % (SERVED.sizes[0] as number)).toBe(0);
 });

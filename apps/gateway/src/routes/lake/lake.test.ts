@@ -14,6 +14,11 @@ let key: string;
 let limited: string;
 let contents: Map<number, Buffer>;
 
+/** 0, and the last partition of 10 million blocks, as eight bytes. */
+const LONG_ZERO = Buffer.alloc(8);
+const LAST_OF_GROUP = Buffer.alloc(8);
+LAST_OF_GROUP.writeBigInt64LE(9_900_000n);
+
 const FIELDS = [
   { id: 1, name: 'block_number', type: 'long', required: true },
   { id: 2, name: 'data', type: 'string', required: false },
@@ -126,6 +131,8 @@ async function dataFiles(as = key): Promise<DataFile[]> {
     expect(bytes.byteLength).toBe(manifest.manifest_length);
     const entries = await records(manifest.manifest_path as string, as);
     expect(manifest.existing_files_count).toBe(entries.length);
+    // Readers of other blocks skip it.
+    expect(manifest.partitions).toMatchObject([{ lower_bound: LONG_ZERO, upper_bound: LAST_OF_GROUP }]);
     files.push(...entries.map((entry) => entry.data_file as DataFile));
   }
   return files;
@@ -227,6 +234,8 @@ it('refuses strangers, keys of other networks, and what is not there, in the wor
     [`${none}/metadata/1-all.avro`, key, 404, 'NoSuchKey'],
     [`${none}/metadata/snap-1-all.metadata.json`, key, 404, 'NoSuchKey'],
     [`${none}/data/0-9999-${'0'.repeat(16)}.parquet`, key, 404, 'NoSuchKey'],
+    [`${none}/metadata/manifest-0-999999999-1-all.avro`, key, 404, 'NoSuchKey'],
+    [`${none}/metadata/manifest-7-6-1-all.avro`, key, 404, 'NoSuchKey'],
     [`${none}/data/passwd`, key, 404, 'NoSuchKey'],
   ];
   for (const [url, as, status, code] of files) {

@@ -62,11 +62,14 @@ type LakeChunk = {
 };
 
 /** What a reader of a table may see. */
-type LakeView = {
+type SnapshotView = {
   kind: TableName;
   snapshot: number;
   /** Files that end behind this block are left out. */
   maxBlock: number;
+};
+
+type LakeView = SnapshotView & {
   /** Blocks of a chunk. */
   chunkBlocks: number;
 };
@@ -114,12 +117,13 @@ const selectChunks = statement(
    ORDER BY 1`,
 );
 
-/** $5 and $6 bounds of the first block: a walk along the primary key. */
+/** $5 and $6 bounds of the first block, $7 limit: a walk along the primary key. */
 const selectFiles = statement(
   'lake/select-files',
   `SELECT ${FILE} FROM packhouse.lake_file
    WHERE ${OF_SNAPSHOT} AND first_block BETWEEN $5 AND $6
-   ORDER BY first_block`,
+   ORDER BY first_block
+   LIMIT $7`,
 );
 
 /** $5 limit: the blocks of a snapshot as ranges that do not touch. */
@@ -219,7 +223,7 @@ type ExpiredFile = BlockRange & {
 
 /** The tables of the lake of a network. */
 export function createLake(connections: Connections, network: NetworkRef) {
-  const view = async ({ kind, snapshot, maxBlock }: Omit<LakeView, 'chunkBlocks'>) => [
+  const view = async ({ kind, snapshot, maxBlock }: SnapshotView) => [
     await network.find(),
     tableCode(kind),
     snapshot,
@@ -236,13 +240,12 @@ export function createLake(connections: Connections, network: NetworkRef) {
     /** How the files of a snapshot spread over chunks, ascending; also those that have none any more. */
     chunks: async (of: LakeView) =>
       connections.query<LakeChunk>(selectChunks, [...(await view(of)), of.chunkBlocks]),
-    /** The files of a snapshot whose first block is in a chunk, ascending. */
-    async files(of: LakeView, chunk: number): Promise<LakeFile[]> {
-      const first = chunk * of.chunkBlocks;
-      return connections.query(selectFiles, [...(await view(of)), first, first + of.chunkBlocks - 1]);
+    /** The files of a snapshot that begin in a range, `limit` at most, ascending. */
+    async files(of: SnapshotView, { firstBlock, lastBlock }: BlockRange, limit: number): Promise<LakeFile[]> {
+      return connections.query(selectFiles, [...(await view(of)), firstBlock, lastBlock, limit]);
     },
     /** The blocks of a snapshot, `limit` ranges at most, ascending. */
-    ranges: async (of: Omit<LakeView, 'chunkBlocks'>, limit: number) =>
+    ranges: async (of: SnapshotView, limit: number) =>
       connections.query<BlockRange>(selectRanges, [...(await view(of)), limit]),
     /** A file by its object, whether or not the newest snapshot has it; null: no row has it. */
     async file(
