@@ -827,11 +827,15 @@ COMMENT ON COLUMN packhouse.lake_entry.sequence IS '0, 1, 2, … per network and
 CREATE TRIGGER lake_entry_is_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON packhouse.lake_entry
   FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();
 
-CREATE TABLE packhouse.lake_pause (
+CREATE TABLE packhouse.lake_control (
   network_id smallint PRIMARY KEY REFERENCES packhouse.network,
-  paused_at timestamptz NOT NULL DEFAULT now()
+  paused boolean NOT NULL DEFAULT false,
+  windows text[] NOT NULL DEFAULT '{}',
+  share real NOT NULL DEFAULT 1 CHECK (share > 0 AND share <= 1)
 );
-COMMENT ON TABLE packhouse.lake_pause IS 'Networks whose tables are not written until an operator resumes them.';
+COMMENT ON TABLE packhouse.lake_control IS 'How operators have the tables of a network written; without a row always and as fast as possible.';
+COMMENT ON COLUMN packhouse.lake_control.windows IS 'When files of history are written; empty: at any time';
+COMMENT ON COLUMN packhouse.lake_control.share IS 'Of the time, for which history is written; after a file the writer rests.';
 
 CREATE TABLE packhouse.audit (
   network_id smallint PRIMARY KEY REFERENCES packhouse.network,

@@ -416,6 +416,19 @@ CREATE TABLE packhouse.key_usage (
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
+-- How operators have the tables of a network written; without a row always and as fast as possible.
+CREATE TABLE packhouse.lake_control (
+  network_id smallint NOT NULL,
+  paused boolean NOT NULL DEFAULT false,
+  -- When files of history are written; empty: at any time
+  windows text[] NOT NULL DEFAULT '{}'::text[],
+  -- Of the time, for which history is written; after a file the writer rests.
+  share real NOT NULL DEFAULT 1,
+  CONSTRAINT lake_control_pkey PRIMARY KEY (network_id),
+  CONSTRAINT lake_control_share_check CHECK (((share > (0)::double precision) AND (share <= (1)::double precision))),
+  CONSTRAINT lake_control_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
 -- The signed logs of the tables of the lake: a row per file that a snapshot adds or takes out. It stays if the table is begun anew.
 CREATE TABLE packhouse.lake_entry (
   snapshot bigint NOT NULL,
@@ -470,14 +483,6 @@ CREATE TABLE packhouse.lake_file (
   CONSTRAINT lake_file_sha256_check CHECK ((octet_length(sha256) = 32)),
   CONSTRAINT lake_file_sources_check CHECK ((octet_length(sources) = 32)),
   CONSTRAINT lake_file_network_id_kind_fkey FOREIGN KEY (network_id, kind) REFERENCES packhouse.lake_table(network_id, kind)
-);
-
--- Networks whose tables are not written until an operator resumes them.
-CREATE TABLE packhouse.lake_pause (
-  network_id smallint NOT NULL,
-  paused_at timestamp with time zone NOT NULL DEFAULT now(),
-  CONSTRAINT lake_pause_pkey PRIMARY KEY (network_id),
-  CONSTRAINT lake_pause_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
 -- Tables of the lake: the bundles of a kind as columns. A row is the pointer to its newest snapshot, which one transaction moves together with the files.

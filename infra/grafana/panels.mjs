@@ -225,6 +225,29 @@ export const DASHBOARDS = {
         'short',
         { '{{network}} {{result}}': increase('packhouse_audit_bundles_total', 'network, result') },
       ],
+      [
+        'Bundles that tables lack',
+        'short',
+        { '{{network}} {{table}}': max('packhouse_lake_bundles_behind', 'network, table') },
+      ],
+      [
+        'Blocks of tables behind final',
+        'short',
+        {
+          '{{network}} {{table}}':
+            'max by (network) (packhouse_finalized_block{network=~"$network"}) - on (network) group_right max by (network, table) (packhouse_lake_block{network=~"$network"})',
+        },
+      ],
+      [
+        'Rows written to tables',
+        'short',
+        { '{{network}} {{table}}': rate('packhouse_lake_rows_total', 'network, table') },
+      ],
+      [
+        'Bytes written to tables',
+        'Bps',
+        { '{{network}} {{table}}': rate('packhouse_lake_bytes_total', 'network, table') },
+      ],
       ['Disk of bundles', 'bytes', { '{{what}}': 'max by (what) (packhouse_store_disk_bytes)' }],
       [
         'Connections to Postgres',

@@ -34,7 +34,7 @@ export { isAllowedClient } from './keys/key-restrictions.js';
 export { keyUsage } from './keys/key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';
 export { listPlans, type PublicPlan, setPlan } from './keys/plans.js';
-export { listLakeTables } from './lake/lake.js';
+export { listLakeTables, rebuildLake, setLake, setLakeState } from './lake/lake.js';
 export { cordonNode, listNodes, type NodeState, uncordonNode } from './nodes/nodes.js';
 export { drainWorker, listWorkers } from './nodes/workers.js';
 export {

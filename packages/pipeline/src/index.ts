@@ -53,6 +53,7 @@ export {
   holeNeeds,
 } from './report/coverage.js';
 export { type CoverageMap, coverageMap } from './report/coverage-map.js';
+export { type LakeReport, lakeReport } from './report/lake-report.js';
 export {
   type CoverageSummary,
   coverageSummary,

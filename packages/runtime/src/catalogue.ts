@@ -160,6 +160,7 @@ export const ERROR_CATALOGUE = {
   ),
   ADDRESS_REFUSED: final(64, 'An address that a stranger chose is not public, or not allowed.'),
   // the lake
+  TABLE_UNKNOWN: final(64, 'The lake has no such table.'),
   LAKE_SCHEMA_CHANGED: final(
     70,
     'A table of the lake has a column that this version does not write, or as another type.',

@@ -96,6 +96,8 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/pipeline/src/audit/scheduled-audit.ts': 'stores when a run ended',
   'packages/pipeline/src/audit/audit-lake.ts': "compares with the object store's dates",
   'packages/pipeline/src/audit/orphans.ts': "compares with the object store's dates",
+  'packages/operations/src/lake/lake.ts': 'history is written at hours of the calendar',
+  'packages/pipeline/src/lake/lake-writer.ts': 'history is written at hours of the calendar',
   'packages/operations/src/operation/fields.ts': 'deadlines and ends of keys are dates',
   'packages/queue/src/bull.ts': 'BullMQ takes the date of a delayed job',
   'packages/object-store/src/create-disk-store.ts': 'compares with the dates of files',

@@ -4,10 +4,12 @@ import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, getOrAdd } from '@packhouse/runtime';
 import type { SignerSource } from '../publish/sign.js';
+import { createOpeningHours } from '../schedule/time-window.js';
 import { GRID, type Grid } from './layout.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
 import { needsOf } from './table-rows.js';
-import { createTableUpdate } from './update-table.js';
+import type { LakeSource } from './update-cell.js';
+import { createTableUpdate, type TableUpdate, type UpdateHow } from './update-table.js';
 
 interface LakeParts {
   context: Context;
@@ -22,13 +24,17 @@ interface LakeParts {
 
 /** How long a table is written before the next one has its turn, in milliseconds. A file is finished. */
 const TURN_MS = 20_000;
+/** While history is written, the ends of tables wait for a turn of one table, or this long, in milliseconds. */
+const ENDS_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 86_400_000;
 const ALARM = 'LAKE_INCOMPLETE';
 
 /** Writes the tables of the lake; to be run while the lock is held. */
 export function createLakeWriter(parts: LakeParts) {
   const { context, database, grid = GRID } = parts;
-  const updates = new Map<string, ReturnType<typeof createTableUpdate>>();
+  const updates = new Map<string, TableUpdate>();
+  const hours = createOpeningHours();
+  let endsAt = 0;
   const sweptAt = new Map<string, number>();
 
   const sweep = async (network: string, signal: AbortSignal): Promise<void> => {
@@ -54,29 +60,59 @@ export function createLakeWriter(parts: LakeParts) {
     });
   };
 
+  const listSources = (): LakeSource[] =>
+    parts
+      .networks()
+      .filter(({ bundles }) => bundles.enabled)
+      .flatMap(({ id: network, chainId, bundles }) =>
+        TABLES.map((kind) => ({ network, chainId, kind, needs: needsOf(kind, bundles.kinds) })),
+      )
+      .filter(({ needs }) => needs.length > 0);
+  const getUpdate = (source: LakeSource): TableUpdate =>
+    getOrAdd(updates, `${source.network} ${source.kind} ${source.needs}`, () =>
+      createTableUpdate({ ...parts, grid }, source),
+    );
+
+  /** Writes what was published last, of all tables: it waits for no history. */
+  const writeEnds = async (sources: readonly LakeSource[], how: UpdateHow): Promise<void> => {
+    for (const source of sources) {
+      const { paused } = await database.network(source.network).lake.control();
+      if (!paused) await getUpdate(source).run({ ...how, newestOnly: true });
+    }
+    endsAt = context.clock.elapsed();
+  };
+
+  /** Writes history of a table for a turn. Returns whether there is more to do now. */
+  const writeHistory = async (source: LakeSource, how: UpdateHow): Promise<boolean> => {
+    const { paused, windows, share } = await database.network(source.network).lake.control();
+    if (paused || !hours.at(windows, context.clock.now()).open) return false;
+    const rest = (workedMs: number): Promise<void> =>
+      share === 1 ? Promise.resolve() : context.clock.sleep((workedMs * (1 - share)) / share, how.signal);
+    return (await getUpdate(source).run({ ...how, rest })).more;
+  };
+
   return {
-    /** Updates each table for a turn. Returns whether there is more to do now. */
+    /**
+     * Updates the ends of all tables, and gives each a turn to write history: in the windows of its network, and for its
+     * share of the time. Between turns the ends are updated again. Returns whether there is more to do now.
+     */
     async run(signal: AbortSignal, fence?: Fence): Promise<boolean> {
-      let hasMore = false;
-      for (const { id: network, chainId, bundles } of parts.networks()) {
-        if (!bundles.enabled) continue;
-        const faults: string[] = [];
-        let isBehind = false;
-        for (const table of TABLES) {
-          const needs = needsOf(table, bundles.kinds);
-          if (needs.length === 0) continue;
-          const update = getOrAdd(updates, `${network} ${table} ${needs}`, () =>
-            createTableUpdate({ ...parts, grid }, { network, chainId, kind: table, needs }),
-          );
-          const { more } = await update.run({ signal, fence, turnMs: TURN_MS });
-          isBehind ||= more;
-          faults.push(...update.faults());
-        }
-        await report(network, faults);
-        if (!isBehind) await sweep(network, signal);
-        hasMore ||= isBehind;
+      const how = { signal, fence, turnMs: TURN_MS };
+      const sources = listSources();
+      await writeEnds(sources, how);
+      const behind = new Set<string>();
+      for (const source of sources) {
+        if (context.clock.elapsed() - endsAt > ENDS_EVERY_MS) await writeEnds(sources, how);
+        if (await writeHistory(source, how)) behind.add(source.network);
       }
-      return hasMore;
+      for (const network of new Set(sources.map((source) => source.network))) {
+        const faults = sources
+          .filter((source) => source.network === network)
+          .flatMap((source) => getUpdate(source).faults());
+        await report(network, faults);
+        if (!behind.has(network)) await sweep(network, signal);
+      }
+      return behind.size > 0;
     },
   };
 }

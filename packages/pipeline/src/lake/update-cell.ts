@@ -2,6 +2,7 @@ import { type BlockRange, intersectRanges, type Kind, type TableName, unionRange
 import type { Database, Fence, LakeFile, LakeHeads, NewLakeFile, PublishedFile } from '@packhouse/database';
 import type { Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
+import type { Context } from '@packhouse/runtime';
 import { type SignerSource, withSigner } from '../publish/sign.js';
 import { type Grid, layOut } from './layout.js';
 import { toWanted, type WantedFile, writeLakeFile } from './write-file.js';
@@ -18,9 +19,18 @@ export interface LakeSource {
 interface CellParts {
   database: Database;
   objectStore: ObjectStore;
+  context: Context;
   /** Of the log that names every file. */
   signers?: SignerSource | undefined;
   grid: Grid;
+}
+
+/** How a cell is written. */
+interface CellHow {
+  signal: AbortSignal;
+  fence: Fence | undefined;
+  /** Called, and awaited, after a file that took so long, in milliseconds. */
+  rest?: ((workedMs: number) => Promise<void>) | undefined;
 }
 
 /**
@@ -31,7 +41,7 @@ export async function updateCell(
   parts: CellParts,
   table: LakeSource & { fields: Field[]; heads: LakeHeads },
   cell: BlockRange,
-  { signal, fence }: { signal: AbortSignal; fence: Fence | undefined },
+  { signal, fence, rest }: CellHow,
 ): Promise<void> {
   const { network, kind, needs, fields, heads } = table;
   const { bundles, lake } = parts.database.network(network);
@@ -56,16 +66,30 @@ export async function updateCell(
       );
     }
     obsolete = obsolete.filter((file) => !leaving.includes(file));
+    for (const file of add) countFile(parts.context, { network, table: kind }, file);
     add = [];
   };
   for (const want of missing) {
+    const startedAt = parts.context.clock.elapsed();
     add.push(await writeLakeFile(parts, table, want, signal));
+    const workedMs = parts.context.clock.elapsed() - startedAt;
     const { lastBlock } = want;
     // A file leaves together with the arrival of all that replace it, so no snapshot lacks rows or has them twice.
     const isCut = obsolete.some((file) => file.firstBlock <= lastBlock && file.lastBlock > lastBlock);
     if (!isCut) await commit(obsolete.filter((file) => file.lastBlock <= lastBlock));
+    await rest?.(workedMs);
   }
   await commit(obsolete);
+}
+
+function countFile(
+  { metrics }: Context,
+  { network, table }: { network: string; table: TableName },
+  { rows, bytes }: NewLakeFile,
+): void {
+  metrics.count('packhouse_lake_files_total', 'Data files of the lake that were written', { network, table });
+  metrics.count('packhouse_lake_rows_total', 'Rows of these files', { network, table }, rows);
+  metrics.count('packhouse_lake_bytes_total', 'Bytes of these files', { network, table }, bytes);
 }
 
 function isSame(file: LakeFile, want: WantedFile): boolean {

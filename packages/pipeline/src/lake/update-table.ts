@@ -19,6 +19,21 @@ const FAULTS: readonly ErrorCode[] = [
   'RECORD_INVALID',
 ];
 
+/** How a table is updated. */
+export interface UpdateHow {
+  signal: AbortSignal;
+  fence: Fence | undefined;
+  /** A cell that was begun is finished. */
+  turnMs: number;
+  /** Only the cell with the newest blocks that are not in the table. */
+  newestOnly?: boolean;
+  /** Called, and awaited, after a file that took so long, in milliseconds. */
+  rest?: (workedMs: number) => Promise<void>;
+}
+
+/** Keeps one table equal to what is published. */
+export type TableUpdate = ReturnType<typeof createTableUpdate>;
+
 interface TableParts {
   context: Context;
   database: Database;
@@ -51,11 +66,7 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
      * Updates the table, cell by cell, for `turnMs` at most. Returns whether there is more to do now. Throws LEASE_LOST,
      * LAKE_SCHEMA_CHANGED, errors of store and database.
      */
-    async run(how: {
-      signal: AbortSignal;
-      fence: Fence | undefined;
-      turnMs: number;
-    }): Promise<{ more: boolean }> {
+    async run(how: UpdateHow): Promise<{ more: boolean }> {
       const { clock } = context;
       const before = (await data.lake.tables()).find((each) => each.kind === kind);
       const fields = assignFields(tableSchema(kind).columns, (before?.fields ?? []) as Field[]);
@@ -65,8 +76,10 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
         changed.cells.add(cellOf(firstBlock, grid).firstBlock);
       }
       const until = clock.elapsed() + how.turnMs;
-      for (const firstBlock of [...changed.cells].sort((a, b) => a - b)) {
+      const cells = [...changed.cells].sort((a, b) => a - b);
+      for (const firstBlock of how.newestOnly ? cells.slice(-1) : cells) {
         if (clock.elapsed() >= until) return { more: true };
+        if ((await data.lake.control()).paused) return { more: false };
         const fault = failed.get(firstBlock);
         if (fault !== undefined && clock.elapsed() < fault.at + RETRY_MS) continue;
         try {
@@ -75,6 +88,11 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
           failed.delete(firstBlock);
         } catch (error) {
           if (!FAULTS.some((code) => isPackhouseError(error, code))) throw error;
+          context.metrics.count(
+            'packhouse_lake_failures_total',
+            'Tries to write data files of the lake that a damaged bundle ended',
+            { network, table: kind },
+          );
           failed.set(firstBlock, { message: (error as Error).message, at: clock.elapsed() });
         }
       }

@@ -2,7 +2,9 @@ import type { Database, HoleReason, Standing } from '@packhouse/database';
 import type { QueueName, Queues } from '@packhouse/queue';
 import type { Context, Metrics } from '@packhouse/runtime';
 import { type NetworkReport, networkReport } from './network-report.js';
+import { createLakeGauges } from './observe-lake.js';
 import { createStandstillWatch } from './standstill.js';
+import { createStateGauges, type StateGauge } from './state-gauge.js';
 
 /** Sets the gauges of the whole installation's state, see `infra/alerts/METRICS.md`. */
 export interface Observer {
@@ -29,7 +31,8 @@ const NO_HOLE: readonly HoleReason[] = [
  */
 export function createObserver(parts: { context: Context; database: Database; queues: Queues }): Observer {
   const { context, database, queues } = parts;
-  const gauges = createStateGauges(context.metrics);
+  const gauges = createGauges(context.metrics);
+  const lake = createLakeGauges(parts);
   const standstill = createStandstillWatch(parts);
   /** The head as it was last seen, and since when, in milliseconds. */
   const heads = new Map<string, { block: number; movedAt: number }>();
@@ -74,6 +77,7 @@ export function createObserver(parts: { context: Context; database: Database; qu
       if (totals.newestAt !== null)
         gauges.newestBundle.set({ network, kind }, totals.newestAt.getTime() / 1_000);
     }
+    await lake.look(network);
     for (const { kind, missing } of finalHoles) {
       const holes = (Object.entries(missing) as [HoleReason, number][])
         .filter(([reason]) => !NO_HOLE.includes(reason))
@@ -86,6 +90,7 @@ export function createObserver(parts: { context: Context; database: Database; qu
   let showed: ReadonlySet<string> = new Set();
   const forgetGauges = (): void => {
     for (const gauge of Object.values<StateGauge>(gauges)) gauge.forget();
+    lake.forget();
   };
 
   return {
@@ -128,48 +133,12 @@ function followsHead({ head, lastRequested, kinds }: Standing): boolean {
   return reaches && kinds.some((kind) => kind.requested);
 }
 
-type Labels = Record<string, string>;
-
-/** A gauge of which values can be removed again. */
-interface StateGauge {
-  set(labels: Labels, value: number): void;
-  /** Sets the values below these labels and removes those of an earlier call that are not among them. */
-  fill(labels: Labels, values: readonly { labels: Labels; value: number }[]): void;
-  forget(): void;
-}
-
 const perNetwork = ['network'];
 const perKind = ['network', 'kind'];
 
 /** Registers the gauges; they have no values until they are set. */
-function createStateGauges(metrics: Metrics) {
-  const state = {
-    gauge(name: string, help: string, labels: string[] = []): StateGauge {
-      const gauge = metrics.gauge(name, help, labels);
-      const filled = new Map<string, Map<string, Labels>>();
-      const forget = (): void => {
-        gauge.reset();
-        // Without labels it would read 0, which was not measured.
-        gauge.remove({});
-        filled.clear();
-      };
-      forget();
-      return {
-        set: (below, value) => gauge.set(below, value),
-        fill(below, values) {
-          const place = JSON.stringify(below);
-          const now = new Map<string, Labels>();
-          for (const { labels: own, value } of values) {
-            now.set(JSON.stringify(own), { ...below, ...own });
-            gauge.set({ ...below, ...own }, value);
-          }
-          for (const [key, gone] of filled.get(place) ?? []) if (!now.has(key)) gauge.remove(gone);
-          filled.set(place, now);
-        },
-        forget,
-      };
-    },
-  };
+function createGauges(metrics: Metrics) {
+  const state = createStateGauges(metrics);
   return {
     head: state.gauge('packhouse_head_block', 'Newest block that the nodes have', perNetwork),
     finalized: state.gauge(

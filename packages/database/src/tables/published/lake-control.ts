@@ -4,21 +4,18 @@ import { type Connections, statement } from '../../connection/connections.js';
 import type { NetworkRef } from '../networks/networks.js';
 
 /** $1 network id: one look-up. */
-const selectPause = statement(
-  'lake-control/select-pause',
-  `SELECT paused_at AS "pausedAt" FROM packhouse.lake_pause WHERE network_id = $1`,
+const selectControl = statement(
+  'lake-control/select-control',
+  'SELECT paused, windows, share FROM packhouse.lake_control WHERE network_id = $1',
 );
 
-/** $1 network id. */
-const insertPause = statement(
-  'lake-control/insert-pause',
-  'INSERT INTO packhouse.lake_pause (network_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING network_id',
-);
-
-/** $1 network id. */
-const deletePause = statement(
-  'lake-control/delete-pause',
-  'DELETE FROM packhouse.lake_pause WHERE network_id = $1 RETURNING network_id',
+/** $1 network id, $2 paused, $3 windows, $4 share; null: stays. */
+const upsertControl = statement(
+  'lake-control/upsert-control',
+  `INSERT INTO packhouse.lake_control AS c (network_id, paused, windows, share)
+   VALUES ($1, coalesce($2, false), coalesce($3::text[], '{}'), coalesce($4::float4, 1))
+   ON CONFLICT (network_id) DO UPDATE SET paused = coalesce($2, c.paused), windows = coalesce($3::text[], c.windows),
+     share = coalesce($4::float4, c.share)`,
 );
 
 /** $1 network id, $2 kind: a partial index has them alone. */
@@ -34,29 +31,49 @@ const updateRebuild = statement(
   'lake-control/update-rebuild',
   `UPDATE packhouse.lake_file SET rebuild = true
    WHERE network_id = $1 AND kind = $2 AND first_block <= $4 AND last_block >= $3 AND removed_snapshot IS NULL
-     AND NOT rebuild`,
+     AND NOT rebuild
+   RETURNING first_block`,
 );
 
-/** What operators decide about the tables of a network: whether they are written, and what is written again. */
+/** $1 network id, $2 kind: the end of the primary key, over the replaced files of the last blocks. */
+const selectLastBlock = statement(
+  'lake-control/select-last-block',
+  `SELECT last_block AS block FROM packhouse.lake_file
+   WHERE network_id = $1 AND kind = $2 AND removed_snapshot IS NULL
+   ORDER BY first_block DESC
+   LIMIT 1`,
+);
+
+/** How the tables of a network are written. */
+type LakeControl = {
+  paused: boolean;
+  /** When files of history are written, as of backfills; empty: at any time. */
+  windows: string[];
+  /** Share of the time for which history is written, above 0 and up to 1. */
+  share: number;
+};
+
+const ALWAYS: LakeControl = { paused: false, windows: [], share: 1 };
+
+/** What operators decide about the tables of a network: when they are written, and what is written again. */
 export function createLakeControl(connections: Connections, network: NetworkRef) {
+  const place = async (table: TableName) => [await network.find(), tableCode(table)];
   return {
-    /** Since when they are not; null: they are. */
-    async pausedAt(): Promise<Date | null> {
-      const row = await connections.queryOne<{ pausedAt: Date }>(selectPause, [await network.find()]);
-      return row?.pausedAt ?? null;
+    control: async (): Promise<LakeControl> =>
+      (await connections.queryOne<LakeControl>(selectControl, [await network.find()])) ?? ALWAYS,
+    /** Changes what is given. */
+    async setControl({ paused = null, windows = null, share = null }: Nullable<LakeControl>): Promise<void> {
+      await connections.query(upsertControl, [await network.get(), paused, windows, share]);
     },
-    /** Returns whether they were written before. */
-    pause: async (): Promise<boolean> =>
-      (await connections.query(insertPause, [await network.get()])).length > 0,
-    /** Returns whether they were paused. */
-    resume: async (): Promise<boolean> =>
-      (await connections.query(deletePause, [await network.get()])).length > 0,
     /** The files of the newest snapshot that are to be written again, ascending. */
-    toRebuild: async (kind: TableName) =>
-      connections.query<BlockRange>(selectRebuild, [await network.find(), tableCode(kind)]),
-    /** Has the files of the newest snapshot that touch a range written again; those that are damaged, or all. */
-    async rebuild(kind: TableName, { firstBlock, lastBlock }: BlockRange): Promise<void> {
-      await connections.query(updateRebuild, [await network.get(), tableCode(kind), firstBlock, lastBlock]);
-    },
+    toRebuild: async (table: TableName) => connections.query<BlockRange>(selectRebuild, await place(table)),
+    /** Has the files of the newest snapshot that touch a range written again. Returns how many more these are now. */
+    rebuild: async (table: TableName, { firstBlock, lastBlock }: BlockRange): Promise<number> =>
+      (await connections.query(updateRebuild, [...(await place(table)), firstBlock, lastBlock])).length,
+    /** The last block of a table; null: it has none. */
+    lastBlock: async (table: TableName): Promise<number | null> =>
+      (await connections.queryOne<{ block: number }>(selectLastBlock, await place(table)))?.block ?? null,
   };
 }
+
+type Nullable<T> = { [Field in keyof T]?: T[Field] | null };
