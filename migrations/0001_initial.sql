@@ -1052,9 +1052,12 @@ CREATE TABLE packhouse.operator (
   name text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
   role text NOT NULL CHECK (role IN ('viewer', 'operator', 'admin')),
   password text,
+  subject text UNIQUE CHECK (length(subject) <= 2000),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE packhouse.operator IS 'Accounts of the console and the admin API.';
+COMMENT ON COLUMN packhouse.operator.subject IS
+  'Issuer and subject of an OIDC provider, whose claims decide on the role at each sign-in; null: none';
 COMMENT ON COLUMN packhouse.operator.password IS 'Argon2id in PHC format; null: no password';
 
 CREATE TABLE packhouse.operator_secret (
@@ -1087,6 +1090,27 @@ CREATE TABLE packhouse.sign_in_failure (
   last_at timestamptz NOT NULL
 );
 COMMENT ON COLUMN packhouse.sign_in_failure.subject IS 'A name, or the address of a client.';
+
+CREATE TABLE packhouse.sign_in (
+  id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  method text NOT NULL CHECK (method IN ('link', 'password', 'key', 'oidc')),
+  name text NOT NULL CHECK (length(name) <= 200),
+  address text NOT NULL,
+  outcome text NOT NULL
+);
+COMMENT ON TABLE packhouse.sign_in IS 'Sign-ins to the console, kept for a year; of refused ones the last 50,000.';
+COMMENT ON COLUMN packhouse.sign_in.name IS 'As it was given, or the prefix of a key; empty: unknown';
+COMMENT ON COLUMN packhouse.sign_in.address IS 'Of the client; of IPv6 its /64';
+COMMENT ON COLUMN packhouse.sign_in.outcome IS 'accepted, or the code of the error';
+CREATE INDEX sign_in_at ON packhouse.sign_in (at);
+CREATE INDEX sign_in_refused ON packhouse.sign_in (id) WHERE outcome <> 'accepted';
+
+CREATE TABLE packhouse.oidc_state (
+  sha256 bytea PRIMARY KEY CHECK (octet_length(sha256) = 32),
+  expires_at timestamptz NOT NULL
+);
+COMMENT ON TABLE packhouse.oidc_state IS 'States of OIDC that a provider has returned: each works once.';
 
 CREATE TABLE packhouse.change (
   id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

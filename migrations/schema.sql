@@ -764,6 +764,14 @@ CREATE TABLE packhouse.notification_told (
   CONSTRAINT notification_told_key_fkey FOREIGN KEY (key) REFERENCES packhouse.condition(key) ON DELETE CASCADE
 ) WITH (fillfactor=70);
 
+-- States of OIDC that a provider has returned: each works once.
+CREATE TABLE packhouse.oidc_state (
+  sha256 bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT oidc_state_pkey PRIMARY KEY (sha256),
+  CONSTRAINT oidc_state_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+
 -- Accounts of the console and the admin API.
 CREATE TABLE packhouse.operator (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -771,11 +779,15 @@ CREATE TABLE packhouse.operator (
   role text NOT NULL,
   -- Argon2id in PHC format; null: no password
   password text,
+  -- Issuer and subject of an OIDC provider, whose claims decide on the role at each sign-in; null: none
+  subject text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT operator_pkey PRIMARY KEY (id),
   CONSTRAINT operator_name_key UNIQUE (name),
+  CONSTRAINT operator_subject_key UNIQUE (subject),
   CONSTRAINT operator_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
-  CONSTRAINT operator_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text])))
+  CONSTRAINT operator_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text]))),
+  CONSTRAINT operator_subject_check CHECK ((length(subject) <= 2000))
 );
 
 -- One-time links, browser sessions and API tokens, of an operator or of an API key's holder, who sees the usage of that key only. Only the SHA-256 of a secret is kept.
@@ -982,6 +994,22 @@ CREATE TABLE packhouse.secret_seal (
   CONSTRAINT secret_seal_seal_check CHECK ((octet_length(seal) = 32))
 );
 
+-- Sign-ins to the console, kept for a year; of refused ones the last 50,000.
+CREATE TABLE packhouse.sign_in (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  method text NOT NULL,
+  -- As it was given, or the prefix of a key; empty: unknown
+  name text NOT NULL,
+  -- Of the client; of IPv6 its /64
+  address text NOT NULL,
+  -- accepted, or the code of the error
+  outcome text NOT NULL,
+  CONSTRAINT sign_in_pkey PRIMARY KEY (id),
+  CONSTRAINT sign_in_method_check CHECK ((method = ANY (ARRAY['link'::text, 'password'::text, 'key'::text, 'oidc'::text]))),
+  CONSTRAINT sign_in_name_check CHECK ((length(name) <= 200))
+);
+
 CREATE TABLE packhouse.sign_in_failure (
   -- A name, or the address of a client.
   subject text NOT NULL,
@@ -1179,6 +1207,10 @@ CREATE INDEX rpc_filter_key ON packhouse.rpc_filter USING btree (key_id);
 CREATE UNIQUE INDEX schedule_run_running ON packhouse.schedule_run USING btree (schedule) WHERE (ended_at IS NULL);
 
 CREATE INDEX schedule_run_seen ON packhouse.schedule_run USING btree (seen_at);
+
+CREATE INDEX sign_in_at ON packhouse.sign_in USING btree (at);
+
+CREATE INDEX sign_in_refused ON packhouse.sign_in USING btree (id) WHERE (outcome <> 'accepted'::text);
 
 -- One key signs at a time.
 CREATE UNIQUE INDEX signing_key_current ON packhouse.signing_key USING btree (((retired_at IS NULL))) WHERE (retired_at IS NULL);

@@ -11,6 +11,7 @@ import type { BoardQueues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createAccess } from './access/access.js';
+import type { OidcOptions } from './access/oidc-routes.js';
 import { addSignInRoutes } from './access/sign-in-routes.js';
 import { addEventRoute } from './events/event-route.js';
 import { addFileRoute } from './http/file-route.js';
@@ -28,6 +29,10 @@ interface ConsoleParts extends Omit<OperationParts, 'actor'> {
   openJobs: () => Promise<BoardQueues>;
   /** The public URL. */
   url?: string | undefined;
+  /** The provider that operators sign in at; absent: none. */
+  oidc?: OidcOptions | undefined;
+  /** Whether passwords sign in; default: they do. */
+  passwords?: boolean | undefined;
   /** The address that it listens on. */
   host: string;
   /** The trusted proxies, as their number or their addresses; absent: none. */
@@ -60,7 +65,10 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
     context,
     database,
     seal,
+    oidc: parts.oidc,
+    passwords: parts.passwords ?? true,
     secure: url?.startsWith('https:') === true,
+    url,
   });
   const overview = createOverview({ clock: context.clock, database, queue: parts.queue });
   addOperationRoutes(app, { ...parts, overview }, access);

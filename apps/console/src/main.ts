@@ -6,6 +6,7 @@ import { connectDatabase } from '@packhouse/pipeline';
 import { createQueueReader, openQueuesForBoard } from '@packhouse/queue';
 import { PackhouseError, runProcess, startMetrics } from '@packhouse/runtime';
 import { createConsole } from './create-console.js';
+import { toOidcOptions } from './oidc-settings.js';
 import { consoleSettings } from './settings.js';
 
 await runProcess(process, {
@@ -38,6 +39,8 @@ await runProcess(process, {
       host,
       url: settings.CONSOLE_URL,
       trustProxy: settings.TRUST_PROXY,
+      oidc: toOidcOptions(settings),
+      passwords: settings.PASSWORD_SIGN_IN === 'on',
       openJobs: () => openQueuesForBoard(queues),
       networks: networks === undefined ? undefined : () => networks,
       leases: redis === undefined ? undefined : () => redis,

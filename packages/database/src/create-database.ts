@@ -40,6 +40,7 @@ import { createHooks } from './tables/operators/hooks.js';
 import { createNodes } from './tables/operators/nodes.js';
 import { createOperators } from './tables/operators/operators.js';
 import { createSchedules } from './tables/operators/schedules.js';
+import { createSignIns } from './tables/operators/sign-ins.js';
 import { createSpending } from './tables/operators/spending.js';
 import { createWorkers } from './tables/operators/workers.js';
 import { createAudit } from './tables/published/audit.js';
@@ -145,6 +146,7 @@ function openAll(
     spending: createSpending(connections),
     schedules: createSchedules(connections),
     operators: createOperators(connections),
+    signIns: createSignIns(connections),
     hooks: createHooks(connections),
     hookDeliveries: createHookDeliveries(connections),
     budgets: createBudgets(connections),

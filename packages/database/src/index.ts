@@ -61,6 +61,7 @@ export type { Hook } from './tables/operators/hooks.js';
 export type { NodeCordon, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
 export type { OperatorRole, OperatorRow, SecretHolder, SessionHolder } from './tables/operators/operators.js';
 export type { NewSchedule, Schedule, ScheduleRun } from './tables/operators/schedules.js';
+export type { OidcPerson, SignIn } from './tables/operators/sign-ins.js';
 export type { WorkerHeartbeat, WorkerRow } from './tables/operators/workers.js';
 export type { AuditRun } from './tables/published/audit.js';
 export type { FilteredFile } from './tables/published/bundle-filters.js';

@@ -53,6 +53,7 @@ export {
   addOperator,
   dropTokens,
   listOperators,
+  listSignIns,
   makeLink,
   makeToken,
   removeOperator,

@@ -102,4 +102,5 @@ export const OPERATIONS = [
   operators.makeLink,
   operators.makeToken,
   operators.dropTokens,
+  operators.listSignIns,
 ] as const satisfies readonly Operation[];

@@ -25,6 +25,7 @@ export { isAlive, processStart } from './process-start.js';
 export { parseRedisAddress, type RedisTarget } from './redis-address.js';
 export { repeat } from './repeat.js';
 export { type ProcessMessage, runProcess } from './run-process.js';
+export { openText, sealText } from './sealed-text.js';
 export {
   databaseUrlSetting,
   networksFileSetting,

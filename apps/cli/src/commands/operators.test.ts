@@ -15,7 +15,7 @@ test('operators are added, listed, changed and removed, and every change is in t
   expect((await on.done('operators', 'token', 'ada', '--label', 'ci', '--role', 'viewer')).out).toMatch(
     /^[\w-]{64}\n$/,
   );
-  expect((await on.done('operators', 'list')).out).toMatch(/^ada +admin +no +0 +ci$/m);
+  expect((await on.done('operators', 'list')).out).toMatch(/^ada +admin +link +0 +ci$/m);
   expect(
     jsonLines(await on.done('operators', 'drop-tokens', 'ada', '--label', 'ci', '--json')),
   ).toMatchObject([{ dropped: 1 }]);

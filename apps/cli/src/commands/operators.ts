@@ -2,6 +2,7 @@ import {
   addOperator,
   dropTokens,
   listOperators,
+  listSignIns,
   makeLink,
   makeToken,
   ROLES,
@@ -28,7 +29,7 @@ const CONSOLE = 'http://127.0.0.1:8090';
 /** More is not read from stdin. */
 const MAX_PASSWORD = 1_025;
 
-/** `packhouse operators list|add|set|remove|link|token|drop-tokens`. */
+/** `packhouse operators list|add|set|remove|link|token|drop-tokens|sign-ins`. */
 export function addOperatorsCommand(program: Command, io: CliIo): void {
   const operators = addCommand(
     program,
@@ -49,11 +50,12 @@ export function addOperatorsCommand(program: Command, io: CliIo): void {
       const lines = rows.map(({ secrets: own, ...row }) => {
         const tokens = own.filter(({ kind }) => kind === 'token').map(({ label }) => label);
         const sessions = own.length - tokens.length;
-        return [row.name, row.role, row.hasPassword ? 'yes' : 'no', String(sessions), tokens.join(', ')];
+        const ways = [...(row.isOidc ? ['oidc'] : []), ...(row.hasPassword ? ['password'] : [])];
+        return [row.name, row.role, ways.join(', ') || 'link', String(sessions), tokens.join(', ')];
       });
       await printRows(io, options, rows, {
         none: 'No operators. Add one: packhouse operators add NAME --role admin',
-        show: () => table([['NAME', 'ROLE', 'PASSWORD', 'SESSIONS', 'TOKENS'], ...lines]),
+        show: () => table([['NAME', 'ROLE', 'SIGN-IN', 'SESSIONS', 'TOKENS'], ...lines]),
       });
     },
   );
@@ -95,6 +97,7 @@ export function addOperatorsCommand(program: Command, io: CliIo): void {
     },
   );
 
+  addSignInsCommand(operators, io);
   one('token', 'Create a token for a program; it is shown only once', 'ada --label ci --days 30')
     .requiredOption('--label <text>', 'Label of the token')
     .option('--role <role>', "Role, at most the operator's own (the default)")
@@ -112,6 +115,25 @@ export function addOperatorsCommand(program: Command, io: CliIo): void {
         io,
         options.json ? made : `${counted(made.dropped, 'token')} "${made.label}" of ${made.name} revoked.`,
       );
+    });
+}
+
+function addSignInsCommand(operators: Command, io: CliIo): void {
+  addPlacedCommand(operators, 'sign-ins', 'List the latest sign-ins and refused attempts', '--limit 20')
+    .option('--limit <n>', 'Number of them, up to 1000', '100')
+    .action(async (options: Options & { limit: string }) => {
+      const { rows } = await operate(io, options, listSignIns, { limit: options.limit });
+      const lines = rows.map(({ at, method, name, address, outcome }) => [
+        `${at.toISOString().slice(0, 19)}Z`,
+        method,
+        name,
+        address,
+        outcome,
+      ]);
+      await printRows(io, options, rows, {
+        none: 'No sign-ins.',
+        show: () => table([['TIME', 'METHOD', 'NAME', 'ADDRESS', 'OUTCOME'], ...lines]),
+      });
     });
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, PackhouseError } from '@packhouse/runtime';
+import { addressBlock, type Clock, networkBlock, PackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 
 /** Whom attempts count for, and how many of a minute are heard. */
@@ -9,6 +9,14 @@ export interface Subject {
 
 /** Failures of a minute that a console hears: of an address, of the network around it, of a name, of a known browser. */
 export const MOST = { address: 20, network: 100, name: 30, known: 10 };
+
+/** Whom an attempt from an address counts for. */
+export function subjectsOf(address: string): Subject[] {
+  return [
+    { name: `address ${addressBlock(address)}`, most: MOST.address },
+    { name: `network ${networkBlock(address)}`, most: MOST.network },
+  ];
+}
 
 const MINUTE_MS = 60_000;
 /** The least used are forgotten: what a flood costs is also bounded by the queue of checks. */

@@ -1,83 +1,55 @@
-import type { Database } from '@packhouse/database';
-import { getCsrf, getHash, isAllowedClient, isSealed, makeSecret, readInput } from '@packhouse/operations';
+import type { Database, SignIn } from '@packhouse/database';
+import { getCsrf, getHash, isSealed, makeSecret, readInput } from '@packhouse/operations';
 import {
   addressBlock,
   type Context,
   type ErrorCode,
   isPackhouseError,
-  networkBlock,
   PackhouseError,
 } from '@packhouse/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Access, SESSION_COOKIE } from './access.js';
+import { createIdentify, KNOWN_COOKIE, signInInput, toAttempt } from './identify.js';
+import { addOidcRoutes, type OidcOptions } from './oidc-routes.js';
 import { createPasswordSignIn, type Person } from './password-sign-in.js';
-import { createSignInLimiter, MOST } from './sign-in-limiter.js';
+import { createSignInLimiter } from './sign-in-limiter.js';
 
 /** How long a session lasts, in milliseconds. */
 const SESSION_MS = 12 * 3_600_000;
-/** Marks a browser in which an operator signed in by password; its lifetime in seconds. */
-const KNOWN_COOKIE = 'packhouse_known';
+/** The lifetime of KNOWN_COOKIE, in seconds. */
 const KNOWN_S = 90 * 86_400;
 
 /** Refusals that may be attempts to guess, or of stolen keys; a body that cannot be read is none. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['SIGN_IN_REFUSED', 'SIGN_IN_LOCKED', 'API_KEY_REFUSED']);
 
-const byLink = z.object({ link: z.string().min(1).max(128) });
-const passwordInput = z.object({ name: z.string().min(1).max(200), password: z.string().min(1).max(1_024) });
-const byKey = z.object({ key: z.string().min(1).max(256) });
-const signIn = z.union([byLink, passwordInput, byKey]);
-
 interface SignInParts {
   access: Access;
-  context: Pick<Context, 'clock' | 'metrics'>;
+  context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
   database: Database;
+  /** The provider that operators sign in at; undefined: none. */
+  oidc: OidcOptions | undefined;
+  /** Whether passwords sign in. */
+  passwords: boolean;
   secure: boolean;
+  /** The public URL of the console. */
+  url: string | undefined;
   /** The key that secrets are sealed with. */
   seal: Buffer;
 }
 
-/** `POST /api/sign-in` by a one-time link, by name and password, or by an API key; `/api/sign-out`, `/api/session`. */
+/**
+ * `POST /api/sign-in` by a one-time link, by name and password, or by an API key; `GET` says which ways there are.
+ * `/api/sign-out`, `/api/session`, and the routes of OIDC.
+ */
 export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void {
-  const { access, context, database, seal, secure } = parts;
+  const { access, context, database, oidc, passwords, seal, secure, url } = parts;
   const { clock, metrics } = context;
   const { operators } = database;
   const limiter = createSignInLimiter(clock);
   const refused = metrics.counter('packhouse_console_sign_ins_refused_total', 'Refused sign-ins.', ['code']);
 
   const byPassword = createPasswordSignIn({ operators, limiter, seal });
-
-  const byApiKey = async (request: FastifyRequest, key: string): Promise<Person | null> => {
-    const row = await database.keys.find(getHash(key));
-    if (row === null || row.revokedAt !== null) return null;
-    if (row.expiresAt !== null && row.expiresAt.getTime() <= clock.now()) return null;
-    if (!isAllowedClient(row, { address: request.ip, origin: request.headers.origin })) {
-      throw new PackhouseError({
-        code: 'API_KEY_REFUSED',
-        message: 'The restrictions of this API key do not allow its use here.',
-        hint: 'Use it from an address and origin that it allows; it must allow `usage`.',
-      });
-    }
-    return { name: row.prefix, role: 'owner', operatorId: null, keyId: row.id, password: null };
-  };
-
-  const identify = async (request: FastifyRequest): Promise<Person | null> => {
-    const given = readInput(signIn, request.body);
-    const from = [
-      { name: `address ${addressBlock(request.ip)}`, most: MOST.address },
-      { name: `network ${networkBlock(request.ip)}`, most: MOST.network },
-    ];
-    if ('password' in given) {
-      const known = request.cookies[KNOWN_COOKIE];
-      return byPassword.identify({ ...given, address: request.ip, known }, from);
-    }
-    if ('key' in given) return limiter.counted(from, () => byApiKey(request, given.key));
-    if (!isSealed(seal, given.link)) return null;
-    return limiter.counted(from, async () => {
-      const taken = await operators.takeLink(getHash(given.link));
-      return taken && { ...taken, password: null };
-    });
-  };
+  const identify = createIdentify({ byPassword, clock, database, limiter, passwords, seal });
 
   const cookie = { path: '/', httpOnly: true, sameSite: 'strict', secure } as const;
   const start = async (reply: FastifyReply, person: Person | null): Promise<object> => {
@@ -100,14 +72,35 @@ export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void 
     return { name, role, csrf: getCsrf(session), expiresInMs: SESSION_MS };
   };
 
+  const record = async (attempt: Omit<SignIn, 'id' | 'at'>): Promise<void> => {
+    if (attempt.outcome !== 'accepted') refused.inc({ code: attempt.outcome });
+    await database.signIns.add(attempt);
+  };
+
   app.post('/api/sign-in', async (request, reply) => {
+    const given = readInput(signInInput, request.body);
+    const tried = { ...toAttempt(given), address: addressBlock(request.ip) };
     try {
-      return await start(reply, await identify(request));
+      const person = await identify(request, given);
+      const session = await start(reply, person);
+      await record({ ...tried, name: person?.name ?? tried.name, outcome: 'accepted' });
+      return session;
     } catch (error) {
-      if (isPackhouseError(error) && REFUSALS.has(error.code)) refused.inc({ code: error.code });
+      if (!isPackhouseError(error) || !REFUSALS.has(error.code)) throw error;
+      // A flood of what must wait or is forged is no query: it is counted only.
+      const cheap = error.code === 'SIGN_IN_LOCKED' || ('link' in given && !isSealed(seal, given.link));
+      if (cheap) refused.inc({ code: error.code });
+      else await record({ ...tried, outcome: error.code });
       throw error;
     }
   });
+
+  const provider =
+    oidc && addOidcRoutes(app, oidc, { context, database, limiter, seal, secure, url, start, record });
+  app.get('/api/sign-in', async (request, reply) => ({
+    password: passwords,
+    oidc: provider?.describe(request, reply) ?? null,
+  }));
 
   app.get('/api/session', async (request) => {
     const { name, role, expiresAt } = await access.require(request, 'owner');

@@ -5,6 +5,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 const STATUS: Partial<Record<PackhouseError['code'], number>> = {
   SIGN_IN_REQUIRED: 401,
   SIGN_IN_REFUSED: 401,
+  OIDC_REFUSED: 401,
+  OIDC_NO_ROLE: 403,
   SIGN_IN_LOCKED: 429,
   LISTENERS_FULL: 429,
   KEYS_SPENT: 429,

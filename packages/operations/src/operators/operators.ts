@@ -2,7 +2,7 @@ import type { OperatorRow } from '@packhouse/database';
 import { DAY_MS } from '@packhouse/runtime';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
-import { numberField, withoutUndefined } from '../operation/fields.js';
+import { limitField, numberField, withoutUndefined } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, ROLES, read } from '../operation/operation.js';
 import { hashPassword } from './passwords.js';
@@ -142,6 +142,20 @@ export const dropTokens = change({
     const dropped = await parts.database.operators.dropTokens(name, label);
     await note(parts, name, 'drop tokens', { label, dropped }, null);
     return { name, label, dropped };
+  },
+});
+
+export const listSignIns = read({
+  name: 'sign-ins',
+  role: 'admin',
+  summary: 'Sign-ins to the console and refused attempts of the last year, newest first, a page at a time.',
+  input: z.object({
+    before: numberField(0, Number.MAX_SAFE_INTEGER).optional().describe('those before this ID'),
+    limit: limitField(100, 1_000),
+  }),
+  run: async ({ database }, { before, limit }) => {
+    const found = await database.signIns.list({ before, limit: limit + 1 });
+    return { rows: found.slice(0, limit), more: found.length > limit };
   },
 });
 

@@ -1,10 +1,16 @@
 import type { ChannelWork, PendingMessage } from '@packhouse/database';
 import type { Mail, Post } from '@packhouse/outbound';
-import type { Context } from '@packhouse/runtime';
+import { type Context, openText, sealText } from '@packhouse/runtime';
 import { signDelivery } from '../hooks/secret.js';
 import { isAccepted, toReason } from '../hooks/send.js';
-import { openAddress } from './address.js';
 import type { Text } from './compose.js';
+
+const PURPOSE = 'notification address';
+
+/** Encrypts the address of a channel, which may be a secret of its receiver, by the key of the installation. */
+export function sealAddress(seal: Buffer, address: string): Buffer {
+  return sealText(seal, PURPOSE, address);
+}
 
 export interface MessageParts {
   context: Context;
@@ -54,7 +60,7 @@ export function createMessageSender({ context, seal, post, mail }: MessageParts)
     { id, body }: Message,
     signal: AbortSignal,
   ): Promise<Outcome> => {
-    const url = address === null ? null : openAddress(seal, address);
+    const url = address === null ? null : openText(seal, PURPOSE, address);
     if (url === null)
       return refuse(
         'The address cannot be decrypted: packhouse.secret_seal has changed. Add the channel again.',

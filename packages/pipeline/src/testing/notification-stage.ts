@@ -7,8 +7,8 @@ import { createMail, createPost } from '@packhouse/outbound';
 import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { SMTPServer } from 'smtp-server';
 import { makeHookSalt, toHookSecret } from '../hooks/secret.js';
-import { sealAddress } from '../notifications/address.js';
 import { notificationLoop } from '../notifications/notification-loop.js';
+import { sealAddress } from '../notifications/send-message.js';
 
 /** A request as a receiver got it. */
 interface Posted {

@@ -64,6 +64,22 @@ export async function readSession(): Promise<Session | null> {
   }
 }
 
+/** The ways to sign in. */
+export interface SignInWays {
+  password: boolean;
+  /** The provider; null: none. */
+  oidc: {
+    label: string;
+    /** Why it could not be used last; null: it could. */
+    unavailable: string | null;
+    /** Why the last attempt of this browser failed. */
+    problem: { code: string; message: string; hint?: string } | null;
+  } | null;
+}
+
+/** The ways to sign in, without a session. Throws ApiError. */
+export const readSignInWays = (): Promise<SignInWays> => send('/api/sign-in', {});
+
 /** Signs in by a link, a name and a password, or an API key. Throws ApiError. */
 export async function signIn(given: object): Promise<Session> {
   return keep(await post<Session>('sign-in', given));

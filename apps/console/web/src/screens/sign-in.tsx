@@ -1,12 +1,13 @@
-import { useEffect } from 'preact/hooks';
-import { type Session, signIn } from '../lib/api.js';
+import { useEffect, useState } from 'preact/hooks';
+import { readSignInWays, type Session, type SignInWays, signIn } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
 import { useRoute } from '../lib/route.js';
 import { useTask } from '../lib/use-task.js';
 import { Field } from '../parts/fields.js';
+import { OidcSignIn } from '../parts/oidc-sign-in.js';
 import { Problem } from '../parts/states.js';
 
-/** Signs in by the link of the address, by name and password, or by an API key. */
+/** Signs in by the link of the address, at a provider, by name and password, or by an API key. */
 export function SignIn({ done }: { done: (session: Session) => void }) {
   const { path } = useRoute();
   const { busy, error, run } = useTask();
@@ -18,29 +19,37 @@ export function SignIn({ done }: { done: (session: Session) => void }) {
     location.replace('#/');
     void send({ link });
   }, [link]);
+  const [ways, setWays] = useState<SignInWays>({ password: true, oidc: null });
+  useEffect(() => {
+    // Without an answer the forms say what is wrong.
+    readSignInWays().then(setWays, () => undefined);
+  }, []);
   const submit = onForm((form) => void send(Object.fromEntries(form)));
   return (
     <main class="sign-in">
       <h1>Packhouse</h1>
       {error !== null && <Problem error={error} />}
-      <form onSubmit={submit}>
-        <h2>Operator sign-in</h2>
-        <Field label="Name" name="name" autocomplete="username" required maxLength={200} />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-          maxLength={1_024}
-        />
-        <button type="submit" disabled={busy}>
-          Sign in
-        </button>
-        <p>
-          No password? Run <code>packhouse operators link NAME</code> for a one-time link.
-        </p>
-      </form>
+      <OidcSignIn oidc={ways.oidc} />
+      {ways.password && (
+        <form onSubmit={submit}>
+          <h2>Operator sign-in</h2>
+          <Field label="Name" name="name" autocomplete="username" required maxLength={200} />
+          <Field
+            label="Password"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            required
+            maxLength={1_024}
+          />
+          <button type="submit" disabled={busy}>
+            Sign in
+          </button>
+          <p>
+            No password? Run <code>packhouse operators link NAME</code> for a one-time link.
+          </p>
+        </form>
+      )}
       <form onSubmit={submit}>
         <h2>API key sign-in</h2>
         <Field label="API key" name="key" type="password" autocomplete="off" required maxLength={256} />

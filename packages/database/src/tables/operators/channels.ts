@@ -39,7 +39,7 @@ type NewChannel = Pick<
   Channel,
   'kind' | 'host' | 'recipients' | 'networks' | 'names' | 'severity' | 'quiet'
 > & {
-  /** Encrypted: see packages/pipeline/src/notifications/address.ts; null: e-mail. */
+  /** Encrypted: see packages/pipeline/src/notifications/send-message.ts; null: e-mail. */
   address: Buffer | null;
   /** 32 random bytes. */
   salt: Buffer;

@@ -7,6 +7,8 @@ export interface OperatorRow {
   name: string;
   role: OperatorRole;
   hasPassword: boolean;
+  /** Whether an OIDC provider signs in this operator, and decides on the role. */
+  isOidc: boolean;
   createdAt: Date;
 }
 
@@ -34,7 +36,8 @@ export interface SessionHolder extends SecretHolder {
   addresses: readonly string[];
 }
 
-const OPERATOR = `id, name, role, password IS NOT NULL AS "hasPassword", created_at AS "createdAt"`;
+const OPERATOR = `id, name, role, password IS NOT NULL AS "hasPassword", subject IS NOT NULL AS "isOidc",
+     created_at AS "createdAt"`;
 
 /** $1 name, $2 role, $3 hash of the password or null. */
 const insertOperator = statement(
