@@ -25,6 +25,7 @@ const NIGHTLY = [
   'packages/pipeline/src/{adopt/promotion,audit/real-blocks,self-healing}.test.ts',
   'test/attack/src/attack.test.ts',
   'test/e2e/src/{forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
+  'test/e2e/src/lake/engines.test.ts',
   'test/fuzz/src/{made,real}-blocks.test.ts',
   'test/replay-node/src/extend-chain.test.ts',
 ];

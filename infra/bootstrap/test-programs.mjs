@@ -10,6 +10,19 @@ export const programs = process.env.TEST_PROGRAMS || path.join(CACHE, 'packhouse
 
 const MOTO = ['moto==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5', 'PyYAML', 'py-partiql-parser'];
 const S3PROXY = '2.6.0';
+/** Engines that read the lake. DuckDB loads extensions of exactly its version. */
+const ENGINES = [
+  'pyiceberg[pyarrow]==0.12.0',
+  'polars==2.1.0',
+  'pyspark==3.5.6',
+  'chdb==4.4.0',
+  'duckdb==1.5.5',
+  ...['avro', 'httpfs', 'iceberg'].map((name) => `duckdb-extension-${name}==1.5.5`),
+];
+/** What Spark loads, as docs/lake.md says. */
+const SPARK_JARS = ['iceberg-spark-runtime-3.5_2.12', 'iceberg-aws-bundle'].map(
+  (name) => `org.apache.iceberg:${name}:1.10.1`,
+);
 
 /** `make` gets the folder of the programs; false: it cannot be had on this machine. */
 const PROGRAMS = [
@@ -17,6 +30,7 @@ const PROGRAMS = [
   { name: 'versitygw', make: (to) => goInstall(to, 'github.com/versity/versitygw/cmd/versitygw@v1.8.0') },
   { name: 'moto_server', make: makeMoto },
   { name: 's3proxy', make: makeS3Proxy },
+  { name: 'lake-python', make: makeLakePython },
 ];
 
 /** Installs what is missing, and returns the names of what could not be installed. */
@@ -54,11 +68,29 @@ function makeS3Proxy(to) {
   if (!run('mvn', copy)) return false;
   // It logs every byte otherwise.
   writeFileSync(path.join(jars, 'logback.xml'), '<configuration><root level="OFF"/></configuration>');
-  const file = path.join(to, 's3proxy.new');
-  writeFileSync(file, `#!/bin/sh\nexec java -cp '${jars}/*:${jars}' org.gaul.s3proxy.Main "$@"\n`);
-  chmodSync(file, 0o755);
-  renameSync(file, path.join(to, 's3proxy'));
+  writeProgram(path.join(to, 's3proxy'), `exec java -cp '${jars}/*:${jars}' org.gaul.s3proxy.Main "$@"`);
   return true;
+}
+
+/** A Python with the engines that read the lake; without Maven it lacks Spark's part for Iceberg. */
+function makeLakePython(to) {
+  const home = path.join(to, 'lake-engines');
+  rmSync(home, { recursive: true, force: true });
+  if (!run('python3', ['-m', 'venv', home])) return false;
+  if (!run(path.join(home, 'bin', 'pip'), ['install', '-q', '--no-compile', ...ENGINES])) return false;
+  const where = ['-c', 'import pyspark; print(pyspark.__path__[0])'];
+  const { stdout } = spawnSync(path.join(home, 'bin', 'python'), where, { encoding: 'utf8' });
+  const jars = path.join(stdout.trim(), 'jars');
+  for (const artifact of SPARK_JARS)
+    run('mvn', ['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${jars}`]);
+  writeProgram(path.join(to, 'lake-python'), `exec '${home}/bin/python' "$@"`);
+  return true;
+}
+
+function writeProgram(file, line) {
+  writeFileSync(`${file}.new`, `#!/bin/sh\n${line}\n`);
+  chmodSync(`${file}.new`, 0o755);
+  renameSync(`${file}.new`, file);
 }
 
 function run(command, args, env = {}) {

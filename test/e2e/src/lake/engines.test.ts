@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Program } from '@packhouse/local';
+import { chainDataDirectory, createReplayNode, loadRecording, type ReplayNode } from '@packhouse/replay-node';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { type GatewayReader, gatewayReader } from '../gateway-reader.js';
+import { isOnPath, root } from '../pasted.js';
+import { startLocal } from '../start-local.js';
+import { end, makeWorkspace, type Workspace } from '../workspace.js';
+import { contractsOf, type Records, toAnswers, toQueries } from './questions.js';
+
+const FIRST = 17_686_110;
+const LAST = 17_686_121;
+const chainData = chainDataDirectory();
+/** `npm run nightly` installs the first; each engine is skipped that it has not. */
+const python = isOnPath('lake-python') ? 'lake-python' : 'python3';
+const JARS = "import pyspark, glob; glob.glob(pyspark.__path__[0] + '/jars/iceberg-spark-runtime-*.jar')[0]";
+
+/** By the heading in docs/lake.md. */
+const ENGINES = [
+  { engine: 'duckdb', heading: 'DuckDB', needs: 'import duckdb, duckdb_extension_iceberg' },
+  { engine: 'pyiceberg', heading: 'pyiceberg with polars', needs: 'import pyiceberg, polars' },
+  { engine: 'spark', heading: 'Spark', needs: JARS },
+  { engine: 'clickhouse', heading: 'ClickHouse', needs: 'import chdb' },
+];
+
+describe.skipIf(chainData === null)('five questions over real blocks (needs the chain data)', () => {
+  let workspace: Workspace;
+  let node: ReplayNode;
+  let cli: Program | undefined;
+  let gateway: GatewayReader;
+  let answers: string[][][];
+  let queries: string[];
+
+  beforeAll(async () => {
+    workspace = await makeWorkspace(inject('postgresUrl'));
+    const blocks = await loadRecording(path.join(chainData as string, `mainnet-${FIRST}-${LAST}.jsonl.gz`));
+    node = await createReplayNode({ blocks });
+    const run = { rpc: [node.url], from: FIRST, to: LAST, once: false, env: { LAKE: 'on' } };
+    cli = startLocal(workspace, run);
+    gateway = await gatewayReader(cli);
+    await cli.event('progress', (event) => event.published === LAST - FIRST + 1);
+    const records = {
+      transactions: await recordsOf('transactions'),
+      receipts: await recordsOf('receipts'),
+      blocks: await recordsOf('blocks'),
+      logs: await recordsOf('logs'),
+    } as Records;
+    answers = toAnswers(records);
+    queries = toQueries(records);
+    // The node itself says what the last question finds.
+    const found = (await call('eth_getLogs', {
+      address: contractsOf(records),
+      fromBlock: `0x${FIRST.toString(16)}`,
+      toBlock: `0x${LAST.toString(16)}`,
+    })) as Records['logs'];
+    expect(found.length).toBeGreaterThan(20);
+    expect(answers.at(-1)).toEqual(
+      found.map(({ blockNumber, logIndex, address, topics: [topic0 = ''], data }) => [
+        String(Number(blockNumber)),
+        String(Number(logIndex)),
+        address,
+        topic0,
+        data,
+      ]),
+    );
+    for (const table of ['transactions', 'receipts', 'logs', 'transfers']) await lakeHas(table);
+  });
+  afterAll(async () => {
+    await end(cli);
+    await node?.close();
+    await workspace?.remove();
+  });
+
+  /** The records of all published files of a kind. */
+  async function recordsOf(kind: 'blocks' | 'transactions' | 'receipts' | 'logs'): Promise<unknown[]> {
+    const all: unknown[] = [];
+    for (let block = FIRST; block <= LAST; ) {
+      const { range } = await gateway.pointer(kind, block);
+      all.push(...(await gateway.records(`${gateway.downloadUrl}/${kind}/${range}.json.gz`)));
+      block = Number(range.split('-')[1]) + 1;
+    }
+    return all.flat();
+  }
+
+  async function call(method: string, ...params: unknown[]): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(node.url, { method: 'POST', headers, body });
+    return ((await response.json()) as { result: unknown }).result;
+  }
+
+  /** Waits until a table has all blocks. */
+  async function lakeHas(table: string): Promise<void> {
+    const url = `${new URL(gateway.baseUrl).origin}/iceberg/v1/namespaces/ethereum/tables/${table}`;
+    await vi.waitFor(
+      async () => {
+        const answer = await fetch(url, { headers: { authorization: `Bearer ${gateway.apiKey}` } });
+        const { metadata } = (await answer.json()) as {
+          metadata?: { properties: Record<string, string> };
+        };
+        expect(metadata?.properties['packhouse.complete']).toBe(`${FIRST}-${LAST}`);
+      },
+      { timeout: 120_000 },
+    );
+  }
+
+  /** The lines below a heading of the page, for this gateway and these blocks. */
+  async function linesOf(heading: string): Promise<string> {
+    const text = await readFile(path.join(root, 'docs/lake.md'), 'utf8');
+    const section = text.slice(text.indexOf(`\n## ${heading}\n`));
+    const [, lines = ''] = /^```\w+\n(.*?)^```$/ms.exec(section) ?? [];
+    expect(lines.trim().split('\n').length).toBeLessThanOrEqual(7);
+    return (
+      lines
+        .replaceAll('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin)
+        .replaceAll(/\bKEY\b/g, gateway.apiKey)
+        .replaceAll('17000100', String(FIRST))
+        .replaceAll('17000120', String(FIRST + 5))
+        // Its libraries are there already.
+        .replace(/\.config\('spark\.jars\.packages'.*?'\)/, '')
+    );
+  }
+
+  for (const { engine, heading, needs } of ENGINES) {
+    const missing = spawnSync(python, ['-c', needs]).status !== 0;
+    test.skipIf(missing)(`${heading} answers them as the bundles do (needs "${needs}")`, async () => {
+      const input = JSON.stringify({ engine, lines: await linesOf(heading), queries });
+      const program = path.join(root, 'test/e2e/src/lake/engine.py');
+      const ran = spawnSync(python, [program], { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+      expect(ran.status, ran.stderr).toBe(0);
+      const rows = ran.stdout.split('\n').filter((line) => line.startsWith('rows '));
+      const [top, ...results] = rows.map((line) => JSON.parse(line.slice(5)) as string[][]);
+      expect(top).toHaveLength(3);
+      expect(results).toEqual(answers);
+    });
+  }
+});
