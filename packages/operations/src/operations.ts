@@ -8,6 +8,7 @@ import * as coverage from './coverage/coverage.js';
 import * as files from './coverage/files.js';
 import * as quarantine from './coverage/quarantine.js';
 import * as status from './coverage/status.js';
+import * as findings from './findings/findings.js';
 import * as history from './history/history.js';
 import * as sparklines from './history/sparklines.js';
 import * as hooks from './hooks/hooks.js';
@@ -29,6 +30,7 @@ export const OPERATIONS = [
   status.readStatus,
   history.readHistory,
   sparklines.readSparklines,
+  findings.listFindings,
   alarms.listAlarms,
   alarms.clearAlarm,
   coverage.listNetworks,

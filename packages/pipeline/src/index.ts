@@ -64,6 +64,7 @@ export {
 export { createObserver, type Observer } from './report/observe.js';
 export { createOverview, type NetworkOverview, type Overview } from './report/overview.js';
 export { createRates, type Rate, type Rates } from './report/rates.js';
+export { getSilence } from './report/silent-nodes.js';
 export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';
 export { connectDatabase, connectNodes, connectQueues, followNetworksFile } from './workers/connect.js';
 export { createStoreAlarm, type StoreAlarm } from './workers/store-alarm.js';

@@ -15,6 +15,7 @@ const report = {
   methods: [{ method: 'eth_getLogs', calls: 3, ms: 40 }],
   errors: [{ meaning: 'NODE_TIMEOUT', calls: 1 }],
   lastError: 'it hung',
+  failingForMs: null,
   capabilities: ['the finalized tag'],
   missingCapabilities: ['traces'],
 } as const;

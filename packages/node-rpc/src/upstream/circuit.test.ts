@@ -22,6 +22,19 @@ describe('createCircuit', () => {
     expect(changes).toEqual([true]);
   });
 
+  it('says since its first failure for how long it has only failed, until it closes', () => {
+    const { circuit, clock } = failing(4);
+    expect(circuit.failingForMs()).toBeNull();
+    clock.jump(700);
+    circuit.failed();
+    clock.jump(60_000);
+    expect(circuit.failingForMs()).toBeGreaterThanOrEqual(60_700);
+    circuit.failed();
+    expect(circuit.failingForMs()).toBeGreaterThanOrEqual(60_700);
+    circuit.succeeded();
+    expect(circuit.failingForMs()).toBeNull();
+  });
+
   it('lets one probe through after its rest, and closes when that succeeds', async () => {
     const { changes, circuit, clock } = failing(5);
     clock.jump(1_000);

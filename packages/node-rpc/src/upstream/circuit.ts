@@ -17,6 +17,8 @@ const MAX_COOL_DOWN_MS = 30_000;
 export function createCircuit(options: { clock: Clock; onChange?: (open: boolean) => void }) {
   const { clock } = options;
   let failures = 0;
+  /** Of the first failure since the last success. */
+  let failingSince = 0;
   let openings = 0;
   let openUntil: number | null = null;
   let coolDownMs = COOL_DOWN_MS;
@@ -41,6 +43,8 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
       if (openUntil === null) return 'closed';
       return probe !== null || clock.elapsed() >= openUntil ? 'half-open' : 'open';
     },
+    /** For how many milliseconds it has only failed; null: it is closed. */
+    failingForMs: (): number | null => (openUntil === null ? null : clock.elapsed() - failingSince),
     /** Milliseconds until a request is allowed; 0 now. Infinity while the one probe is in flight: see `settled`. */
     waitMs: (): number => {
       if (openUntil === null) return 0;
@@ -74,6 +78,7 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
     },
     failed: (): void => {
       failures += 1;
+      if (failures === 1) failingSince = clock.elapsed();
       if (openUntil === null) {
         if (failures < FAILURES) return;
         open();

@@ -150,6 +150,7 @@ function describeUpstream(upstream: Upstream, own: Abilities) {
     leftOut: upstream.leftOut,
     throttledBy: spending.refusal('backfill')?.error.message ?? null,
     lastError,
+    failingForMs: upstream.circuit.failingForMs(),
   };
 }
 

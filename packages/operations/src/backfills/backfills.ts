@@ -172,7 +172,7 @@ async function getReport(
   range: Backfill,
 ): Promise<BackfillReport> {
   const report = await getBackfillProgress(parts, range);
-  return { ...report, waits: report.waits.map(addMessage) };
+  return { ...report, waits: report.waits.map((wait) => addMessage(wait, range.network)) };
 }
 
 /** Whether the deadline can be met; null: it has none. */

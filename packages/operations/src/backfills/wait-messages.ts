@@ -3,13 +3,15 @@ import type { BackfillProgress, WaitReason } from '@packhouse/pipeline';
 type Wait = BackfillProgress['waits'][number];
 
 /** Adds the sentence. */
-export function addMessage(wait: Wait): Wait & { message: string } {
-  return { ...wait, message: MESSAGES[wait.reason](wait) };
+export function addMessage(wait: Wait, network: string): Wait & { message: string } {
+  return { ...wait, message: MESSAGES[wait.reason](wait, network) };
 }
 
 const formatUntil = ({ until }: Wait): string => (until === null ? '' : ` until ${until.toISOString()}`);
 
-const MESSAGES: Readonly<Record<WaitReason, (wait: Wait) => string>> = {
+const MESSAGES: Readonly<Record<WaitReason, (wait: Wait, network: string) => string>> = {
+  'nodes-silent': ({ since }, network) =>
+    `No node of ${network} has answered since ${since?.toISOString()}. See \`packhouse nodes list\`.`,
   paused: () => 'Paused. Run `packhouse backfill resume`.',
   cancelled: () => 'Cancelled.',
   'no-head': () => 'The head is unknown: no ingester has reached a node.',

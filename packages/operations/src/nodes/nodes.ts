@@ -1,5 +1,7 @@
 import type { NodeCordon, NodeReport, NodeReportRow } from '@packhouse/database';
+import { getSilence } from '@packhouse/pipeline';
 import { z } from 'zod';
+import { getWrongUpstreams, listWrongAnswers } from '../findings/wrong-answers.js';
 import { failChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import { limitField, networkField } from '../operation/fields.js';
@@ -7,7 +9,7 @@ import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
 
 /** A node, by the reports of all processes that call it. */
-export interface NodeState extends Omit<NodeReport, 'state' | 'totals'> {
+export interface NodeState extends Omit<NodeReport, 'state' | 'totals' | 'failingForMs'> {
   network: string;
   upstream: string;
   /** null: no running process calls it. */
@@ -15,6 +17,10 @@ export interface NodeState extends Omit<NodeReport, 'state' | 'totals'> {
   /** How far its head is behind the highest one of its network; null: unknown. */
   lag: number | null;
   cordon: Pick<NodeCordon, 'actor' | 'reason' | 'at'> | null;
+  /** Since when no process has an answer of it; null: one has, or none calls it. */
+  silentSince: Date | null;
+  /** Blocks in quarantine of which it sent something wrong, the lowest first. */
+  failedBlocks: number[];
   processes: (Pick<NodeReportRow, 'role' | 'host' | 'process' | 'seenAt'> & Pick<NodeReport, 'state'>)[];
 }
 
@@ -32,10 +38,14 @@ export const listNodes = read({
   summary: 'The nodes: heads, latency, errors, invalid responses, capabilities, cordons.',
   input: z.object({ network: networkField.optional(), limit: limitField(1_000) }),
   run: async ({ database, networks }, { network, limit }): Promise<NodeState[]> => {
-    const [reports, cordons] = await Promise.all([
+    const [reports, cordons, wrong] = await Promise.all([
       database.nodes.list({ network, limit: MAX_REPORTS }),
       database.nodes.cordons(),
+      listWrongAnswers(database, network),
     ]);
+    const failed = wrong.flatMap((row) =>
+      getWrongUpstreams(row).map((name) => ({ network: row.network, upstream: name, block: row.firstBlock })),
+    );
     const named = (networks?.() ?? []).flatMap(({ id, upstreams }) =>
       upstreams.map(({ name }) => ({ network: id, upstream: name })),
     );
@@ -56,7 +66,7 @@ export const listNodes = read({
       .map(([key, rows]) => {
         const [of, upstream] = JSON.parse(key) as [string, string];
         const cordon = cordons.find((each) => each.network === of && each.upstream === upstream);
-        return toNodeState({ network: of, upstream, rows, cordon, best: heads.get(of) ?? null });
+        return toNodeState({ network: of, upstream, rows, cordon, best: heads.get(of) ?? null, failed });
       })
       .sort((a, b) => compare(a.network, b.network) || compare(a.upstream, b.upstream))
       .slice(0, limit);
@@ -130,8 +140,9 @@ function toNodeState(given: {
   rows: readonly NodeReportRow[];
   cordon: NodeCordon | undefined;
   best: number | null;
+  failed: readonly FailedBlock[];
 }): NodeState {
-  const { best, cordon, network, rows, upstream } = given;
+  const { best, cordon, failed, network, rows, upstream } = given;
   const reports = rows.map(({ report }) => report);
   const heads = reports.flatMap(({ head }) => head ?? []);
   const head = heads.length === 0 ? null : Math.max(...heads);
@@ -148,6 +159,11 @@ function toNodeState(given: {
     head,
     lag: head === null || best === null ? null : Math.max(0, best - head),
     cordon: cordon === undefined ? null : { actor: cordon.actor, reason: cordon.reason, at: cordon.at },
+    silentSince: getSilence(rows)?.since ?? null,
+    failedBlocks: failed
+      .filter((each) => each.network === network && each.upstream === upstream)
+      .map(({ block }) => block)
+      .slice(0, MAX_FAILED),
     client: first(({ client }) => client),
     inFlight: sum((report) => report.inFlight),
     maxInFlight: sum((report) => report.maxInFlight),
@@ -167,6 +183,15 @@ function toNodeState(given: {
     }),
   };
 }
+
+interface FailedBlock {
+  network: string;
+  upstream: string;
+  block: number;
+}
+
+/** Blocks that are listed of a node. */
+const MAX_FAILED = 20;
 
 function getMethods(reports: readonly NodeReport[]): NodeReport['methods'] {
   const sums = new Map<string, { calls: number; timed: number; ms: number }>();

@@ -175,7 +175,16 @@ const MAX_MESSAGE = 500;
 
 function toTry(upstream: string, error: Error, digest: string | null): QuarantineTry {
   const message = error.message.slice(0, MAX_MESSAGE);
-  return { upstream, cause: getCause(error), message, payloadDigest: digest };
+  return { upstream, cause: getCause(error), message, payloadDigest: digest, ...getDifference(error) };
+}
+
+/** The field that failed a proof, if the failure names one. */
+function getDifference(error: Error): Pick<QuarantineTry, 'differs'> {
+  if (!isPackhouseError(error, 'PROOF_FAILED')) return {};
+  const { field, expected, got } = error.data;
+  if (typeof field !== 'string') return {};
+  const [demanded, sent] = [expected, got].map((value) => String(value).slice(0, MAX_MESSAGE));
+  return { differs: { field: field.slice(0, MAX_MESSAGE), expected: demanded ?? '', got: sent ?? '' } };
 }
 
 /**

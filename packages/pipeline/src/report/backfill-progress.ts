@@ -14,6 +14,7 @@ import { requestsPerBlock } from '../plan/blocks-left.js';
 import { type DeadlineOutlook, deadlineOutlook, forecastEnd, openTime } from '../schedule/outlook.js';
 import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
 import { queueHints } from './queue-hints.js';
+import { findSilence } from './silent-nodes.js';
 
 interface ReportParts {
   database: Database;
@@ -32,6 +33,7 @@ export type WaitReason =
   | 'halted'
   | 'staging-full'
   | 'no-ingester'
+  | 'nodes-silent'
   | 'fork-unknown'
   | 'queued'
   | 'behind'
@@ -44,6 +46,8 @@ interface BackfillWait {
   reason: WaitReason;
   /** When it ends, if that is known. */
   until: Date | null;
+  /** Since when, if that is known. */
+  since?: Date;
   /** Of `behind`: the range that is first. */
   behind?: number;
   /** Of `budget`: whose. */
@@ -91,7 +95,14 @@ const TO_FETCH: readonly HoleReason[] = [
   'not-requested',
 ];
 /** It goes on only after somebody did something. */
-const STANDS_STILL: readonly WaitReason[] = ['paused', 'cancelled', 'max-requests', 'halted', 'no-ingester'];
+const STANDS_STILL: readonly WaitReason[] = [
+  'paused',
+  'cancelled',
+  'max-requests',
+  'halted',
+  'no-ingester',
+  'nodes-silent',
+];
 /** A rate over less is not told, in milliseconds. */
 const MIN_MS = 60_000;
 
@@ -182,14 +193,16 @@ async function getWaits(
   if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
   if (range.maxRequests !== null && requests + requestsPerBlock(range.kinds) > range.maxRequests)
     add('max-requests');
-  const [head, alarms, pressure, fork, slots, budgets] = await Promise.all([
+  const [head, alarms, pressure, fork, slots, budgets, silence] = await Promise.all([
     database.head.get(),
     database.alarms.list(),
     database.pressure.get(),
     unknownFork(database),
     all.workers.slots(range.network),
     all.budgets.waits(),
+    findSilence(all, range.network),
   ]);
+  if (silence !== null) add('nodes-silent', null, { since: silence.since });
   if (head === null) add('no-head');
   if (alarms.some(({ name }) => name === FINALITY_ALARM)) add('halted');
   if (pressure !== null && most(['throttled']) > 0) add('staging-full');

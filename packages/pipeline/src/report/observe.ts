@@ -3,6 +3,7 @@ import type { QueueName, Queues } from '@packhouse/queue';
 import type { Context, Metrics } from '@packhouse/runtime';
 import { type NetworkReport, networkReport } from './network-report.js';
 import { createLakeGauges } from './observe-lake.js';
+import { checkSilence } from './silent-nodes.js';
 import { createStandstillWatch } from './standstill.js';
 import { createStateGauges, type StateGauge } from './state-gauge.js';
 
@@ -67,6 +68,7 @@ export function createObserver(parts: { context: Context; database: Database; qu
     const { standing, quarantined, finalHoles } = report;
     gauges.led.set({ network }, report.leaderless === null ? 1 : 0);
     gauges.standstill.set({ network }, await standstill.check(network, report, isBusy));
+    await checkSilence(parts, network, report.alarms);
     const causes = quarantined.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks }));
     gauges.quarantined.fill({ network }, causes);
     if (standing.completeThrough !== null) gauges.complete.set({ network }, standing.completeThrough);

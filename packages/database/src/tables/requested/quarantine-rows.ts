@@ -10,6 +10,8 @@ export interface QuarantineTry {
   message: string;
   /** Hex SHA-256 of the answer that failed a check. */
   payloadDigest: string | null;
+  /** The field that failed a proof, with the value that the block header demands and the one of the answer. */
+  differs?: { field: string; expected: string; got: string } | undefined;
 }
 
 /** One block that could not be fetched or failed a check, or several in a row that fail alike. */

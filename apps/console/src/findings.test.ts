@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { NodeReport } from '@packhouse/database';
+import { beforeAll, expect, test } from 'vitest';
+import { useConsole } from './testing/use-console.js';
+
+const on = useConsole();
+const REPORT: NodeReport = {
+  state: 'ok',
+  client: null,
+  head: 99,
+  inFlight: 0,
+  maxInFlight: 1,
+  invalidResponses: 0,
+  leftOut: null,
+  throttledBy: null,
+  methods: [],
+  errors: [],
+  lastError: null,
+  failingForMs: null,
+  capabilities: [],
+  missingCapabilities: [],
+};
+let viewer: { authorization: string };
+
+const read = async (name: string) => (await on.ask({ url: `/api/${name}`, headers: { ...viewer } })).json();
+const report = (network: string, upstream: string, more: Partial<NodeReport> = {}) => {
+  return { network, upstream, provider: upstream, report: { ...REPORT, ...more } };
+};
+
+beforeAll(async () => {
+  const { database } = on;
+  viewer = await on.token('viewer');
+  for (const [chainId, id] of ['main', 'side', 'calm'].entries()) {
+    await database.networks.register({ id, chainId });
+  }
+  const { quarantine, backfills, alarms } = database.network('main');
+  const row = { kinds: ['logs' as const], upstream: 'liar', payloadDigest: null };
+  const differs = { field: 'receiptsRoot', expected: '0x01', got: '0x02' };
+  for (const firstBlock of [40, 45]) {
+    const tried = [
+      { upstream: 'liar', cause: 'PROOF_FAILED', message: 'It differs.', payloadDigest: null, differs },
+      { upstream: 'slow', cause: 'NODE_TIMEOUT', message: 'Late.', payloadDigest: null },
+    ];
+    await quarantine.put({ ...row, firstBlock, cause: 'PROOF_FAILED', message: 'It differs.', tried });
+  }
+  await quarantine.put({ ...row, firstBlock: 60, cause: 'NODE_METHOD_MISSING', message: 'x', tried: [] });
+  const { id } = await backfills.add({ kinds: ['logs'], from: 10, to: null, priority: 1 });
+  await database.backfills.change(id, { state: 'paused' }, { actor: 'olga', action: 'pause' });
+  await database.network('side').backfills.add({ kinds: ['logs'], from: 10, to: null, priority: 1 });
+  await alarms.raise({ name: 'NODES_DISAGREE', message: 'They disagree.' });
+  await database.network('side').alarms.raise({ name: 'NODES_SILENT', message: 'said below' });
+  const failing = { state: 'resting', failingForMs: 120_000, lastError: 'refused' } as const;
+  await database.nodes.report({ process: randomUUID(), role: 'gateway', host: 'here' }, [
+    report('main', 'liar'),
+    report('side', 'a', failing),
+    report('side', 'b', { state: 'cordoned' }),
+    report('calm', 'c'),
+  ]);
+});
+
+test('what stands still or is wrong is listed with its cause, since when and until when, the worst first', async () => {
+  expect(await read('findings')).toMatchObject([
+    { kind: 'nodes-silent', network: 'side', upstreams: ['a'], detail: 'refused', since: expect.any(String) },
+    { kind: 'no-ingester', network: 'side' },
+    {
+      kind: 'wrong-answer',
+      network: 'main',
+      message: 'liar sent a wrong response for block 40 and 1 more.',
+      detail: 'It differs.',
+      block: 40,
+      since: expect.any(String),
+      until: expect.any(String),
+    },
+    { kind: 'alarm', network: 'main', alarm: 'NODES_DISAGREE' },
+    { kind: 'quarantine', message: '1 block is in quarantine with NODE_METHOD_MISSING.' },
+    { kind: 'paused', message: expect.stringMatching(/^backfill \d+ is paused by olga\.$/) },
+  ]);
+  expect(await read('findings?network=calm')).toEqual([]);
+});
+
+test('a node says since when it only fails, and the blocks of which it sent something wrong', async () => {
+  expect(await read('nodes')).toMatchObject([
+    { upstream: 'c', silentSince: null, failedBlocks: [] },
+    { upstream: 'liar', silentSince: null, failedBlocks: [40, 45] },
+    { upstream: 'a', silentSince: expect.any(String), failedBlocks: [] },
+    { upstream: 'b', silentSince: null },
+  ]);
+});
+
+test('a quarantined block has the field that differs, as demanded and as sent', async () => {
+  const { tried } = await read('quarantine/show?network=main&block=40');
+  expect(tried[0].differs).toEqual({ field: 'receiptsRoot', expected: '0x01', got: '0x02' });
+  expect(tried[1].differs).toBeUndefined();
+});
