@@ -48,7 +48,9 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     if (folder !== undefined) await rm(folder, { recursive: true });
   });
 
-  const menu = () => page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+  /** The links of the menu to screens of these pages: the board of jobs has pages of its own. */
+  const menu = () =>
+    page.getByRole('navigation', { name: 'Screens', includeHidden: true }).locator('a[href^="#"]');
   /** Until everything that is shown was read. */
   const settled = async (): Promise<void> => {
     await page.locator('h1').first().waitFor();
@@ -56,7 +58,9 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
   };
   /** Goes to each screen of the menu in turn. */
   const eachScreen = async (visit: (name: string) => Promise<void>): Promise<void> => {
+    const opens = page.getByRole('button', { name: 'Menu', exact: true });
     for (const link of await menu().all()) {
+      if (await opens.isVisible()) await opens.click();
       await link.click();
       await expect.poll(() => link.getAttribute('aria-current')).toBe('page');
       await settled();
@@ -110,7 +114,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await page.goto('/#/alarms');
     await page.getByText(HOSTILE.html).first().waitFor();
     await page.getByText(HOSTILE.long).first().waitFor();
-    await page.getByText(HOSTILE.emoji).first().waitFor();
+    await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     await eachScreen(async () => {
       expect(await page.locator('img, main script').count()).toBe(0);
     });
@@ -127,8 +131,13 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     expect(await focused()).toBe('Skip to content');
     const titles = await menu().allInnerTexts();
     expect(titles.length).toBeGreaterThan(1);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement?.tagName')).toBe('SELECT');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toContain('Go to…');
     for (const title of titles) {
       await page.keyboard.press('Tab');
+      if ((await focused()) === 'Jobs') await page.keyboard.press('Tab');
       expect(await focused()).toBe(title);
       await page.keyboard.press('Enter');
       await page
@@ -136,8 +145,55 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
         .and(page.locator('[aria-current=page]'))
         .waitFor();
     }
-    await page.keyboard.press('Tab');
-    expect(await focused()).toBe('Sign out');
+    for (const label of ['System', 'Light', 'Dark', 'Sign out']) {
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe(label);
+    }
+  });
+
+  test('Ctrl-K goes to a screen, a network and a block; g and a letter to a screen', async () => {
+    const address = () => new URL(page.url()).hash;
+    const targets = page.getByRole('listbox', { name: 'Targets' }).getByRole('option');
+    const go = async (text: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Go to' }).fill(text);
+      await targets.first().waitFor();
+      await page.keyboard.press('Enter');
+    };
+    await page.goto('/#/alarms');
+    await settled();
+    await go('audit');
+    await expect.poll(address).toBe('#/changes');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('main 15,500');
+    await targets.filter({ hasText: 'Block 15,500 of main' }).first().waitFor();
+    expect(await getFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect.poll(address).toBe('#/coverage?network=main&from=15500&to=15500');
+    await settled();
+    await page.keyboard.press('g');
+    await page.keyboard.press('n');
+    await expect.poll(address).toBe('#/nodes');
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor({ state: 'detached' });
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('the selected network and the chosen colours stay', async () => {
+    await page.goto('/#/overview');
+    await page.getByLabel('Network', { exact: true }).selectOption('side');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?network=side');
+    await page.getByRole('button', { name: 'Dark', exact: true }).click();
+    await menu().filter({ hasText: 'Coverage' }).click();
+    await page.getByRole('heading', { name: 'Coverage of side' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Coverage of side' }).waitFor();
+    expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('dark');
+    await page.getByRole('button', { name: 'System', exact: true }).click();
+    await page.getByLabel('Network', { exact: true }).selectOption('');
+    expect(ada.faults).toEqual([]);
   });
 
   test('a file is found by its block, opened, and verified in the browser', async () => {
@@ -174,11 +230,11 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await settled();
     await server.kill();
     await page.getByText(/Last updated \d{4}-\d\d-\d\d/).waitFor();
-    await page.getByText(HOSTILE.emoji).first().waitFor();
+    await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}away.png` });
     await server.start();
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
-    await page.getByText(HOSTILE.emoji).first().waitFor();
+    await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     expect(
       ada.faults.splice(0).filter((fault) => !fault.includes('Failed to load resource: net::ERR_')),
     ).toEqual([]);
@@ -195,7 +251,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await page.getByRole('alert').getByText('SIGN_IN_REFUSED').waitFor();
     await page.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.getByText(HOSTILE.emoji).first().waitFor();
+    await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     expect(page.url()).toContain('#/alarms');
     expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
   });

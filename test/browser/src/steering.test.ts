@@ -58,7 +58,7 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
       `backfills/${first?.id}`,
       'backfills/new',
       'quarantine/main/15500',
-      'keys/plans',
+      'plans',
       `keys/${key?.prefix}`,
       'changes?subject=backfill',
     ];

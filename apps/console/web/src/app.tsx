@@ -1,7 +1,8 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, onSessionEnd, readSession, type Session, signOut } from './lib/api.js';
-import { toHref, useRoute } from './lib/route.js';
+import { useRoute } from './lib/route.js';
+import { SCREENS, type ScreenEntry } from './lib/screens.js';
 import { SessionContext } from './lib/use-session.js';
 import { Problem } from './parts/states.js';
 import { Alarms } from './screens/alarms.js';
@@ -12,37 +13,36 @@ import { Coverage } from './screens/coverage/coverage.js';
 import { Files } from './screens/files/files.js';
 import { Keys } from './screens/keys/keys.js';
 import { Own } from './screens/keys/own.js';
+import { Plans } from './screens/keys/plans.js';
 import { Nodes } from './screens/nodes.js';
-import { Overview } from './screens/overview.js';
+import { Operators } from './screens/operators.js';
+import { Overview } from './screens/overview/overview.js';
 import { Quarantine } from './screens/quarantine/quarantine.js';
 import { Schedules } from './screens/schedules.js';
 import { SignIn } from './screens/sign-in.js';
 import { Workers } from './screens/workers.js';
+import { useShortcuts } from './shell/shortcuts.js';
+import { Sidebar } from './shell/sidebar.js';
 
-interface Screen {
-  /** The first part of its path. */
-  path: string;
-  title: string;
-  show: FunctionComponent;
-}
-
-/** The screens of operators, in the order of the menu; the first one is shown first. */
-const SCREENS: readonly Screen[] = [
-  { path: 'overview', title: 'Overview', show: Overview },
-  { path: 'coverage', title: 'Coverage', show: Coverage },
-  { path: 'backfills', title: 'Backfills', show: Backfills },
-  { path: 'schedules', title: 'Schedules', show: Schedules },
-  { path: 'budgets', title: 'Budgets', show: Spending },
-  { path: 'quarantine', title: 'Quarantine', show: Quarantine },
-  { path: 'files', title: 'Files', show: Files },
-  { path: 'keys', title: 'Keys', show: Keys },
-  { path: 'workers', title: 'Workers', show: Workers },
-  { path: 'nodes', title: 'Nodes', show: Nodes },
-  { path: 'alarms', title: 'Alarms', show: Alarms },
-  { path: 'changes', title: 'Log', show: Changes },
-];
+/** What the screens of operators show, by path. */
+const SHOWN: Readonly<Record<string, FunctionComponent>> = {
+  overview: Overview,
+  alarms: Alarms,
+  coverage: Coverage,
+  files: Files,
+  backfills: Backfills,
+  schedules: Schedules,
+  quarantine: Quarantine,
+  nodes: Nodes,
+  budgets: Spending,
+  workers: Workers,
+  keys: Keys,
+  plans: Plans,
+  operators: Operators,
+  changes: Changes,
+};
 /** The screen of an API key. */
-const OWN_SCREENS: readonly Screen[] = [{ path: 'own', title: 'Your key', show: Own }];
+const OWN: ScreenEntry = { path: 'own', title: 'Your key', group: '', icon: 'keys' };
 
 /** Pause between two attempts to reach the console. */
 const RETRY_MS = 3_000;
@@ -85,6 +85,8 @@ export function App() {
     if (unused) location.replace('#/');
   }, [unused]);
 
+  const isOwner = session?.role === 'owner';
+  const { dialogs, find } = useShortcuts(session !== null && session !== undefined && !isOwner && !expired);
   if (session === undefined) {
     return <main>{error === null ? <p class="waiting">Loading…</p> : <Problem error={error} />}</main>;
   }
@@ -93,34 +95,23 @@ export function App() {
     setExpired(false);
   };
   if (session === null) return <SignIn done={signedIn} />;
-  const screens = session.role === 'owner' ? OWN_SCREENS : SCREENS;
-  const screen = screens.find((each) => each.path === parts[0]) ?? (screens[0] as Screen);
+  const screens = isOwner ? [OWN] : SCREENS;
+  const screen =
+    screens.find(({ path: each }) => each === parts[0] && each !== 'jobs') ?? (screens[0] as ScreenEntry);
+  const Shown = isOwner ? Own : (SHOWN[screen.path] ?? Overview);
   const leave = (): void => void signOut().finally(() => setSession(null));
   return (
     <SessionContext.Provider value={session}>
       {expired && <SignIn done={signedIn} />}
-      <div hidden={expired} key={`${session.role} ${session.name}`}>
-        <a class="unseen" href="#main">
+      <div hidden={expired} key={`${session.role} ${session.name}`} class="shell">
+        <button type="button" class="unseen" onClick={() => document.getElementById('main')?.focus()}>
           Skip to content
-        </a>
-        <header>
-          <nav aria-label="Screens">
-            {screens.map((each) => (
-              <a key={each.path} href={toHref(each.path)} aria-current={each === screen ? 'page' : undefined}>
-                {each.title}
-              </a>
-            ))}
-          </nav>
-          <p class="who">
-            {session.name} ({session.role}){' '}
-            <button type="button" onClick={leave}>
-              Sign out
-            </button>
-          </p>
-        </header>
+        </button>
+        <Sidebar screens={screens} shown={screen} session={session} find={find} leave={leave} />
         <main id="main" tabIndex={-1}>
-          <screen.show />
+          <Shown />
         </main>
+        {dialogs}
       </div>
     </SessionContext.Provider>
   );

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { KINDS, type Kind } from '@packhouse/chain';
 import type { Database, NodeReport } from '@packhouse/database';
-import { runSql } from '@packhouse/local';
+import { runSql, silentContext } from '@packhouse/local';
 import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { addOperator } from '@packhouse/operations';
-import { silentContext } from '@packhouse/local';
 
 /** An installation as operators have it: what the pictures of the documents show. */
 const HASH = `0x${'5c'.repeat(32)}`;
@@ -103,7 +101,14 @@ export async function fillShowcase(database: Database, databaseUrl: string): Pro
       networks,
       jobs: [{ job: 'ethereum.17000000-17000999', seconds: 3 }],
     });
-    await database.workers.heartbeat({ ...common, id: packer, role: 'packer', host: 'packer-0', networks, jobs: [] });
+    await database.workers.heartbeat({
+      ...common,
+      id: packer,
+      role: 'packer',
+      host: 'packer-0',
+      networks,
+      jobs: [],
+    });
     const rows = NETWORKS.flatMap(toReports);
     await database.nodes.report({ process: ingester, role: 'ingester', host: 'ingester-0' }, rows);
     await database.nodes.report({ process: gateway, role: 'gateway', host: 'gateway-0' }, rows);
@@ -120,7 +125,7 @@ async function publish(
 ): Promise<void> {
   const { bundles } = database.network(id);
   const step = Math.ceil(published / 24);
-  for (const kind of ['blocks', 'transactions', 'receipts', 'logs'] as const satisfies Kind[]) {
+  for (const kind of ['blocks', 'transactions', 'receipts', 'logs'] as const) {
     for (let firstBlock = 0; firstBlock < published; firstBlock += step) {
       const at = firstBlock / step;
       if (id === 'ethereum' && kind === 'receipts' && at === 15) continue;
@@ -188,7 +193,13 @@ async function addTrouble(database: Database): Promise<void> {
     'ada',
   );
   const paused = await ethereum.backfills.add(
-    { kinds: [...KINDS], from: 15_000_000, to: 15_499_999, priority: 120, owner: 'research' },
+    {
+      kinds: ['blocks', 'transactions', 'receipts', 'logs', 'traces'],
+      from: 15_000_000,
+      to: 15_499_999,
+      priority: 120,
+      owner: 'research',
+    },
     'olga',
   );
   await database.backfills.change(paused.id, { state: 'paused' }, { actor: 'olga', action: 'pause' });
@@ -196,10 +207,12 @@ async function addTrouble(database: Database): Promise<void> {
     .network('polygon')
     .backfills.add({ kinds: ['traces'], from: 0, to: 4_999_999, priority: 200, owner: 'research' }, 'olga');
   await database.backfills.change(cancelled.id, { state: 'cancelled' }, { actor: 'ada', action: 'cancel' });
-  await database.network('optimism').backfills.add(
-    { kinds: ['traces'], from: 120_000_000, to: 121_000_000, priority: 80, windows: ['Sat,Sun'] },
-    'ada',
-  );
+  await database
+    .network('optimism')
+    .backfills.add(
+      { kinds: ['traces'], from: 120_000_000, to: 121_000_000, priority: 80, windows: ['Sat,Sun'] },
+      'ada',
+    );
   await ethereum.alarms.raise({
     name: 'NODE_LIES',
     message: 'eth-archive-2.internal sent receipts of block 17000123 that do not match its header.',
@@ -252,8 +265,13 @@ function toReports({ id, head, nodes }: Shown) {
         call('eth_getLogs', 310, 152.4),
         call('debug_traceBlockByHash', 87, 402),
       ],
-      errors: silent ? [{ meaning: 'unreachable', calls: 214 }] : invalid > 0 ? [{ meaning: 'timeout', calls: 4 }] : [],
+      errors: silent
+        ? [{ meaning: 'unreachable', calls: 214 }]
+        : invalid > 0
+          ? [{ meaning: 'timeout', calls: 4 }]
+          : [],
       lastError: silent ? 'connect ECONNREFUSED (base-1.internal)' : null,
+      failingForMs: silent ? 47 * 60_000 : null,
       capabilities: ['receipts-by-block', 'traces'],
       missingCapabilities: id === 'gnosis' ? ['traces'] : [],
     };

@@ -36,6 +36,12 @@ export function toLocalIso(value: string | number): string {
 /** 2026-11-22 17:00:05, in the zone of the browser. */
 export const formatDate = (value: string | number): string => toLocalIso(value).replace('T', ' ');
 
+/** 17:00, or on another day 2026-11-22 17:00, in the zone of the browser. */
+export function formatTime(value: string | number): string {
+  const text = formatDate(value).slice(0, 16);
+  return text.startsWith(formatDate(Date.now()).slice(0, 10)) ? text.slice(11) : text;
+}
+
 /** How long ago. */
 export const formatAgo = (value: string): string =>
   `${formatDuration(Date.now() - new Date(value).getTime())} ago`;

@@ -1,11 +1,21 @@
 import type { ComponentProps } from 'preact';
 
-/** An input with its label. */
+/** An input with its label; what the label has in brackets is a note. */
 export const Field = ({ label, ...input }: ComponentProps<'input'> & { label: string }) => (
   <label>
-    {label} <input {...input} />
+    <LabelText text={label} /> <input {...input} />
   </label>
 );
+
+function LabelText({ text }: { text: string }) {
+  const at = text.indexOf(' (');
+  if (at === -1) return <>{text}</>;
+  return (
+    <>
+      {text.slice(0, at)} <span class="hint">{text.slice(at + 1)}</span>
+    </>
+  );
+}
 
 /** A number; empty is allowed unless it is required. */
 export function NumberField(given: {

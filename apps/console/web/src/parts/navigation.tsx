@@ -3,16 +3,9 @@ import type { Query } from '../lib/query.js';
 import { toHref } from '../lib/route.js';
 import { MayChange } from './changes.js';
 
-/** The way back to the screen above. */
-export const Back = ({ path, title, query }: { path: string; title: string; query?: Query }) => (
-  <p>
-    <a href={toHref(path, query)}>{title}</a>
-  </p>
-);
-
 /** The log of the changes of a thing. */
 export const ChangeLogLink = ({ subject }: { subject: string }) => (
-  <a href={toHref('changes', { subject })}>Change log</a>
+  <a href={toHref('changes', { subject })}>Audit log</a>
 );
 
 export const NewBackfillButton = ({ query = {} }: { query?: Query }) => (

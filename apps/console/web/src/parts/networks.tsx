@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { toHref, useRoute } from '../lib/route.js';
+import { useSelectedNetwork } from '../lib/selected-network.js';
 import { useRead } from '../lib/use-read.js';
-import { Select } from './fields.js';
+import { NewBackfillButton } from './navigation.js';
+import { Page } from './page.js';
 import { Empty, Read } from './states.js';
 
 /** How often the networks are read. */
@@ -11,7 +14,7 @@ export const NETWORKS_EVERY_MS = 60_000;
 export const useNetworkIds = (): string[] =>
   (useRead('networks', {}, NETWORKS_EVERY_MS).value ?? []).map(({ id }) => id);
 
-/** A screen of one network: that of the address, or the first one; it has a select to change it. */
+/** A screen of one network: that of the address, else the selected one, else the first. */
 export function NetworkScreen(given: {
   title: string;
   /** Its path. */
@@ -19,28 +22,33 @@ export function NetworkScreen(given: {
   children: (network: string) => ComponentChildren;
 }) {
   const { title, path, children } = given;
-  const named = useRoute().query.network;
-  const choose = (id: string): void => {
-    location.hash = toHref(path, { network: id });
-  };
+  const { query } = useRoute();
+  const selected = useSelectedNetwork();
+  const named = query.network;
   return (
-    <>
-      <h1>{title}</h1>
+    <Page
+      title={named === undefined ? title : `${title} of ${named}`}
+      actions={<NewBackfillButton query={{ network: named }} />}
+    >
       <Read name="networks" everyMs={NETWORKS_EVERY_MS}>
         {(all) => {
-          const network = named ?? all[0]?.id;
+          const network = named ?? selected ?? all[0]?.id;
           if (network === undefined) return <NoNetworks />;
-          const ids = [...new Set([network, ...all.map(({ id }) => id)])].sort();
-          return (
-            <>
-              <Select label="Network" value={network} options={ids} choose={choose} />
-              {children(network)}
-            </>
+          return named === undefined ? (
+            <Named href={toHref(path, { ...query, network })} />
+          ) : (
+            children(network)
           );
         }}
       </Read>
-    </>
+    </Page>
   );
+}
+
+/** Goes on at the address that names the network, so that it can be sent to others. */
+function Named({ href }: { href: string }) {
+  useEffect(() => location.replace(href), [href]);
+  return <p class="waiting">Loading…</p>;
 }
 
 export function NoNetworks() {

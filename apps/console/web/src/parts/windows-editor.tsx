@@ -61,6 +61,7 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
       ) : (
         <table class="week">
           <caption class="unseen">Hours of the week. Arrow keys move, Space toggles an hour.</caption>
+          <HourHeads />
           <tbody>
             {DAYS.map((day, row) => (
               <tr key={day}>
@@ -109,3 +110,16 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
     </fieldset>
   );
 }
+
+const HourHeads = () => (
+  <thead aria-hidden="true">
+    <tr>
+      <th />
+      {[0, 6, 12, 18].map((hour) => (
+        <th key={hour} colSpan={6}>
+          {hour}:00
+        </th>
+      ))}
+    </tr>
+  </thead>
+);

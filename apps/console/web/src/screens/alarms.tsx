@@ -3,6 +3,7 @@ import { formatDate } from '../lib/format.js';
 import { useMayChange } from '../lib/use-session.js';
 import { ActionButton } from '../parts/changes.js';
 import { Ago } from '../parts/facts.js';
+import { Page } from '../parts/page.js';
 import { ReadTable } from '../parts/table.js';
 
 /** What needs an operator. */
@@ -10,8 +11,7 @@ export function Alarms() {
   const [cleared, setCleared] = useState(false);
   const mayChange = useMayChange();
   return (
-    <>
-      <h1>Alarms</h1>
+    <Page title="Alarms">
       <label class="inline">
         <input type="checkbox" checked={cleared} onChange={() => setCleared(!cleared)} /> Include cleared
       </label>
@@ -38,6 +38,6 @@ export function Alarms() {
           },
         }}
       />
-    </>
+    </Page>
   );
 }

@@ -3,6 +3,7 @@ import { formatDifferences } from '../lib/difference.js';
 import { formatDate } from '../lib/format.js';
 import { toHref, useRoute } from '../lib/route.js';
 import { SearchForm } from '../parts/navigation.js';
+import { Page } from '../parts/page.js';
 import { type Columns, ReadTable, Table } from '../parts/table.js';
 
 type Change = Answer<'changes'>['rows'][number];
@@ -11,8 +12,7 @@ type Change = Answer<'changes'>['rows'][number];
 export function Changes() {
   const { subject, before } = useRoute().query;
   return (
-    <>
-      <h1>Change log</h1>
+    <Page title="Audit log" lead="Every change of an operator in the last year, with its actor.">
       <SearchForm
         path="changes"
         name="subject"
@@ -39,7 +39,7 @@ export function Changes() {
           titles: ['Newest', 'Older'],
         }}
       />
-    </>
+    </Page>
   );
 }
 

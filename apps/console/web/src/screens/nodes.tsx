@@ -6,6 +6,7 @@ import { useMayChange } from '../lib/use-session.js';
 import { ActionButton } from '../parts/changes.js';
 import { Ago } from '../parts/facts.js';
 import { Field } from '../parts/fields.js';
+import { Page } from '../parts/page.js';
 import { Read } from '../parts/states.js';
 import { type Columns, Table } from '../parts/table.js';
 
@@ -26,12 +27,10 @@ export function Nodes() {
   const { network } = useRoute().query;
   const mayChange = useMayChange();
   return (
-    <>
-      <h1>Nodes</h1>
-      <p class="faint">
-        Calls, latency and errors cover the last five minutes of all processes; invalid responses count from
-        the start of each process.
-      </p>
+    <Page
+      title="Nodes"
+      lead="Calls, latency and errors cover the last five minutes of all processes; invalid responses count from the start of each process."
+    >
       <Read name="nodes">
         {(rows) => (
           <div class="roomy">
@@ -51,7 +50,7 @@ export function Nodes() {
           </div>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

@@ -5,7 +5,8 @@ import { toHref, useRoute } from '../lib/route.js';
 import { useIsAdmin } from '../lib/use-session.js';
 import { ActionButton, ChangeForm, MayChange } from '../parts/changes.js';
 import { Field, SelectField } from '../parts/fields.js';
-import { Back, ChangeLogLink } from '../parts/navigation.js';
+import { ChangeLogLink } from '../parts/navigation.js';
+import { Page } from '../parts/page.js';
 import { ReadTable } from '../parts/table.js';
 
 type Run = Answer<'schedules/history'>[number];
@@ -18,8 +19,7 @@ export function Schedules() {
 }
 
 const ScheduleList = () => (
-  <>
-    <h1>Schedules</h1>
+  <Page title="Schedules">
     <ReadTable
       name="schedules"
       above={
@@ -46,7 +46,7 @@ const ScheduleList = () => (
         Action: (row) => <Actions row={row} />,
       }}
     />
-  </>
+  </Page>
 );
 
 function Actions({ row: { deletes, name, setting, paused } }: { row: Schedule }) {
@@ -153,12 +153,11 @@ function toWords(text: string): string[] {
 
 function History({ name }: { name: string }) {
   return (
-    <>
-      <Back path="schedules" title="Schedules" />
-      <h1>Schedule {name}</h1>
-      <p>
-        <ChangeLogLink subject={`schedule ${name}`} />
-      </p>
+    <Page
+      title={`Schedule ${name}`}
+      above={[['schedules', 'Schedules']]}
+      actions={<ChangeLogLink subject={`schedule ${name}`} />}
+    >
       <ReadTable
         name="schedules/history"
         input={{ name, limit: 100 }}
@@ -178,6 +177,6 @@ function History({ name }: { name: string }) {
           Message: (run) => <bdi>{run.message ?? ''}</bdi>,
         }}
       />
-    </>
+    </Page>
   );
 }

@@ -2,6 +2,7 @@ import type { Answer } from '../lib/answers.js';
 import { formatDuration } from '../lib/format.js';
 import { ActionButton } from '../parts/changes.js';
 import { Ago } from '../parts/facts.js';
+import { Page } from '../parts/page.js';
 import { Read } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 
@@ -10,11 +11,7 @@ type Worker = Answer<'workers'>[number];
 /** The running workers with their jobs. */
 export function Workers() {
   return (
-    <>
-      <h1>Workers</h1>
-      <p>
-        <a href="/jobs/">Jobs</a> in the queues, with their payloads.
-      </p>
+    <Page title="Workers" lead="Running ingesters and packers.">
       <Read name="workers">
         {(rows) => (
           <>
@@ -54,7 +51,7 @@ export function Workers() {
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

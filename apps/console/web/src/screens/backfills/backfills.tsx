@@ -4,6 +4,7 @@ import { useRead } from '../../lib/use-read.js';
 import { ALL, Select } from '../../parts/fields.js';
 import { ChangeLogLink, NewBackfillButton } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
+import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { PageLinks, Table } from '../../parts/table.js';
 import { formatRange, Progress, type Range, StateActions } from './backfill-parts.js';
@@ -29,12 +30,15 @@ function BackfillList() {
   const networks = useNetworkIds();
   const filtered = state !== undefined || network !== undefined;
   return (
-    <>
-      <h1>Backfills</h1>
-      <p class="actions">
-        <NewBackfillButton query={{ network }} />
-        <ChangeLogLink subject="backfill" />
-      </p>
+    <Page
+      title="Backfills"
+      actions={
+        <>
+          <ChangeLogLink subject="backfill" />
+          <NewBackfillButton query={{ network }} />
+        </>
+      }
+    >
       <p class="actions">
         <Select label="State" value={state ?? ''} options={STATES} choose={choose('state')} />
         <Select
@@ -64,7 +68,7 @@ function BackfillList() {
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

@@ -2,8 +2,8 @@ import { toNumber } from '../../lib/form-values.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { ChangeForm } from '../../parts/changes.js';
 import { RangeFields, SelectField } from '../../parts/fields.js';
-import { Back } from '../../parts/navigation.js';
 import { NETWORKS_EVERY_MS, NoNetworks } from '../../parts/networks.js';
+import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { QuoteButton } from './quote.js';
 import { DEFAULT_TERMS, getTerms, TermsFields } from './terms-fields.js';
@@ -15,9 +15,7 @@ export function NewBackfill() {
   const given = useRoute().query;
   const kinds = given.kinds?.split(',') ?? KINDS;
   return (
-    <>
-      <Back path="backfills" title="Backfills" />
-      <h1>New backfill</h1>
+    <Page title="New backfill" above={[['backfills', 'Backfills']]}>
       <Read name="networks" everyMs={NETWORKS_EVERY_MS}>
         {(rows) =>
           rows.length === 0 ? (
@@ -53,7 +51,7 @@ export function NewBackfill() {
           )
         }
       </Read>
-    </>
+    </Page>
   );
 }
 

@@ -4,7 +4,7 @@ import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
-import { Back } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 import { ChangeTable } from '../changes.js';
@@ -23,9 +23,7 @@ export function OneBackfill({ id }: { id: string }) {
   const [editing, edit] = useState<Range | null>(null);
   const close = (): void => edit(null);
   return (
-    <>
-      <Back path="backfills" title="Backfills" />
-      <h1>Backfill {id}</h1>
+    <Page title={`Backfill ${id}`} above={[['backfills', 'Backfills']]}>
       <Read name="backfills/show" input={{ id }}>
         {(report) => (
           <>
@@ -77,7 +75,7 @@ export function OneBackfill({ id }: { id: string }) {
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

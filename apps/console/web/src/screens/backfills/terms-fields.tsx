@@ -21,28 +21,30 @@ const RANK = { type: 'number', min: 1, max: 1000, required: true } as const;
 export function TermsFields({ terms }: { terms: Terms }) {
   return (
     <>
-      <Field label="Priority (1 is first)" name="priority" {...RANK} defaultValue={terms.priority} />
-      <Field
-        label="Owner (owners share a network equally)"
-        name="owner"
-        required
-        maxLength={64}
-        pattern="[a-z0-9][a-z0-9._\-]*"
-        title="lower-case letters, digits, dots, dashes and underscores"
-        defaultValue={terms.owner}
-      />
-      <Field label="Weight among equal priorities" name="weight" {...RANK} defaultValue={terms.weight} />
-      <Field
-        label="Deadline (empty: none)"
-        name="deadline"
-        type="datetime-local"
-        defaultValue={toLocalText(terms.deadline)}
-      />
-      <NumberField
-        label="Max requests to nodes (empty: unlimited)"
-        name="maxRequests"
-        value={terms.maxRequests}
-      />
+      <div class="form-grid">
+        <Field label="Priority (1 is first)" name="priority" {...RANK} defaultValue={terms.priority} />
+        <Field
+          label="Owner (owners share a network equally)"
+          name="owner"
+          required
+          maxLength={64}
+          pattern="[a-z0-9][a-z0-9._\-]*"
+          title="lower-case letters, digits, dots, dashes and underscores"
+          defaultValue={terms.owner}
+        />
+        <Field label="Weight among equal priorities" name="weight" {...RANK} defaultValue={terms.weight} />
+        <Field
+          label="Deadline (empty: none)"
+          name="deadline"
+          type="datetime-local"
+          defaultValue={toLocalText(terms.deadline)}
+        />
+        <NumberField
+          label="Max requests to nodes (empty: unlimited)"
+          name="maxRequests"
+          value={terms.maxRequests}
+        />
+      </div>
       <WindowsEditor initial={terms.windows} />
     </>
   );

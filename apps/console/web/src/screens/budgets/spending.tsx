@@ -3,6 +3,7 @@ import type { Answer } from '../../lib/answers.js';
 import { formatBytes, formatCount } from '../../lib/format.js';
 import { Bars } from '../../parts/bars.js';
 import { Select, toPeriods } from '../../parts/fields.js';
+import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
 import { Budgets } from './budgets.js';
@@ -15,8 +16,7 @@ type Spent = Answer<'spending/upstreams'>[number];
 export function Spending() {
   const [since, setSince] = useState('7d');
   return (
-    <>
-      <h1>Budgets and spending</h1>
+    <Page title="Budgets and spending">
       <Budgets />
       <Select label="Last" value={since} options={PERIODS} choose={setSince} />
       <h2>By upstream and method</h2>
@@ -38,7 +38,7 @@ export function Spending() {
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

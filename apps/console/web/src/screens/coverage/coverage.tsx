@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CoverageMap } from '../../lib/coverage-map.js';
-import { applyKey, moveWithin, parseRange, type View } from '../../lib/coverage-view.js';
 import { onForm } from '../../lib/form-values.js';
 import { formatBlock, formatCount } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { CoverageCanvas } from '../../parts/coverage-canvas.js';
-import { CoverageLegend } from '../../parts/coverage-legend.js';
 import { Field } from '../../parts/fields.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
 import { NetworkScreen } from '../../parts/networks.js';
 import { Empty, Read } from '../../parts/states.js';
+import { CoverageCanvas } from './coverage-canvas.js';
+import { CoverageLegend } from './coverage-legend.js';
 import { HolesTable } from './holes-table.js';
+import type { CoverageMap } from './map/coverage-map.js';
+import { applyKey, moveWithin, parseRange, type View } from './map/coverage-view.js';
 
 /** Columns per kind. */
 const MAX_COLUMNS = 1_000;
@@ -86,7 +86,7 @@ function MapView(props: {
         {map.completeThrough === null ? 'none' : formatCount(map.completeThrough)}.
         {!map.queueSeen && ' The queue is unavailable: blocks being fetched show as waiting.'}
       </p>
-      <div class="map-tools">
+      <div class="toolbar">
         <RangeBox key={`${view.from}-${view.to}`} view={view} bounds={bounds} show={show} />
         {Object.entries(MOVES).map(([key, name]) => (
           <button key={key} type="button" onClick={() => show(applyKey(key, view, bounds) ?? view)}>
@@ -114,7 +114,7 @@ function RangeBox(props: { view: View; bounds: View; show: (view: View) => void 
     if (next !== null) show(next);
   });
   return (
-    <form class="map-range" onSubmit={submit}>
+    <form class="actions" onSubmit={submit}>
       <Field
         label="Blocks"
         name="range"

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { ApiError, read } from '../../lib/api.js';
-import type { View } from '../../lib/coverage-view.js';
 import { toCsv } from '../../lib/csv.js';
 import { formatCount } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
@@ -10,6 +9,7 @@ import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Empty, Problem, Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
+import type { View } from './map/coverage-view.js';
 
 type HolesPage = Answer<'coverage/holes'>;
 type Hole = HolesPage['holes'][number];

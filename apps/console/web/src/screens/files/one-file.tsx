@@ -6,7 +6,7 @@ import { inflateRecords } from '../../lib/inflate-records.js';
 import { useTask } from '../../lib/use-task.js';
 import { Facts } from '../../parts/facts.js';
 import { JsonTree } from '../../parts/json-tree.js';
-import { Back } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
 import { Problem, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
 
@@ -18,11 +18,7 @@ const MAX_COLUMNS = 8;
 /** One published file; once it is opened, its checks and first records. */
 export function OneFile({ network, kind, start }: { network: string; kind: string; start: string }) {
   return (
-    <>
-      <Back path="files" title="Files" query={{ network }} />
-      <h1>
-        {kind} of <bdi>{network}</bdi> from block {start}
-      </h1>
+    <Page title={`${kind} of ${network} from block ${start}`} above={[['files', 'Files', { network }]]}>
       <Read name="files/show" input={{ network, kind, from: start }} everyMs={60_000}>
         {(file) => (
           <>
@@ -42,7 +38,7 @@ export function OneFile({ network, kind, start }: { network: string; kind: strin
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

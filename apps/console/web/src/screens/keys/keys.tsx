@@ -7,29 +7,24 @@ import { useIsAdmin } from '../../lib/use-session.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
 import { Copy } from '../../parts/copy.js';
 import { ALL, Field, LinesField, NumberField, type Option, SelectField } from '../../parts/fields.js';
-import { SearchForm } from '../../parts/navigation.js';
+import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
+import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
 import { type KeyRow, OneKey } from './one-key.js';
-import { Plans } from './plans.js';
 
 const PAGE = 100;
 
-/** Keys with their applications, one of them, and the plans. */
+/** Keys with their applications, and one of them. */
 export function Keys() {
   const [, prefix] = useRoute().parts;
-  if (prefix === 'plans') return <Plans />;
   return prefix === undefined ? <KeyList /> : <OneKey key={prefix} prefix={prefix} />;
 }
 
 function KeyList() {
   const { search, after } = useRoute().query;
   return (
-    <>
-      <h1>Keys</h1>
-      <p>
-        <a href={toHref('keys/plans')}>Plans</a>
-      </p>
+    <Page title="API keys" actions={<ChangeLogLink subject="key" />}>
       <ReadTable
         name="keys"
         input={{ search, after, limit: PAGE }}
@@ -69,7 +64,7 @@ function KeyList() {
         }}
         pages={{ path: 'keys', query: { search }, next: ({ id }) => ({ after: id }) }}
       />
-    </>
+    </Page>
   );
 }
 

@@ -3,7 +3,8 @@ import { formatCount, formatDate } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
-import { Back, ChangeLogLink } from '../../parts/navigation.js';
+import { ChangeLogLink } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { UsageCharts } from './usage-charts.js';
 
@@ -12,11 +13,15 @@ export type KeyRow = Answer<'keys'>['rows'][number];
 /** One key with its usage. */
 export function OneKey({ prefix }: { prefix: string }) {
   return (
-    <>
-      <Back path="keys" title="Keys" />
-      <h1>
-        Key <code>{prefix}</code>
-      </h1>
+    <Page
+      title={`Key ${prefix}`}
+      heading={
+        <>
+          Key <code>{prefix}</code>
+        </>
+      }
+      above={[['keys', 'API keys']]}
+    >
       <Read name="keys" input={{ search: prefix, limit: 1 }} everyMs={10_000}>
         {({ rows: [row] }) =>
           row === undefined || row.prefix !== prefix ? (
@@ -43,7 +48,7 @@ export function OneKey({ prefix }: { prefix: string }) {
           )
         }
       </Read>
-    </>
+    </Page>
   );
 }
 

@@ -4,6 +4,7 @@ import { formatCount } from '../../lib/format.js';
 import { Copy } from '../../parts/copy.js';
 import { Facts, Usage } from '../../parts/facts.js';
 import { Field, Select } from '../../parts/fields.js';
+import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { KeyFacts } from './one-key.js';
 import { UsageCharts } from './usage-charts.js';
@@ -11,8 +12,7 @@ import { UsageCharts } from './usage-charts.js';
 /** The limits of the key that signed in, examples, and its usage. */
 export function Own() {
   return (
-    <>
-      <h1>Your key</h1>
+    <Page title="Your key">
       <Read name="own/limits">
         {(row) => (
           <>
@@ -55,7 +55,7 @@ export function Own() {
         }
       </Read>
       <UsageCharts name="own/usage" />
-    </>
+    </Page>
   );
 }
 

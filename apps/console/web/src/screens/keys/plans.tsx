@@ -5,7 +5,8 @@ import { formatCount } from '../../lib/format.js';
 import { useIsAdmin } from '../../lib/use-session.js';
 import { ChangeForm } from '../../parts/changes.js';
 import { Field, LinesField, NumberField } from '../../parts/fields.js';
-import { Back } from '../../parts/navigation.js';
+import { ChangeLogLink } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 
@@ -18,9 +19,7 @@ export function Plans() {
   const [chosen, choose] = useState<Plan | null>(null);
   const isAdmin = useIsAdmin();
   return (
-    <>
-      <Back path="keys" title="Keys" />
-      <h1>Plans</h1>
+    <Page title="Plans" actions={<ChangeLogLink subject="plan" />}>
       <Read name="plans">
         {(rows) => (
           <>
@@ -50,7 +49,7 @@ export function Plans() {
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

@@ -4,6 +4,7 @@ import { toHref, useRoute } from '../../lib/route.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { Ago } from '../../parts/facts.js';
 import { RangeFields, SelectField } from '../../parts/fields.js';
+import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { ReadTable, Table } from '../../parts/table.js';
 import { QuarantinedBlock } from './quarantined-block.js';
@@ -21,11 +22,10 @@ export function Quarantine() {
 function Causes() {
   const { network, cause } = useRoute().query;
   return (
-    <>
-      <h1>Quarantine</h1>
-      <p class="faint">
-        Blocks that no upstream served in a form that could be proved. Each is retried automatically.
-      </p>
+    <Page
+      title="Quarantine"
+      lead="Blocks that no upstream served in a form that could be proved. Each is retried automatically."
+    >
       <Read name="quarantine/causes">
         {(rows) =>
           rows.length === 0 ? (
@@ -71,7 +71,7 @@ function Causes() {
           )
         }
       </Read>
-    </>
+    </Page>
   );
 }
 

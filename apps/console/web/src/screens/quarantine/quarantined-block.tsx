@@ -2,18 +2,14 @@ import type { Answer } from '../../lib/answers.js';
 import { formatDate } from '../../lib/format.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
-import { Back } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 
 /** One quarantined block: the responses of its upstreams, and what to do. */
 export function QuarantinedBlock({ network, block }: { network: string; block: string }) {
   return (
-    <>
-      <Back path="quarantine" title="Quarantine" />
-      <h1>
-        Block {block} of <bdi>{network}</bdi>
-      </h1>
+    <Page title={`Block ${block} of ${network}`} above={[['quarantine', 'Quarantine']]}>
       <Read name="quarantine/show" input={{ network, block }}>
         {(row) => (
           <>
@@ -42,7 +38,7 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
           </>
         )}
       </Read>
-    </>
+    </Page>
   );
 }
 

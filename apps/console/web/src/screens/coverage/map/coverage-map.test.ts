@@ -84,8 +84,8 @@ describe('the picture', () => {
     };
     const colours = {
       published: 'green',
-      waiting: 'blue',
-      quarantined: 'red',
+      queue: 'blue',
+      broken: 'red',
       ground: 'white',
       unread: 'grey',
     };
@@ -119,7 +119,7 @@ describe('the picture', () => {
     const worst = `${'.'.repeat(300)}a${'b'.repeat(699)}`;
     const missing = Array.from(worst, (letter) => Number(letter !== '.'));
     const map = { ...MAP, from: 0, to: 1_023_999, width: 1_024, kinds: [{ ...ROW_OF_LOGS, worst, missing }] };
-    drawMap(brush, map, { from: 0, to: 1_023_999 }, 1_000, { quarantined: 'red' });
+    drawMap(brush, map, { from: 0, to: 1_023_999 }, 1_000, { broken: 'red' });
     expect(boxes).toEqual([[299, ROW - 4 - ROW / 2, 3, ROW / 2]]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Answer } from './answers.js';
+import type { Answer } from '../../../lib/answers.js';
 import type { View } from './coverage-view.js';
 
 export type CoverageMap = Answer<'coverage/map'>;

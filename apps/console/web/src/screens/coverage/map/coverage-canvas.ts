@@ -1,6 +1,8 @@
+import { REASONS } from '../../../lib/reasons.js';
 import { type CoverageMap, toStripes } from './coverage-map.js';
 import type { View } from './coverage-view.js';
-import { REASONS } from './reasons.js';
+
+const UNKNOWN = { letter: '?', acts: false, group: 'broken' } as const;
 
 /** Heights in CSS pixels. */
 export const ROW = 30;
@@ -19,7 +21,7 @@ export type Brush = Pick<
   'clearRect' | 'fillRect' | 'fillText' | 'fillStyle' | 'font' | 'textAlign' | 'textBaseline'
 >;
 
-/** Colours by reason; `published`, `ground` and `unread` are there too. */
+/** Colours by group of reasons; `published`, `ground` and `unread` are there too. */
 export type Colours = Readonly<Record<string, string>>;
 
 /**
@@ -45,16 +47,17 @@ export function drawMap(brush: Brush, map: CoverageMap, view: View, pixels: numb
     // What needs action comes last, over its neighbours where it is narrow.
     for (const last of [false, true]) {
       for (const { reason, missing, ...stripe } of stripes) {
-        const { letter, acts } = REASONS[reason ?? ''] ?? { letter: '?', acts: false };
+        const { letter, acts, group } = REASONS[reason ?? ''] ?? UNKNOWN;
         if (reason === undefined || reason === null || acts !== last) continue;
         const width = acts ? Math.max(MIN_WIDTH, stripe.width) : stripe.width;
         const x = Math.max(0, stripe.x - Math.floor((width - stripe.width) / 2));
         const part = Math.max(acts ? MIN_ACTS : MIN_MISSING, Math.round(missing * height));
-        fill(reason, x, top + height - part, width, part);
+        fill(group, x, top + height - part, width, part);
         if (acts) for (let y = 2; y < part; y += 4) fill('ground', x, top + height - y, width, 1);
-        if (width < LETTER || part < LETTER) continue;
+        // What nobody asked for stays quiet: its colour is of no other reason but those that time ends.
+        if (group === 'quiet' || width < LETTER || part < LETTER) continue;
         fill('ground', x + width / 2 - 6, top + height - part / 2 - 6, 12, 12);
-        brush.fillStyle = colours[reason] ?? '#888';
+        brush.fillStyle = colours.letter ?? '#888';
         brush.fillText(letter, x + width / 2, top + height - part / 2);
       }
     }

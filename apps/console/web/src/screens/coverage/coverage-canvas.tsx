@@ -1,9 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Colours, drawMap, ROW } from '../lib/coverage-canvas.js';
-import { type CoverageMap, getSpot } from '../lib/coverage-map.js';
-import { applyKey, getBlock, type View, zoom } from '../lib/coverage-view.js';
-import { formatCount } from '../lib/format.js';
-import { REASONS } from '../lib/reasons.js';
+import { formatCount } from '../../lib/format.js';
+import { REASONS } from '../../lib/reasons.js';
+import { onThemeChange } from '../../lib/theme.js';
+import { type Colours, drawMap, ROW } from './map/coverage-canvas.js';
+import { type CoverageMap, getSpot } from './map/coverage-map.js';
+import { applyKey, getBlock, type View, zoom } from './map/coverage-view.js';
 
 /** A turn of the wheel by so many pixels shows twice or half as many blocks. */
 const WHEEL_PIXELS = 240;
@@ -27,12 +28,10 @@ export function CoverageCanvas(props: {
     if (element === null) return;
     const sized = new ResizeObserver(() => setPixels(Math.min(MAX_PIXELS, Math.floor(element.clientWidth))));
     sized.observe(element);
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const changed = (): void => setScheme((before) => before + 1);
-    dark.addEventListener('change', changed);
+    const stop = onThemeChange(() => setScheme((before) => before + 1));
     return () => {
       sized.disconnect();
-      dark.removeEventListener('change', changed);
+      stop();
     };
   }, []);
   const { from, to } = view;

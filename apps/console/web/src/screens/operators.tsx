@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks';
+import type { Answer } from '../lib/answers.js';
+import { toText } from '../lib/form-values.js';
+import { formatDate } from '../lib/format.js';
+import { useIsAdmin } from '../lib/use-session.js';
+import { ActionButton, ChangeForm } from '../parts/changes.js';
+import { Copy } from '../parts/copy.js';
+import { Field, SelectField } from '../parts/fields.js';
+import { ChangeLogLink } from '../parts/navigation.js';
+import { Page } from '../parts/page.js';
+import { Empty, Read } from '../parts/states.js';
+import { Table } from '../parts/table.js';
+
+type Operator = Answer<'operators'>['operators'][number];
+type Link = Answer<'operators/link'>;
+
+const ROLES = [
+  ['viewer', 'viewer: reads'],
+  ['operator', 'operator: changes the work'],
+  ['admin', 'admin: changes operators and plans too'],
+] as const;
+
+/** Who may sign in, and the tokens of programs. */
+export function Operators() {
+  const isAdmin = useIsAdmin();
+  const [link, setLink] = useState<Link | null>(null);
+  return (
+    <Page title="Operators" actions={<ChangeLogLink subject="operator" />}>
+      {!isAdmin ? (
+        <Empty>Only admins see operators. Ask one of them to change a role or to make a link.</Empty>
+      ) : (
+        <Read name="operators" everyMs={15_000}>
+          {({ operators, secrets }) => (
+            <>
+              {link !== null && <NewLink link={link} done={() => setLink(null)} />}
+              <OperatorTable rows={operators} made={setLink} />
+              <details>
+                <summary>New operator</summary>
+                <NewOperator />
+              </details>
+              <h2>Sessions and tokens</h2>
+              <Table
+                label="Sessions and tokens"
+                rows={secrets.map((row, index) => ({ ...row, index }))}
+                keyOf={({ index }) => index}
+                empty="No sessions and no tokens."
+                columns={{
+                  Operator: (row) => <bdi>{row.name}</bdi>,
+                  Kind: (row) => row.kind,
+                  Label: (row) => <bdi>{row.label ?? ''}</bdi>,
+                  Role: (row) => row.role,
+                  Expires: (row) => formatDate(row.expiresAt),
+                }}
+              />
+            </>
+          )}
+        </Read>
+      )}
+    </Page>
+  );
+}
+
+function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link: Link) => void }) {
+  return (
+    <Table
+      label="Operators"
+      rows={rows}
+      keyOf={(row) => row.id}
+      columns={{
+        Name: (row) => (
+          <strong>
+            <bdi>{row.name}</bdi>
+          </strong>
+        ),
+        Role: (row) => row.role,
+        Password: (row) => (row.hasPassword ? 'set' : 'none: signs in by links'),
+        Created: (row) => formatDate(row.createdAt),
+        Action: ({ name }) => (
+          <span class="actions">
+            <ActionButton name="operators/link" input={{ name }} done={made}>
+              Make link
+            </ActionButton>
+            <ActionButton
+              name="operators/remove"
+              input={{ name }}
+              confirm={`Remove ${name.slice(0, 80)} with all sessions and tokens?`}
+            >
+              Remove
+            </ActionButton>
+          </span>
+        ),
+      }}
+    />
+  );
+}
+
+const NewLink = ({ link, done }: { link: Link; done: () => void }) => (
+  <div class="card">
+    <p>
+      A link that signs in <bdi>{link.name}</bdi> ({link.role}) once, within ten minutes.{' '}
+      <strong>Copy it now: it is shown only once.</strong>
+    </p>
+    <Copy text={`${location.origin}${link.path}`} label="the link" />
+    <button type="button" onClick={done}>
+      Done
+    </button>
+  </div>
+);
+
+const NewOperator = () => (
+  <ChangeForm
+    name="operators/add"
+    submit="Create"
+    getInput={(form) => ({
+      name: toText(form, 'name'),
+      role: toText(form, 'role'),
+      password: toText(form, 'password'),
+    })}
+  >
+    <Field label="Name" name="name" required maxLength={200} autocomplete="off" />
+    <SelectField label="Role" name="role" options={ROLES} />
+    <Field
+      label="Password (empty: signs in by links)"
+      name="password"
+      type="password"
+      minLength={10}
+      maxLength={1_024}
+      autocomplete="new-password"
+    />
+  </ChangeForm>
+);

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { findTargets } from './find-targets.js';
+
+const KNOWN = {
+  networks: ['base', 'ethereum'],
+  network: undefined,
+  nodes: [{ network: 'ethereum', upstream: 'eth-archive-1' }],
+  keys: [],
+};
+const titles = (text: string, more = {}): string[] =>
+  findTargets(text, { ...KNOWN, ...more }).map(({ title }) => title);
+
+test('a number is a block of the networks, or a backfill', () => {
+  expect(titles('1_500,000')).toEqual([
+    'Block 1,500,000 of base',
+    'Files with block 1,500,000 of base',
+    'Block 1,500,000 of ethereum',
+    'Files with block 1,500,000 of ethereum',
+    'Backfill 1500000',
+  ]);
+  expect(titles('7', { network: 'base' })).toEqual([
+    'Block 7 of base',
+    'Files with block 7 of base',
+    'Backfill 7',
+  ]);
+  expect(titles('ethereum 7')[0]).toBe('Block 7 of ethereum');
+});
+
+test('words find screens, networks and nodes by any part of their names, in any case', () => {
+  expect(titles('QUARA')).toEqual(['Quarantine']);
+  expect(titles('eth')).toEqual(['ethereum', 'eth-archive-1']);
+  expect(titles('arch eth')).toEqual(['eth-archive-1']);
+  expect(titles('new')).toEqual(['New backfill']);
+  expect(titles('<script>')).toEqual([]);
+});
+
+test('without a text all screens are there, those of a network with the selected one', () => {
+  const found = findTargets('', { ...KNOWN, network: 'base' });
+  expect(found[0]).toMatchObject({ title: 'Overview', href: '#/overview?network=base' });
+  expect(found.some(({ note }) => note === 'Network')).toBe(false);
+});

@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { read } from '../lib/api.js';
+import { useSelectedNetwork } from '../lib/selected-network.js';
+import { useRead } from '../lib/use-read.js';
+import { Icon } from '../parts/icon.js';
+import { NETWORKS_EVERY_MS, useNetworkIds } from '../parts/networks.js';
+import { findTargets, type Known, type Target } from './find-targets.js';
+
+/** Pause until keys are searched for what was typed. */
+const SETTLED_MS = 150;
+
+/** Finds screens, networks, blocks, backfills, nodes and keys. */
+export function Palette({ close }: { close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const keys = useFoundKeys(text);
+  const network = useSelectedNetwork();
+  const networks = useNetworkIds();
+  const nodes = useRead('nodes', { limit: 1_000 }, NETWORKS_EVERY_MS).value ?? [];
+  const targets = findTargets(text, { networks, network, nodes, keys });
+  const current = Math.min(at, targets.length - 1);
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [current]);
+  const go = (target: Target | undefined): void => {
+    if (target === undefined) return;
+    close();
+    location.href = target.href;
+  };
+  const press = (event: KeyboardEvent): void => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (by !== 0) setAt((current + by + targets.length) % Math.max(1, targets.length));
+    else if (event.key === 'Enter') go(targets[current]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={close}>
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="targets"
+        aria-activedescendant={targets.length > 0 ? `target-${current}` : undefined}
+        aria-label="Go to"
+        placeholder="Screen, network, block, backfill, node or key"
+        maxLength={100}
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={press}
+      />
+      {/* biome-ignore-start lint/a11y/useFocusableInteractive: the field above keeps the focus and names the current one */}
+      {/* biome-ignore-start lint/a11y/useKeyWithClickEvents: the keys are those of the field above */}
+      <div id="targets" class="targets" role="listbox" aria-label="Targets">
+        {targets.map((target, index) => (
+          <div
+            key={`${target.note} ${target.href}`}
+            id={`target-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onMouseMove={() => setAt(index)}
+            onClick={() => go(target)}
+          >
+            <Icon name={target.icon} />
+            <span>
+              <bdi>{target.title}</bdi>
+            </span>
+            <small>{target.note}</small>
+          </div>
+        ))}
+      </div>
+      {/* biome-ignore-end lint/a11y/useKeyWithClickEvents: above */}
+      {/* biome-ignore-end lint/a11y/useFocusableInteractive: above */}
+      {targets.length === 0 && <p class="none">Nothing is called that.</p>}
+      <footer>
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> select
+        </span>
+        <span>
+          <kbd>Enter</kbd> open
+        </span>
+        <span>
+          <kbd>Esc</kbd> close
+        </span>
+      </footer>
+    </dialog>
+  );
+}
+
+/** Keys with the text in their names. */
+function useFoundKeys(text: string): Known['keys'] {
+  const [keys, setKeys] = useState<Known['keys']>([]);
+  useEffect(() => {
+    const gone = new AbortController();
+    const search = text.trim();
+    const timer = setTimeout(() => {
+      if (search.length < 2) setKeys([]);
+      else {
+        read('keys', { search, limit: 6 }, gone.signal).then(
+          ({ rows }) => setKeys(rows),
+          // The other targets are there; a later text tries again.
+          () => undefined,
+        );
+      }
+    }, SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      gone.abort();
+    };
+  }, [text]);
+  return keys;
+}

@@ -1,0 +1,88 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { toHref } from '../lib/route.js';
+import { SCREENS } from '../lib/screens.js';
+import { useSelectedNetwork } from '../lib/selected-network.js';
+import { Palette } from './palette.js';
+
+/** How long after `g` its second key may come. */
+const SEQUENCE_MS = 1_500;
+
+type Shown = 'palette' | 'keys' | null;
+
+/** The keys of all screens, what they open, and a function that opens the palette. */
+export function useShortcuts(enabled: boolean) {
+  const [shown, show] = useState<Shown>(null);
+  const network = useSelectedNetwork();
+  const gone = useRef(0);
+  useEffect(() => {
+    if (!enabled) return;
+    const press = (event: KeyboardEvent): void => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        show('palette');
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const after = event.timeStamp - gone.current < SEQUENCE_MS;
+      gone.current = event.key === 'g' ? event.timeStamp : 0;
+      const screen = after ? SCREENS.find(({ key }) => key === event.key) : undefined;
+      if (screen !== undefined) location.hash = toHref(screen.path, screen.byNetwork ? { network } : {});
+      else if (event.key === '?') show('keys');
+      else if (event.key === '/') {
+        const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
+        if (field === null) return;
+        field.focus();
+      } else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [enabled, network]);
+  const close = (): void => show(null);
+  const dialogs = (
+    <>
+      {shown === 'palette' && <Palette close={close} />}
+      {shown === 'keys' && <KeyList close={close} />}
+    </>
+  );
+  return { dialogs, find: () => show('palette') };
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.closest('input, select, textarea, dialog') !== null);
+
+function KeyList({ close }: { close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class="keys" aria-labelledby="keys-title" onClose={close}>
+      <div class="page-head">
+        <h2 id="keys-title">Keys</h2>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+      <dl>
+        <dt>
+          <kbd>Ctrl</kbd> <kbd>K</kbd>
+        </dt>
+        <dd>Go to a screen, network, block, backfill, node or key</dd>
+        <dt>
+          <kbd>/</kbd>
+        </dt>
+        <dd>Search on this screen</dd>
+        {SCREENS.flatMap(({ key, title }) =>
+          key === undefined
+            ? []
+            : [
+                <dt key={key}>
+                  <kbd>g</kbd> <kbd>{key}</kbd>
+                </dt>,
+                <dd key={`${key} title`}>{title}</dd>,
+              ],
+        )}
+      </dl>
+    </dialog>
+  );
+}
