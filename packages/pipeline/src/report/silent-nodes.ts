@@ -35,7 +35,7 @@ export function getSilence(reports: readonly NodeReportRow[]): Silence | null {
     ({ report }) => report.state !== 'cordoned' && report.state !== 'another-chain',
   );
   const silences = called.flatMap(({ report: { failingForMs: forMs }, seenAt }) =>
-    forMs === null ? [] : [{ forMs, since: new Date(seenAt.getTime() - forMs) }],
+    typeof forMs !== 'number' ? [] : [{ forMs, since: new Date(seenAt.getTime() - forMs) }],
   );
   const [last] = silences.sort((a, b) => a.forMs - b.forMs);
   if (last === undefined || silences.length < called.length) return null;

@@ -23,8 +23,8 @@ export interface NodeReport {
   /** Since the process began; `ms`: how long all HTTP answers took together. Absent: an earlier version. */
   totals?: { calls: number; errors: number; answers: number; ms: number };
   lastError: string | null;
-  /** For how many milliseconds it had only failed when it was reported; null: it answers. */
-  failingForMs: number | null;
+  /** For how many milliseconds it had only failed when it was reported; null: it answers. Absent: an earlier version. */
+  failingForMs?: number | null;
   capabilities: string[];
   missingCapabilities: string[];
 }
