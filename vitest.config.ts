@@ -22,7 +22,7 @@ const LONG = [
 const NIGHTLY = [
   'infra/local/src/postgres/postgres.test.ts',
   'packages/object-store/src/s3-servers.test.ts',
-  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,self-healing}.test.ts',
+  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,lake/bad-days,self-healing}.test.ts',
   'test/attack/src/attack.test.ts',
   'test/e2e/src/{forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
   'test/e2e/src/lake/engines.test.ts',

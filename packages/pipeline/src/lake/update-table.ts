@@ -1,5 +1,5 @@
 import { KINDS } from '@packhouse/chain';
-import type { Database, Fence } from '@packhouse/database';
+import type { Database, Fence, LakeTable } from '@packhouse/database';
 import { assignFields, type Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, type ErrorCode, isPackhouseError } from '@packhouse/runtime';
@@ -11,6 +11,8 @@ import { type LakeSource, updateCell } from './update-cell.js';
 
 /** A file that could not be written is tried again after this time, in milliseconds. */
 const RETRY_MS = 300_000;
+/** In the place of a cell: a fault of the whole table. */
+const OF_TABLE = -1;
 /** Faults of a bundle: others of the table can be written. */
 const FAULTS: readonly ErrorCode[] = [
   'OBJECT_MISSING',
@@ -59,17 +61,29 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
   const data = database.network(network);
   const changed = createChangedCells(data, needs, grid);
   const failed = new Map<number, { message: string; at: number }>();
+  /** null, and a fault: the table was written by a version with other columns. */
+  const fieldsOf = (before: LakeTable | undefined): Field[] | null => {
+    failed.delete(OF_TABLE);
+    try {
+      return assignFields(tableSchema(kind).columns, (before?.fields ?? []) as Field[]);
+    } catch (error) {
+      if (!isPackhouseError(error, 'LAKE_SCHEMA_CHANGED')) throw error;
+      failed.set(OF_TABLE, { message: `${network} ${kind}: ${error.message}`, at: context.clock.elapsed() });
+      return null;
+    }
+  };
   return {
     /** Messages of the files that could not be written when last tried. */
     faults: (): string[] => [...failed.values()].map(({ message }) => message),
     /**
      * Updates the table, cell by cell, for `turnMs` at most. Returns whether there is more to do now. Throws LEASE_LOST,
-     * LAKE_SCHEMA_CHANGED, errors of store and database.
+     * errors of store and database.
      */
     async run(how: UpdateHow): Promise<{ more: boolean }> {
       const { clock } = context;
       const before = (await data.lake.tables()).find((each) => each.kind === kind);
-      const fields = assignFields(tableSchema(kind).columns, (before?.fields ?? []) as Field[]);
+      const fields = fieldsOf(before);
+      if (fields === null) return { more: false };
       const heads = before?.heads ?? {};
       const ends = await changed.look(heads);
       for (const { firstBlock } of await data.lake.toRebuild(kind)) {
