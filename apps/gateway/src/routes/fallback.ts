@@ -98,7 +98,7 @@ function explainFallback(
   if (networks.some(noKey)) return unauthenticated();
   const below = (mount: Mount): boolean => isAtHost(mount, host) && path.startsWith(`${mount.path}/`);
   const known = networks.some((served) => below(served.base) || below(served.files));
-  if (!known && /^\/[^/]*\/(?:v1|files)\//.test(path)) {
+  if (!known && !isInLake(path, networks) && /^\/[^/]*\/(?:v1|files)\//.test(path)) {
     const names = networks.map((served) => served.network.id).join(', ');
     return new Problem('network-unknown', {
       detail: `No network is served at this address; the networks are ${names}.`,
@@ -108,6 +108,13 @@ function explainFallback(
   return new Problem('path-unknown', {
     detail: 'Nothing is served at this address; GET / lists the networks and their addresses.',
   });
+}
+
+/** Whether a path is of the catalog and names no network, or one that has tables. */
+function isInLake(path: string, networks: readonly ServedNetwork[]): boolean {
+  if (!path.startsWith(`${ICEBERG}/`)) return false;
+  const [, id] = /^\/[^/]*\/(?:v1\/namespaces|files)\/([^/]+)/.exec(path) ?? [];
+  return id === undefined || networks.some(({ network }) => network.id === id && network.bundles.enabled);
 }
 
 function isAtHost(mount: Mount, host: string): boolean {

@@ -142,6 +142,10 @@ it('lists the networks that have tables, and their tables', async () => {
   expect(await (await get('/config')).json()).toMatchObject({ defaults: {}, overrides: {} });
   expect(await (await get('/namespaces')).json()).toEqual({ namespaces: [['ethereum']] });
   expect(await (await get('/namespaces?parent=ethereum')).json()).toEqual({ namespaces: [] });
+  // Lists are whole, as the specification asks of a server without pages.
+  expect(await (await get('/namespaces?pageToken=&pageSize=1')).json()).toEqual({
+    namespaces: [['ethereum']],
+  });
   expect(await (await get('/namespaces/ethereum')).json()).toEqual({
     namespace: ['ethereum'],
     properties: {},
@@ -150,6 +154,7 @@ it('lists the networks that have tables, and their tables', async () => {
   expect(await (await get('/namespaces/ethereum/tables')).json()).toEqual(tables);
   for (const path of ['', '/tables/logs'])
     expect((await get(`/namespaces/ethereum${path}`, { method: 'HEAD' })).status).toBe(204);
+  expect((await get('/namespaces/ethereum/tables/none', { method: 'HEAD' })).status).toBe(404);
 });
 
 it('says which blocks a table has, and up to which entry of the manifest', async () => {
@@ -211,6 +216,16 @@ it('refuses strangers, keys of other networks, and what is not there, in the wor
     ['/config', { as: 'ph_none' }, 401, 'NotAuthorizedException'],
     ['/namespaces/ethereum/tables/logs', { as: other }, 403, 'ForbiddenException'],
     ['/namespaces/nowhere', {}, 404, 'NoSuchNamespaceException'],
+    ['/namespaces/quiet', {}, 404, 'NoSuchNamespaceException'],
+    ['/namespaces/ethereum%1Fmain', {}, 404, 'NoSuchNamespaceException'],
+    ['/namespaces/a%2Fb/tables/logs', {}, 404, 'NoSuchNamespaceException'],
+    [`/namespaces/${encodeURIComponent('中文')}`, {}, 404, 'NoSuchNamespaceException'],
+    [`/namespaces/${'a'.repeat(10_000)}`, {}, 414, 'BadRequestException'],
+    ['/namespaces/%ff', {}, 400, 'BadRequestException'],
+    ['/namespaces/ethereum/views', {}, 404, 'NotFoundException'],
+    ['/transactions', {}, 404, 'NotFoundException'],
+    [`/namespaces/ethereum/tables/${encodeURIComponent('ログ\0')}`, {}, 404, 'NoSuchTableException'],
+    [`/namespaces/ethereum/tables/${'a'.repeat(1_900)}`, {}, 404, 'NoSuchTableException'],
     ['/namespaces/ethereum/tables/blocks', {}, 404, 'NoSuchTableException'],
     ['/namespaces/ethereum/tables/..%2f..%2fetc', {}, 404, 'NoSuchTableException'],
     [`/namespaces/ethereum/tables/${encodeURIComponent("x'; DROP TABLE")}`, {}, 404, 'NoSuchTableException'],
@@ -327,6 +342,7 @@ it('serves a snapshot while its files are kept, then says that it has expired', 
 it('counts the calls of a key, and refuses it within a second of its end', async () => {
   const { key: mine, row } = await gateway.makeKey();
   const answer = await get('/namespaces/ethereum/tables', { as: mine });
+  const [file] = await dataFiles(mine);
   expect(answer.headers.get('ratelimit-cost')).toBe('1');
   await get('/config', { as: mine });
   // Counts are written every second.
@@ -340,5 +356,11 @@ it('counts the calls of a key, and refuses it within a second of its end', async
   expect([refused.status, await refused.json()]).toMatchObject([
     403,
     { error: { type: 'ForbiddenException' } },
+  ]);
+  // A query that began before ends at its next file.
+  const part = await get(file?.file_path as string, { as: mine, headers: { range: 'bytes=0-9' } });
+  expect([part.status, await part.text()]).toEqual([
+    403,
+    expect.stringContaining('This API key was revoked.'),
   ]);
 });
