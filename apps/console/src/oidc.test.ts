@@ -14,7 +14,10 @@ let provider: TestProvider;
 let app: FastifyInstance;
 const ROLES = 'admin=platform;operator=data, daily;viewer=everyone';
 
-const open = (env: Record<string, string> = {}, given: { passwords?: boolean } = {}) =>
+const open = (
+  env: Record<string, string> = {},
+  given: { passwords?: boolean; context?: typeof on.context } = {},
+) =>
   createConsole({
     context: on.context,
     database: on.database,
@@ -214,6 +217,17 @@ test('a state works once, in the browser that began, for ten minutes', async () 
     message: 'This sign-in was used already.',
   });
   expect(await replay.session()).toMatchObject({ error: { code: 'SIGN_IN_REQUIRED' } });
+  // Too late.
+  const { clock } = on.context;
+  const later = { ...on.context, clock: { ...clock, now: () => clock.now() + 601_000 } };
+  const patient = browser(await open({}, { context: later }));
+  const slow = browser();
+  const next = await provider.visit(await slow.begin());
+  Object.assign(patient.cookies, slow.cookies);
+  await patient.back(next);
+  expect(await patient.problem()).toMatchObject({
+    message: expect.stringContaining('longer than ten minutes'),
+  });
   // Forged.
   const forged = browser();
   forged.cookies.packhouse_oidc = Buffer.from(JSON.stringify({ state: 'x' })).toString('base64url');
@@ -265,6 +279,12 @@ test('a console starts without its provider, says so, and uses it as soon as it 
   });
   expect((await ada.get('/api/sign-in/oidc')).headers.location).toBe('/');
   expect(await ada.problem()).toMatchObject({ code: 'OIDC_UNAVAILABLE' });
+  const back = await startOidcProvider(`http://${HOST}`, port);
+  back.setPerson('gus', { email: 'gus@example.com', groups: ['everyone'] });
+  await ada.back(await back.visit(await ada.begin()));
+  expect(await ada.session()).toMatchObject({ name: 'gus@example.com', role: 'viewer' });
+  expect(await ways()).toMatchObject({ oidc: { unavailable: null, problem: null } });
+  await back.close();
   await alone.close();
 });
 

@@ -16,15 +16,15 @@ const TTL_S = 60;
 const skewed = new AsyncLocalStorage<number>();
 const dateNow = Date.now;
 
-/** Starts it for a console that is at `consoleUrl`. */
-export async function startOidcProvider(consoleUrl: string) {
+/** Starts it for a console that is at `consoleUrl`, at any port or this one. */
+export async function startOidcProvider(consoleUrl: string, atPort = 0) {
   let claims: Record<string, unknown> = {};
   let sub = 'ada';
   let refuse = false;
   let skewMs = 0;
   let serve: (request: IncomingMessage, response: ServerResponse) => unknown = () => undefined;
   const server = createServer((request, response) => serve(request, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(server.listen(atPort, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
