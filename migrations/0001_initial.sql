@@ -883,6 +883,8 @@ CREATE TABLE packhouse.api_key (
   network text,
   prefix text NOT NULL UNIQUE,
   sha256 bytea NOT NULL UNIQUE,
+  old_sha256 bytea UNIQUE,
+  old_until timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz,
   revoked_at timestamptz,
@@ -890,8 +892,10 @@ CREATE TABLE packhouse.api_key (
   addresses text[] NOT NULL DEFAULT '{}',
   methods text[] NOT NULL DEFAULT '{}',
   contracts text[] NOT NULL DEFAULT '{}',
-  max_log_range int8
+  max_log_range int8,
+  CHECK ((old_sha256 IS NULL) = (old_until IS NULL))
 );
+COMMENT ON COLUMN packhouse.api_key.old_sha256 IS 'Of the secret before, which works too until old_until';
 COMMENT ON COLUMN packhouse.api_key.network IS 'By name, as a key may exist before its network is registered; null: all';
 COMMENT ON COLUMN packhouse.api_key.prefix IS 'The part that may be shown.';
 COMMENT ON COLUMN packhouse.api_key.origins IS 'Browser origins that may use it: https://app.example.com, *.example.com; empty: all';
@@ -908,11 +912,13 @@ CREATE TABLE packhouse.key_usage (
   downloads int8 NOT NULL DEFAULT 0,
   errors int8 NOT NULL DEFAULT 0,
   bytes int8 NOT NULL DEFAULT 0,
+  last_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (key_id, day)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE packhouse.key_usage IS
   'Units per key and day, from which quotas are read if gateways have no Redis. The other columns are sums of method_usage, from which the history is sampled: one row a key instead of one a method.';
 COMMENT ON COLUMN packhouse.key_usage.requests IS 'In units.';
+COMMENT ON COLUMN packhouse.key_usage.last_at IS 'When a gateway last counted something';
 COMMENT ON COLUMN packhouse.key_usage.calls IS 'All requests but downloads.';
 CREATE INDEX key_usage_day ON packhouse.key_usage (day);
 

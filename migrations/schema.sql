@@ -48,6 +48,9 @@ CREATE TABLE packhouse.api_key (
   -- The part that may be shown.
   prefix text NOT NULL,
   sha256 bytea NOT NULL,
+  -- Of the secret before, which works too until old_until
+  old_sha256 bytea,
+  old_until timestamp with time zone,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
@@ -62,8 +65,10 @@ CREATE TABLE packhouse.api_key (
   -- Most blocks of one eth_getLogs, if that is less than its plan allows.
   max_log_range bigint,
   CONSTRAINT api_key_pkey PRIMARY KEY (id),
+  CONSTRAINT api_key_old_sha256_key UNIQUE (old_sha256),
   CONSTRAINT api_key_prefix_key UNIQUE (prefix),
   CONSTRAINT api_key_sha256_key UNIQUE (sha256),
+  CONSTRAINT api_key_check CHECK (((old_sha256 IS NULL) = (old_until IS NULL))),
   CONSTRAINT api_key_application_id_fkey FOREIGN KEY (application_id) REFERENCES packhouse.application(id),
   CONSTRAINT api_key_plan_fkey FOREIGN KEY (plan) REFERENCES packhouse.plan(name)
 );
@@ -413,6 +418,8 @@ CREATE TABLE packhouse.key_usage (
   downloads bigint NOT NULL DEFAULT 0,
   errors bigint NOT NULL DEFAULT 0,
   bytes bigint NOT NULL DEFAULT 0,
+  -- When a gateway last counted something
+  last_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 

@@ -30,6 +30,7 @@ export {
   showHook,
   testHook,
 } from './hooks/hooks.js';
+export { rotateKey, setKey } from './keys/change-key.js';
 export { isAllowedClient } from './keys/key-restrictions.js';
 export { keyUsage } from './keys/key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';

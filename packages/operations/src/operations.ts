@@ -12,6 +12,7 @@ import * as findings from './findings/findings.js';
 import * as history from './history/history.js';
 import * as sparklines from './history/sparklines.js';
 import * as hooks from './hooks/hooks.js';
+import * as changeKey from './keys/change-key.js';
 import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
 import * as own from './keys/own.js';
@@ -81,6 +82,8 @@ export const OPERATIONS = [
   keys.createKey,
   keyUsage.keyUsage,
   keys.revokeKey,
+  changeKey.setKey,
+  changeKey.rotateKey,
   plans.listPlans,
   plans.setPlan,
   own.ownUsage,

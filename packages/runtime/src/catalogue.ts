@@ -123,6 +123,7 @@ export const ERROR_CATALOGUE = {
   ALARM_UNKNOWN: final(64, 'There is no such open alarm.'),
   // keys and plans
   KEY_UNKNOWN: final(64, 'There is no such key.'),
+  KEY_REVOKED: final(64, 'The key is revoked: it cannot be changed.'),
   KEYS_SPENT: retryable(75, 'An operator has created as many API keys as he may within a day.'),
   PLAN_UNKNOWN: final(64, 'There is no such plan.'),
   QUARANTINE_UNKNOWN: final(64, 'The block is not quarantined.'),

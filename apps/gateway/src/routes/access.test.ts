@@ -62,6 +62,27 @@ describe('access to pointers and files', () => {
     }
   });
 
+  it('takes the old secret of a rotated key as long as it overlaps, counts both as one key, and applies an edit within a second', async () => {
+    const { key, row } = await at.makeKey();
+    const rotated = await at.database.keys.rotate(row, 3_600_000);
+    const next = rotated?.key as string;
+    expect(next.slice(0, 11)).toBe(key.slice(0, 11));
+    expect([(await pointer(key)).status, (await pointer(next)).status]).toEqual([200, 200]);
+    const used = async () => (await at.database.keys.named(row.prefix))?.lastUsedAt ?? null;
+    await expect.poll(used).not.toBeNull();
+    await at.database.keys.change(row.id, (before) => ({ ...before, plan: 'free', methods: ['eth_call'] }));
+    at.time.offset += 1_000;
+    expect((await pointer(next)).json()).toMatchObject({ status: 403, reason: 'forbidden' });
+    await at.database.keys.change(row.id, (before) => ({ ...before, plan: 'free', methods: [] }));
+    // Without an overlap the last secret ends at once, and the one before it too.
+    const last = await at.database.keys.rotate(row, 0);
+    at.time.offset += 1_000;
+    expect((await pointer(last?.key as string)).status).toBe(200);
+    for (const old of [key, next]) expect((await pointer(old)).status).toBe(401);
+    await at.database.keys.revoke(row.prefix);
+    expect(await at.database.keys.rotate(row, 0)).toBeNull();
+  });
+
   it('answers 403 to a key as soon as it expires', async () => {
     const { key } = await at.makeKey('unlimited', null, new Date(at.context.clock.now() + 60_000));
     expect((await pointer(key)).status).toBe(200);

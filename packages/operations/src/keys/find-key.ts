@@ -1,4 +1,4 @@
-import type { Database, KeyRow } from '@packhouse/database';
+import type { Database, ListedKey } from '@packhouse/database';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 
@@ -9,9 +9,11 @@ export const keyField = z
   .describe('a key: its prefix (ph_ and 8 letters or digits), its ID, or its SHA-256 in hex');
 
 /** Throws KEY_UNKNOWN. */
-export async function findKey(database: Database, name: string): Promise<KeyRow> {
+export async function findKey(database: Database, name: string): Promise<ListedKey> {
   const whole = name.length === 64;
-  const row = whole ? await database.keys.find(Buffer.from(name, 'hex')) : await database.keys.named(name);
+  const { find, named } = database.keys;
+  const prefix = whole ? (await find(Buffer.from(name, 'hex')))?.prefix : name;
+  const row = prefix === undefined ? null : await named(prefix);
   if (row !== null) return row;
   fail(
     'KEY_UNKNOWN',

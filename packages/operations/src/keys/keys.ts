@@ -1,4 +1,4 @@
-import { type KeyRow, withLock } from '@packhouse/database';
+import { type ListedKey, withLock } from '@packhouse/database';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 import { checkFuture, dateField, limitField, networkField, numberField } from '../operation/fields.js';
@@ -10,7 +10,7 @@ import { parseRestrictions } from './key-restrictions.js';
 import { isUnlimited, logRange } from './plans.js';
 
 /** A key as it is shown. */
-export type PublicKey = Omit<KeyRow, 'plan'> & { plan: string };
+export type PublicKey = Omit<ListedKey, 'plan'> & { plan: string };
 
 /** Keys that an operator who is no admin may create within a day. */
 const KEYS_PER_DAY = 20;
@@ -113,6 +113,6 @@ export const revokeKey = change({
   },
 });
 
-export function toPublicKey({ plan, ...row }: KeyRow): PublicKey {
+export function toPublicKey({ plan, ...row }: ListedKey): PublicKey {
   return { ...row, plan: plan.name };
 }

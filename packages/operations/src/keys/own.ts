@@ -1,4 +1,4 @@
-import type { KeyRow } from '@packhouse/database';
+import type { ListedKey } from '@packhouse/database';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 import { getToday } from '../operation/fields.js';
@@ -54,7 +54,7 @@ export const ownNetworks = read({
 });
 
 /** The key that signed in. Throws KEY_UNKNOWN for an operator. */
-export async function findOwnKey({ database, keyId, actor }: OperationParts): Promise<KeyRow> {
+export async function findOwnKey({ database, keyId, actor }: OperationParts): Promise<ListedKey> {
   const row = typeof keyId === 'number' ? await database.keys.named(String(keyId)) : null;
   if (row !== null) return row;
   fail(

@@ -10,8 +10,8 @@ describe('keys', () => {
     const key = out.split('\n')[0] as string;
     expect(key).toMatch(/^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/);
     const list = (await on.done('keys', 'list')).out;
-    expect(list).toMatch(/^PREFIX +APPLICATION +NETWORK +PLAN +STATE +RESTRICTIONS\n/);
-    expect(list).toMatch(new RegExp(`^${key.slice(0, 11)} +analytics +all +free +active +-$`, 'm'));
+    expect(list).toMatch(/^PREFIX +APPLICATION +NETWORK +PLAN +STATE +LAST USED +RESTRICTIONS\n/);
+    expect(list).toMatch(new RegExp(`^${key.slice(0, 11)} +analytics +all +free +active +- +-$`, 'm'));
     expect(list).not.toContain(key);
   });
 
@@ -44,6 +44,33 @@ describe('keys', () => {
     expect((await on.done('keys', 'list')).out).toMatch(/indexer +main +standard +active until 2999-01-31T/);
   });
 
+  test('a key is edited and rotated; `any` takes a restriction away', async () => {
+    const made = await on.done('keys', 'create', '--application', 'edited', '--address', '10.0.0.0/8');
+    const prefix = made.out.slice(0, 11);
+    const set = await on.done(
+      'keys',
+      'set',
+      prefix,
+      '--address',
+      'any',
+      '--method',
+      'eth_call',
+      '--expires',
+      '2999-01-31',
+    );
+    expect(set.out).toBe(`Key ${prefix} changed: plan standard. Only method eth_call\n`);
+    expect((await on.done('keys', 'set', prefix, '--expires', 'any', '--method', 'any')).out).toBe(
+      `Key ${prefix} changed: plan standard.\n`,
+    );
+    const { out } = await on.done('keys', 'rotate', prefix, '--overlap', '2');
+    expect(out).toMatch(
+      new RegExp(
+        `^${prefix}_[\\w-]{43}\\nStore it now: only its hash is kept. The old secret works until .*Z.\\n$`,
+      ),
+    );
+    expect(await on.refused(64, 'keys', 'rotate', prefix, '--overlap', '721')).toContain('0 to 720');
+  });
+
   test('a key may be restricted, and the list says to what', async () => {
     const { out } = await on.done(
       ...[
@@ -60,7 +87,9 @@ describe('keys', () => {
     expect(out).toMatch(
       / Only origin https:\/\/shop\.example\.com, origin \*\.example\.org, address 10\.0\.0\.0\/8, address 203\.0\.113\.7, method eth_call\n$/,
     );
-    expect((await on.done('keys', 'list')).out).toMatch(/shop .* active +origin https:.*, method eth_call$/m);
+    expect((await on.done('keys', 'list')).out).toMatch(
+      /shop .* active +- +origin https:.*, method eth_call$/m,
+    );
     const rows = jsonLines(await on.done('keys', 'list', '--json'));
     expect(rows.find((row) => row.application === 'shop')).toMatchObject({
       origins: ['https://shop.example.com', '*.example.org'],

@@ -3,9 +3,10 @@ import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { operate, readAllRows } from '../../installation/operate.js';
 import { addCommand, addPlacedCommand, type Place } from '../../terminal/command.js';
-import { counted } from '../../terminal/format.js';
 import { type CliIo, print, printRows, table } from '../../terminal/io.js';
 import { parseNetworkName } from '../../terminal/parse.js';
+import { addChangeKeyCommands } from './change-key.js';
+import { describeRestrictions } from './describe-restrictions.js';
 import { keyName } from './key-name.js';
 import { addKeyUsageCommand } from './usage.js';
 
@@ -21,12 +22,12 @@ interface CreateOptions extends Place {
   maxLogRange?: string;
 }
 
-/** `packhouse keys create|list|usage|revoke`. */
+/** `packhouse keys create|list|usage|set|rotate|revoke`. */
 export function addKeysCommand(program: Command, io: CliIo): void {
   const keys = addCommand(
     program,
     'keys',
-    'Create, list and revoke API keys, and show their usage',
+    'Create, list, change, rotate and revoke API keys, and show their usage',
     'create --application analytics',
   );
 
@@ -72,14 +73,20 @@ export function addKeysCommand(program: Command, io: CliIo): void {
         row.network ?? 'all',
         row.plan,
         toState(row),
+        row.lastUsedAt === null ? '-' : `${row.lastUsedAt.toISOString().slice(0, 19)}Z`,
         describeRestrictions(row, '') || '-',
       ]);
       await printRows(io, options, rows, {
-        show: () => table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'RESTRICTIONS'], ...lines]),
+        show: () =>
+          table([
+            ['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'LAST USED', 'RESTRICTIONS'],
+            ...lines,
+          ]),
       });
     });
 
   addKeyUsageCommand(keys, io);
+  addChangeKeyCommands(keys, io);
 
   addPlacedCommand(
     keys,
@@ -92,21 +99,6 @@ export function addKeysCommand(program: Command, io: CliIo): void {
       const row = await operate(io, options, revokeKey, { key: keyName(name) });
       await print(io, options.json ? row : `Key ${row.prefix} of ${row.application} revoked.`);
     });
-}
-
-/** The restrictions of a key in words; empty if there are none. */
-function describeRestrictions(
-  { origins, addresses, methods, contracts, maxLogRange }: PublicKey,
-  before: string,
-): string {
-  const parts = [
-    ...origins.map((origin) => `origin ${origin}`),
-    ...addresses.map((address) => `address ${address}`),
-    ...methods.map((method) => `method ${method}`),
-    ...contracts.map((contract) => `contract ${contract}`),
-    ...(maxLogRange === null ? [] : [`logs of ${counted(maxLogRange, 'block')}`]),
-  ];
-  return parts.length === 0 ? '' : `${before}${parts.join(', ')}`;
 }
 
 function toState({ revokedAt, expiresAt }: PublicKey): string {

@@ -37,8 +37,12 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
     methods: [],
     contracts: [],
     maxLogRange: null,
+    lastUsedAt: null,
+    oldSecretUntil: null,
   });
-  expect(await keys.find(digest(key))).toEqual(row);
+  expect(await keys.named(row.prefix)).toEqual(row);
+  const { lastUsedAt: _, oldSecretUntil: __, ...found } = row;
+  expect(await keys.find(digest(key))).toEqual(found);
   expect(await keys.find(digest(`${key}x`))).toBeNull();
   const stored = JSON.stringify(await open.sql('SELECT * FROM packhouse.api_key'));
   expect(stored).not.toContain(key.slice(12));

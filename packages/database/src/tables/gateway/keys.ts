@@ -25,10 +25,28 @@ export interface KeyRow {
   maxLogRange: number | null;
 }
 
+/** A key as operators see it. */
+export interface ListedKey extends KeyRow {
+  /** When a gateway last counted a request, within a second; null: never, or before the usage that is kept. */
+  lastUsedAt: Date | null;
+  /** Until when the secret before the last rotation works too; null: it does not. */
+  oldSecretUntil: Date | null;
+}
+
+/** What is changed of a key. */
+export type KeyTerms = Pick<
+  KeyRow,
+  'network' | 'expiresAt' | 'origins' | 'addresses' | 'methods' | 'contracts' | 'maxLogRange'
+> & { plan: string };
+
 /** A KeyRow, from api_key k, application a, plan p: without the hash of the secret. */
 const KEY = `k.id, k.prefix, a.name AS application, k.network, ${PLAN_JSON} AS plan, k.created_at AS "createdAt",
      k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.origins, k.addresses, k.methods, k.contracts,
      k.max_log_range AS "maxLogRange"`;
+/** A ListedKey: the last day of a key is one walk down the primary key. */
+const LISTED = `${KEY},
+     (SELECT u.last_at FROM packhouse.key_usage AS u WHERE u.key_id = k.id ORDER BY u.day DESC LIMIT 1) AS "lastUsedAt",
+     CASE WHEN k.old_until > clock_timestamp() THEN k.old_until END AS "oldSecretUntil"`;
 const JOINED = `JOIN packhouse.application AS a ON a.id = k.application_id
    JOIN packhouse.plan AS p ON p.name = k.plan`;
 
@@ -55,22 +73,22 @@ const insertKey = statement(
      FROM a, p
      RETURNING *
    )
-   SELECT ${KEY} FROM k, a, p`,
+   SELECT ${LISTED} FROM k, a, p`,
 );
 
-/** $1 sha256 of the whole key. One walk down the unique index. */
+/** $1 sha256 of the whole key, or of the one before it. Walks down two unique indexes. */
 const selectKey = statement(
   'keys/select-key',
   `SELECT ${KEY}
    FROM packhouse.api_key AS k
    ${JOINED}
-   WHERE k.sha256 = $1`,
+   WHERE k.sha256 = $1 OR (k.old_sha256 = $1 AND k.old_until > clock_timestamp())`,
 );
 
 /** $1 part of the application's name, or beginning of the prefix, or null for all; $2 id to begin after; $3 limit. */
 const selectKeys = statement(
   'keys/select-keys',
-  `SELECT ${KEY}
+  `SELECT ${LISTED}
    FROM packhouse.api_key AS k
    ${JOINED}
    WHERE k.id > $2::int8
@@ -82,7 +100,7 @@ const selectKeys = statement(
 /** $1 id or null, $2 prefix. */
 const selectNamed = statement(
   'keys/select-named',
-  `SELECT ${KEY}
+  `SELECT ${LISTED}
    FROM packhouse.api_key AS k
    ${JOINED}
    WHERE k.id = $1::int8 OR k.prefix = $2::text`,
@@ -101,9 +119,39 @@ const revokeKey = statement(
      WHERE id = $1::int8 OR prefix = $2::text
      RETURNING *
    )
-   SELECT ${KEY}
+   SELECT ${LISTED}
    FROM k
    ${JOINED}`,
+);
+
+/** $1 id. Nobody else changes it before the transaction ends. */
+const lockKey = statement('keys/lock-key', 'SELECT FROM packhouse.api_key WHERE id = $1::int8 FOR UPDATE');
+
+/**
+ * $1 id, $2 plan, $3 network, $4 expiry, $5 origins, $6 addresses, $7 methods, $8 contracts, $9 most blocks of logs.
+ * Returns no row if the plan does not exist.
+ */
+const updateTerms = statement(
+  'keys/update-terms',
+  `UPDATE packhouse.api_key SET plan = p.name, network = $3, expires_at = $4::timestamptz, origins = $5::text[],
+     addresses = $6::text[], methods = $7::text[], contracts = $8::text[], max_log_range = $9::int8
+   FROM packhouse.plan AS p WHERE id = $1::int8 AND p.name = $2 RETURNING id`,
+);
+
+/**
+ * $1 id, $2 sha256, $3 milliseconds for which the old one works too; 0: not at all. The sessions of its holder end, as
+ * the old secret may have begun them.
+ */
+const updateSecret = statement(
+  'keys/update-secret',
+  `WITH k AS (
+     UPDATE packhouse.api_key SET sha256 = $2, old_sha256 = CASE WHEN $3::int8 > 0 THEN sha256 END,
+       old_until = CASE WHEN $3::int8 > 0 THEN clock_timestamp() + $3::int8 * interval '1 millisecond' END
+     WHERE id = $1::int8 AND revoked_at IS NULL RETURNING *
+   ), ended AS (
+     DELETE FROM packhouse.operator_secret AS s USING k WHERE s.key_id = k.id
+   )
+   SELECT ${LISTED} FROM k ${JOINED}`,
 );
 
 /** Ids are int8; 15 digits are always safe numbers. */
@@ -126,28 +174,54 @@ export function createKeys(connections: Connections) {
       maxLogRange = null,
     }: Pick<KeyRow, 'application' | 'network'> & { plan: string } & Partial<
         Pick<KeyRow, 'expiresAt' | 'origins' | 'addresses' | 'methods' | 'contracts' | 'maxLogRange'>
-      >): Promise<{ key: string; row: KeyRow }> {
+      >): Promise<{ key: string; row: ListedKey }> {
       const { key, prefix, sha256 } = makeKey();
       const restrictions = [origins, addresses, methods, contracts, maxLogRange];
       const values = [application, plan, network, prefix, sha256, expiresAt, ...restrictions];
-      const row = await connections.queryOne<KeyRow>(insertKey, values);
+      const row = await connections.queryOne<ListedKey>(insertKey, values);
       if (row !== null) return { key, row };
       throw await planUnknown(connections, plan);
     },
     /** By the SHA-256 of the whole key. */
     find: (sha256: Buffer) => connections.queryOne<KeyRow>(selectKey, [sha256]),
     /** By id or the exact public prefix; null if there is none. */
-    named: (idOrPrefix: string) => connections.queryOne<KeyRow>(selectNamed, nameValues(idOrPrefix)),
+    named: (idOrPrefix: string) => connections.queryOne<ListedKey>(selectNamed, nameValues(idOrPrefix)),
     /** Oldest first, after this id; `search` is part of the application's name, or the beginning of the prefix. */
     list: ({ search, after, limit }: { search?: string; after?: number; limit?: number } = {}) =>
-      connections.query<KeyRow>(selectKeys, [search ?? null, after ?? 0, limit ?? null]),
+      connections.query<ListedKey>(selectKeys, [search ?? null, after ?? 0, limit ?? null]),
     /** Keys that are not revoked, by the name of their plan. */
     async countByPlan(): Promise<ReadonlyMap<string, number>> {
       const rows = await connections.query<{ plan: string; keys: number }>(countByPlan, []);
       return new Map(rows.map(({ plan, keys }) => [plan, keys]));
     },
     /** By id or the exact public prefix; null if there is none. */
-    revoke: (idOrPrefix: string) => connections.queryOne<KeyRow>(revokeKey, nameValues(idOrPrefix)),
+    revoke: (idOrPrefix: string) => connections.queryOne<ListedKey>(revokeKey, nameValues(idOrPrefix)),
+    /**
+     * Changes a key to what `work` returns for what it is, one change after the other; null if there is no such key.
+     * Throws PLAN_UNKNOWN, and what `work` throws.
+     */
+    change: (id: number, work: (before: ListedKey) => KeyTerms): Promise<ListedKey | null> =>
+      connections.transaction(async (session) => {
+        await session.query(lockKey, [id]);
+        const find = () => session.queryOne<ListedKey>(selectNamed, [id, '']);
+        const before = await find();
+        if (before === null) return null;
+        const { plan, network, expiresAt, origins, addresses, methods, contracts, maxLogRange } =
+          work(before);
+        const only = [origins, addresses, methods, contracts, maxLogRange];
+        const changed = await session.query(updateTerms, [id, plan, network, expiresAt, ...only]);
+        if (changed.length === 0) throw await planUnknown(connections, plan);
+        return find();
+      }),
+    /**
+     * Replaces the secret; its prefix stays, and the old one works too for `overlapMs`. Null if there is no such key, or
+     * it is revoked.
+     */
+    async rotate({ id, prefix }: Pick<KeyRow, 'id' | 'prefix'>, overlapMs: number) {
+      const { key, sha256 } = makeSecret(prefix);
+      const row = await connections.queryOne<ListedKey>(updateSecret, [id, sha256, overlapMs]);
+      return row && { key, row };
+    },
   };
 }
 
@@ -160,6 +234,10 @@ function makeKey(): { key: string; prefix: string; sha256: Buffer } {
   let id = '';
   while (id.length < 8) id += BASE62[randomInt(BASE62.length)];
   const prefix = `ph_${id}`;
+  return { prefix, ...makeSecret(prefix) };
+}
+
+function makeSecret(prefix: string): { key: string; sha256: Buffer } {
   const key = `${prefix}_${randomBytes(32).toString('base64url')}`;
-  return { key, prefix, sha256: createHash('sha256').update(key).digest() };
+  return { key, sha256: createHash('sha256').update(key).digest() };
 }

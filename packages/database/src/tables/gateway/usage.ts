@@ -70,7 +70,8 @@ const addUsage = statement(
      FROM given GROUP BY key_id, day ORDER BY key_id, day
      ON CONFLICT (key_id, day) DO UPDATE
      SET requests = u.requests + excluded.requests, calls = u.calls + excluded.calls,
-       downloads = u.downloads + excluded.downloads, errors = u.errors + excluded.errors, bytes = u.bytes + excluded.bytes
+       downloads = u.downloads + excluded.downloads, errors = u.errors + excluded.errors, bytes = u.bytes + excluded.bytes,
+       last_at = excluded.last_at
      RETURNING u.key_id, u.day, u.requests
    ), of_method AS (
      INSERT INTO packhouse.method_usage AS u (key_id, day, network, method, requests, units, errors, bytes)
