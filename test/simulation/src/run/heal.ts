@@ -1,4 +1,5 @@
-import { type BlockRange, KINDS } from '@packhouse/chain';
+import { type BlockRange, KINDS, TABLES } from '@packhouse/chain';
+import { lakeReport } from '@packhouse/pipeline';
 import { EVERYTHING, HEAL_MS, NETWORK } from './settings.js';
 import type { World } from './world.js';
 
@@ -20,7 +21,7 @@ const RETRY_EVERY_MS = 4_000;
  *
  *   all processes run ─▶ everything up to the head is staged or published ─▶ all of it is made final, and the follow
  *   range gives way to a closed one, so that the last bundle need not wait for more ─▶ everything is published
- *   ─▶ staging is reclaimed
+ *   ─▶ staging is reclaimed ─▶ the tables of the lake have all of it
  */
 export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>): Promise<Healing> {
   const { chain, nodes, triggers, fleet, database, options } = world;
@@ -64,7 +65,9 @@ export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>)
   await seal(world);
   stuck = await until('everything is published', () => notPublished(world));
   if (stuck !== null) return done(stuck);
-  return done(await until('staging is reclaimed', () => notReclaimed(world)));
+  stuck = await until('staging is reclaimed', () => notReclaimed(world));
+  if (stuck !== null) return done(stuck);
+  return done(await until('tables have everything', () => notInTables(world)));
 }
 
 async function notStaged({ database, chain }: World): Promise<string | null> {
@@ -105,6 +108,13 @@ async function notPublished({ database, chain }: World): Promise<string | null> 
 async function notReclaimed({ database }: World): Promise<string | null> {
   const [left] = await database.network(NETWORK).staging.blocks(EVERYTHING);
   return left === undefined ? null : `block ${left.number} is published and still staged`;
+}
+
+async function notInTables({ database }: World): Promise<string | null> {
+  const reports = await lakeReport(database.network(NETWORK));
+  if (reports.length < TABLES.length) return `there are ${reports.length} tables`;
+  const behind = reports.find(({ bundlesBehind }) => bundlesBehind > 0);
+  return behind === undefined ? null : `${behind.table.kind} lacks ${behind.bundlesBehind} bundles`;
 }
 
 function firstHole(ranges: readonly BlockRange[], first: number, last: number): number | null {

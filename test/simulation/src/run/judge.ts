@@ -13,6 +13,7 @@ import { memoryBounded } from '../invariants/9-memory-bounded.js';
 import { auditIsClean } from '../invariants/audit-is-clean.js';
 import { coverageRouteIsTrue } from '../invariants/coverage-route.js';
 import type { Evidence } from '../invariants/evidence.js';
+import { lakeIsPublished } from '../invariants/lake-is-published.js';
 import { manifestVerifies } from '../invariants/manifest-verifies.js';
 import { createFindings, type Verdict } from '../invariants/verdict.js';
 import type { CoverageAnswer } from '../watch/coverage-answer.js';
@@ -69,6 +70,7 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
     ),
     await world.follower.finish(),
     await world.hookReceiver.finish(),
+    await lakeIsPublished(evidence, expected),
     auditIsClean(await runAudit(world.getEnvironment('audit'))),
   ];
 }

@@ -221,6 +221,7 @@ async function build(
     INGEST_CONCURRENCY: String(INGEST_CONCURRENCY),
     NODE_TIMEOUT_MS: '2000',
     HOOK_ALLOWED_ADDRESSES: '127.0.0.1',
+    LAKE: 'on',
     LOG_LEVEL: 'debug',
   });
   const running = createFleet({
