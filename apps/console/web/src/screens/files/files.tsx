@@ -5,6 +5,7 @@ import { Ago } from '../../parts/facts.js';
 import { NetworkScreen } from '../../parts/networks.js';
 import { Read } from '../../parts/states.js';
 import { ReadTable, Table } from '../../parts/table.js';
+import { LakeTables } from './lake-tables.js';
 import { OneFile } from './one-file.js';
 
 /** Published files: those with a block, the newest, audits and repairs, signing keys; and one of them. */
@@ -22,6 +23,7 @@ export function Files() {
             <BlockForm key={`${network} ${block}`} network={network} block={block} />
             {block !== undefined && <FilesWithBlock network={network} block={block} />}
             <Newest network={network} />
+            <LakeTables network={network} />
             <Audits network={network} />
           </>
         )}
