@@ -45,6 +45,7 @@ export { type Mirror, type MirrorPlan, noteFolder, openMirror, planMirror } from
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { isPartialCopy } from './pull-state.js';
 export { type Bound, looksLikeBound, parseBound, readBlockNumber } from './range.js';
+export type { CodedBatch } from './rows/coded-column.js';
 export type { Match } from './rows/match.js';
 export { hasReceiptColumns, toSchema } from './rows/read-columns.js';
 export { type RowSource, readCodedRows, readRows } from './rows/read-rows.js';

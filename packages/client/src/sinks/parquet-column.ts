@@ -143,6 +143,7 @@ export class ParquetColumn {
 
   /** Ends the row group. */
   finish(): ColumnChunk {
+    if (this.#dictionary !== null && this.#present > 0) this.#lookAt(this.#dictionary);
     const dictionary = this.#dictionary;
     if (dictionary !== null && dictionary.size > 0) {
       for (const value of dictionary.keys()) this.#bound(value);

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
-import zlib from 'node:zlib';
 import { fileWriter, type ParquetWriter } from 'hyparquet-writer';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { openPageCompression } from '../parquet/page-compression.js';
 import type { CodedBatch, CodedColumn } from '../rows/coded-column.js';
 import type { Column, ColumnType, Schema } from '../rows/schema.js';
 import { notWritable } from '../whole-file.js';
@@ -11,8 +11,8 @@ import { type ColumnChunk, ParquetColumn } from './parquet-column.js';
 /** Rows of a row group, and bytes of its columns: what is held in memory. A larger batch is a group of its own. */
 const GROUP_ROWS = 122_880;
 const GROUP_BYTES = 50_331_648;
-/** Bytes of bounds that are not cut: those of a hash in hex. */
-const EXACT_BYTES = 66;
+/** Bytes of bounds of texts that are not cut: with those of whole hashes, footers of many row groups would be twice as long. */
+const BOUND_BYTES = 18;
 /** `PAR1`, at both ends. */
 const MAGIC = 0x31524150;
 
@@ -43,21 +43,7 @@ const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'> & Required<Pic
   TIMESTAMP: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' } },
 };
 
-/** Zstandard where Node has it (22.15), else gzip: both are in every reader of Parquet. */
-const { codec, compress } = ((): {
-  codec: 'ZSTD' | 'GZIP';
-  compress(bytes: Uint8Array, distinct: boolean): Uint8Array;
-} => {
-  const zstd = (zlib as { zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync;
-  if (zstd !== undefined) return { codec: 'ZSTD', compress: (bytes) => zstd(bytes) };
-  const { Z_RLE, Z_DEFAULT_STRATEGY } = zlib.constants;
-  // Nothing of what differs is found again, but zeros: looking for it takes twice as long.
-  const getStrategy = (distinct: boolean): number => (distinct ? Z_RLE : Z_DEFAULT_STRATEGY);
-  return {
-    codec: 'GZIP',
-    compress: (bytes, distinct) => zlib.gzipSync(bytes, { level: 1, strategy: getStrategy(distinct) }),
-  };
-})();
+const { codec, compress } = openPageCompression();
 
 /** What is known of the values of a column, as decimal text; null: nothing, or they are no numbers. */
 export interface ColumnTotals {
@@ -70,6 +56,8 @@ export interface ColumnTotals {
 /** A Parquet file that is being written. */
 export interface ParquetFile {
   write(batch: CodedBatch): Promise<void>;
+  /** Ends the row group, if it has rows; it ends by itself at a size. Readers skip what has no rows of theirs. */
+  endGroup(): void;
   /** Ends the file; it is on the disk when this returns. Times are in microseconds since 1970. */
   finish(): Promise<{ rows: number; columns: ColumnTotals[] }>;
 }
@@ -132,11 +120,12 @@ export function createParquetFile(name: string, { schema, network, fieldIds }: P
       }
       if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();
     },
+    endGroup: flush,
     async finish() {
       flush();
       const metadata = toMetadata({ schema, network, ...(fieldIds && { fieldIds }) }, groups);
       guarded(() => {
-        writeMetadata(writer, metadata, EXACT_BYTES);
+        writeMetadata(writer, metadata, BOUND_BYTES);
         writer.appendUint32(MAGIC);
         writer.finish();
       });

@@ -10,7 +10,7 @@ import { LOG_PART, tokenTransfers } from './token-transfers.js';
 import { type Transfer, toTransferRows } from './transfer.js';
 
 /** Rows of a batch, or more if a block has more. */
-const BATCH_ROWS = 8_192;
+const BATCH_ROWS = 1_024;
 
 /** What transfers are in: the schemas to read the rows of these kinds with. */
 export const TRANSFER_PARTS: Readonly<Record<'logs' | 'traces' | 'blocks', Schema>> = {
