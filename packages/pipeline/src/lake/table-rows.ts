@@ -12,6 +12,9 @@ import {
 import type { PublishedFile } from '@packhouse/database';
 import { openSource, openSourceReceipts, readSourceTimes, type SourceParts } from './sources.js';
 
+/** Rows of a batch, or more if a block has more: row groups end with one. */
+const BATCH_ROWS = 1_024;
+
 /** Rows as the reader of bundles yields them. */
 type Rows = ReturnType<typeof readCodedRows>;
 
@@ -66,6 +69,7 @@ async function* readKind(
       times: () => readSourceTimes(parts, of.kind, bundle),
       from: firstBlock,
       to: lastBlock,
+      batchRows: BATCH_ROWS,
     });
     await source.close();
   }

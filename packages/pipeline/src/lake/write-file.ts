@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
-import { openParquetFile } from '@packhouse/client';
+import { type CodedBatch, openParquetFile } from '@packhouse/client';
 import type { Database, NewLakeFile, PublishedFile } from '@packhouse/database';
 import { type Field, lakeFileKey } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -11,10 +11,17 @@ import { putVerified } from '../publish/put-verified.js';
 import { readTableRows, tableSchema } from './table-rows.js';
 
 /** Part of what files are made of: another number makes all of them again. */
-const WRITER = 'packhouse-lake-1';
+const WRITER = 'packhouse-lake-2';
 
 /** Columns whose bounds exclude files: those of any other span nearly everything in a file. */
 const BOUNDED = ['block_number', 'block_timestamp'];
+
+/**
+ * How many row groups share the blocks of a file, so that readers of few blocks read few bytes; but one has at least so many
+ * rows: with fewer its dictionaries and bounds weigh more than they save.
+ */
+const FILE_GROUPS = 125;
+const MIN_GROUP_ROWS = 2_048;
 
 /** A data file that is to be there. */
 export interface WantedFile extends BlockRange {
@@ -64,9 +71,16 @@ export async function writeLakeFile(
     const name = path.join(folder, 'rows.parquet');
     const ids = new Map(fields.map((field) => [field.name, field.id]));
     const file = await openParquetFile(name, { schema, network, fieldIds: ids });
+    const groupBlocks = Math.max(1, Math.ceil((lastBlock - firstBlock + 1) / FILE_GROUPS));
+    let group = { rows: 0, firstBlock };
     for await (const batch of readTableRows(from, table, wanted)) {
       signal.throwIfAborted();
       await file.write(batch);
+      group.rows += batch.rows;
+      const last = lastOf(batch);
+      if (group.rows < MIN_GROUP_ROWS || last - group.firstBlock + 1 < groupBlocks) continue;
+      file.endGroup();
+      group = { rows: 0, firstBlock: last + 1 };
     }
     const { rows, columns } = await file.finish();
     const bytes = await readFile(name);
@@ -91,4 +105,11 @@ export async function writeLakeFile(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The last block of a batch, which is of whole blocks in their order. */
+function lastOf({ rows, columns }: CodedBatch): number {
+  const column = columns.block_number as CodedBatch['columns'][string];
+  if (Array.isArray(column)) return column[rows - 1] as number;
+  return column.values[column.places[rows - 1] as number] as number;
 }
