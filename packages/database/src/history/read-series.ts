@@ -12,17 +12,17 @@ const selectSeries = statement(
      (SELECT id FROM packhouse.history_series WHERE subject = 'installation' AND name = 'all') AS installation`,
 );
 
-/** $1 series, $2 first minute, $3 last minute. */
+/** $1 series, $2 first minute, $3 last minute, $4 whether with figures. */
 const selectHours = statement(
   'history/select-hours',
-  `SELECT hour * 60 AS start, minutes AS units, to_json(figures) AS figures FROM packhouse.history_hour
+  `SELECT hour * 60 AS start, minutes AS units, CASE WHEN $4 THEN to_json(figures) END AS figures FROM packhouse.history_hour
    WHERE series = $1 AND hour BETWEEN $2::int4 / 60 AND $3::int4 / 60 ORDER BY hour`,
 );
 
-/** $1 series, $2 minutes. */
+/** $1 series, $2 minutes, $3 whether with figures. */
 const selectMinutes = statement(
   'history/select-minutes',
-  `SELECT minute AS start, '{0}'::int2[] AS units, json_build_array(to_json(figures)) AS figures
+  `SELECT minute AS start, '{0}'::int2[] AS units, CASE WHEN $3 THEN json_build_array(to_json(figures)) END AS figures
    FROM packhouse.history_minute WHERE series = $1 AND minute = ANY ($2::int4[]) ORDER BY minute`,
 );
 
@@ -32,17 +32,17 @@ const selectPending = statement(
   `SELECT min(minute) AS first, max(minute) AS last FROM packhouse.history_minute WHERE minute >= $1`,
 );
 
-/** $1 series, $2 first hour, $3 last hour. */
+/** $1 series, $2 first hour, $3 last hour, $4 whether with figures. */
 const selectDays = statement(
   'history/select-days',
-  `SELECT day * 24 AS start, hours AS units, to_json(figures) AS figures FROM packhouse.history_day
+  `SELECT day * 24 AS start, hours AS units, CASE WHEN $4 THEN to_json(figures) END AS figures FROM packhouse.history_day
    WHERE series = $1 AND day BETWEEN $2::int4 / 24 AND $3::int4 / 24 ORDER BY day`,
 );
 
 interface Row {
   start: number;
   units: number[];
-  figures: Figures[];
+  figures: Figures[] | null;
 }
 
 /** The samples of a series within a range of time. */
@@ -70,27 +70,35 @@ export async function readSeries(
   );
   const { own = null, others = null, installation = null } = ids ?? {};
   const read = unit === 'hour' ? readHours : readMinutes;
-  const range = { first, last };
   const [samples, all] = await Promise.all([
-    own === null ? new Map<number, Figures>() : read(connections, own, range),
-    installation === null || installation === own ? undefined : read(connections, installation, range),
+    own === null ? new Map<number, Figures>() : read(connections, own, { first, last, figures: true }),
+    installation === null || installation === own
+      ? undefined
+      : read(connections, installation, { first, last, figures: false }),
   ]);
   const kept = own !== null ? 'own' : others !== null && name !== OTHERS ? 'others' : 'none';
   return { samples, sampled: new Set((all ?? samples).keys()), kept };
 }
 
+interface TimeRange {
+  first: number;
+  last: number;
+  /** Whether figures are wanted, or only when there are some. */
+  figures: boolean;
+}
+
 async function readHours(
   connections: Connections,
   series: number,
-  { first, last }: { first: number; last: number },
+  { first, last, figures }: TimeRange,
 ): Promise<Map<number, Figures>> {
-  return toMap(await connections.query<Row>(selectDays, [series, first, last]), first, last);
+  return toMap(await connections.query<Row>(selectDays, [series, first, last, figures]), first, last);
 }
 
 async function readMinutes(
   connections: Connections,
   series: number,
-  { first, last }: { first: number; last: number },
+  { first, last, figures }: TimeRange,
 ): Promise<Map<number, Figures>> {
   // The pending ones first: an hour that is rolled up meanwhile is read from both, and has the same samples.
   const pending = await connections.queryOne<{ first: number | null; last: number | null }>(selectPending, [
@@ -99,8 +107,8 @@ async function readMinutes(
   const [from, to] = [pending?.first ?? last + 1, Math.min(last, pending?.last ?? 0)];
   const length = Math.min(MAX_PENDING, Math.max(0, to - from + 1));
   const minutes = Array.from({ length }, (_, at) => to - at);
-  const rows = length === 0 ? [] : await connections.query<Row>(selectMinutes, [series, minutes]);
-  const hours = await connections.query<Row>(selectHours, [series, first, last]);
+  const rows = length === 0 ? [] : await connections.query<Row>(selectMinutes, [series, minutes, figures]);
+  const hours = await connections.query<Row>(selectHours, [series, first, last, figures]);
   return toMap([...hours, ...rows], first, last);
 }
 
@@ -109,24 +117,31 @@ function toMap(rows: readonly Row[], first: number, last: number): Map<number, F
   for (const { start, units, figures } of rows) {
     for (const [at, unit] of units.entries()) {
       const time = start + unit;
-      if (time >= first && time <= last) found.set(time, figures[at] ?? []);
+      if (time >= first && time <= last) found.set(time, figures?.[at] ?? []);
     }
   }
   return found;
 }
 
-/** $1 subject, $2 position of the figure, $3 first minute, $4 last minute: of all series of the subject. */
+/**
+ * $1 subject, $2 position of the figure, $3 first minute, $4 last minute. The series first: their rows of an hour or two
+ * are found one by one, of which the other subjects have many more.
+ */
 const selectRecent = statement(
   'history/select-recent',
-  `SELECT s.name, m.minute, m.figures[$2::int4] AS value
-   FROM packhouse.history_minute AS m JOIN packhouse.history_series AS s ON s.id = m.series
-   WHERE s.subject = $1 AND m.minute BETWEEN $3 AND $4
-   UNION ALL
-   SELECT s.name, h.hour * 60 + h.minutes[n], h.figures[n][$2::int4]
-   FROM packhouse.history_hour AS h JOIN packhouse.history_series AS s ON s.id = h.series
-     CROSS JOIN LATERAL generate_subscripts(h.minutes, 1) AS n
-   WHERE s.subject = $1 AND h.hour BETWEEN $3::int4 / 60 AND $4::int4 / 60
-     AND h.hour * 60 + h.minutes[n] BETWEEN $3 AND $4`,
+  `WITH s AS MATERIALIZED (SELECT id, name FROM packhouse.history_series WHERE subject = $1),
+   ids AS MATERIALIZED (SELECT array_agg(id) AS all FROM s)
+   SELECT s.name, f.minute, f.value
+   FROM (
+     SELECT series, minute, figures[$2::int4] AS value FROM packhouse.history_minute
+     WHERE minute BETWEEN $3 AND $4 AND series = ANY ((SELECT ids.all FROM ids)::int4[])
+     UNION ALL
+     SELECT h.series, h.hour * 60 + u.minute, u.value
+     FROM packhouse.history_hour AS h
+     CROSS JOIN LATERAL unnest(h.minutes, h.figures[:][$2::int4:$2::int4]) AS u (minute, value)
+     WHERE h.series = ANY ((SELECT ids.all FROM ids)::int4[]) AND h.hour BETWEEN $3::int4 / 60 AND $4::int4 / 60
+       AND h.hour * 60 + u.minute BETWEEN $3 AND $4
+   ) AS f JOIN s ON s.id = f.series`,
 );
 
 /** Reads one figure of all series of a subject. */

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { RowCurve } from '../history/curve-button.js';
 import type { Answer } from '../lib/answers.js';
 import { formatCount } from '../lib/format.js';
 import { useRoute } from '../lib/route.js';
@@ -73,6 +74,7 @@ const COLUMNS: Columns<Node> = {
   State: (row) => <State row={row} />,
   Head: (row) => <Head row={row} />,
   'Latency by method': ({ methods }) => <Methods methods={methods} />,
+  'Calls, last hour': ({ network, upstream }) => <RowCurve network={network} upstream={upstream} />,
   Errors: ({ errors, lastError }) => (
     <>
       {errors.length === 0 && <span class="good">none</span>}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { ApiError, read } from '../../lib/api.js';
-import { toCsv } from '../../lib/csv.js';
+import { saveCsv, toCsv } from '../../lib/csv.js';
 import { formatCount } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
@@ -114,7 +114,7 @@ function Export({ network, view }: { network: string; view: View }) {
         rows.push(...page.holes);
         from = page.next;
       }
-      save(
+      saveCsv(
         `holes-${network}-${view.from}-${view.to}.csv`,
         toCsv([HEADER, ...rows.slice(0, MAX_ROWS).map(toCells)]),
       );
@@ -143,12 +143,4 @@ const HEADER = ['kind', 'from', 'to', 'reason', 'staged', 'cause', 'attempts', '
 function toCells({ kind, from, to, reason, staged, quarantine, advice }: Hole) {
   const { cause, attempts, nextTry } = quarantine ?? { cause: null, attempts: null, nextTry: null };
   return [kind, from, to, reason, staged, cause, attempts, nextTry, advice];
-}
-
-function save(name: string, text: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

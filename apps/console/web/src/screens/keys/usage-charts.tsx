@@ -1,5 +1,6 @@
 import { DAY_MS } from '@packhouse/runtime';
 import { useState } from 'preact/hooks';
+import { CurveButton } from '../../history/curve-button.js';
 import type { Answer, Input } from '../../lib/answers.js';
 import { formatBytes, formatCount } from '../../lib/format.js';
 import { Bars } from '../../parts/bars.js';
@@ -16,7 +17,8 @@ export function UsageCharts(given: { name: 'own/usage' | 'keys/usage'; input?: I
   return (
     <>
       <h2>Usage</h2>
-      <Select label="Last" value={since} options={PERIODS} choose={setSince} />
+      <Select label="Last" value={since} options={PERIODS} choose={setSince} />{' '}
+      <CurveButton of={name === 'own/usage' ? { own: true } : { key: String(input?.key) }} figure="calls" />
       <Read name={name} input={{ ...input, since, by: 'day' }} everyMs={30_000}>
         {(usage) => <Bars label="Units by day" rows={fillDays(usage)} />}
       </Read>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { RowCurve, TotalCurve } from '../../history/curve-button.js';
 import type { Answer } from '../../lib/answers.js';
 import {
   formatAgo,
@@ -87,12 +88,15 @@ function Totals({ networks }: { networks: readonly Network[] }) {
         note={rate === null ? 'known in a few seconds' : `blocks, ${formatBytes(size)}/s`}
       >
         {rate === null ? '…' : formatRate(rate)}
+        <TotalCurve figure="blocks" />
       </Figure>
       <Figure title="Networks" note={`${formatCount(done)} up to date`}>
         {formatCount(networks.length)}
+        <TotalCurve figure="networks" />
       </Figure>
       <Figure title="Stored" note={`${formatCount(sum(kinds, (each) => each.bundles))} bundles`}>
         {formatBytes(sum(kinds, (each) => each.bytes))}
+        <TotalCurve figure="storedBytes" />
       </Figure>
       <Figure
         title="Quarantined blocks"
@@ -100,6 +104,7 @@ function Totals({ networks }: { networks: readonly Network[] }) {
         tone={quarantined > 0 ? 'wait' : undefined}
       >
         {formatCount(quarantined)}
+        <TotalCurve figure="quarantined" />
       </Figure>
       <Figure
         title="Open alarms"
@@ -107,6 +112,7 @@ function Totals({ networks }: { networks: readonly Network[] }) {
         tone={alarms.length > 0 ? 'bad' : undefined}
       >
         {formatCount(alarms.length)}
+        <TotalCurve figure="alarms" />
       </Figure>
     </dl>
   );
@@ -133,6 +139,7 @@ function Networks({ rows, findings }: { rows: readonly Network[]; findings: read
         'Complete through': (row) => <CompleteThrough row={row} />,
         'Behind finalized': (row) => <Behind row={row} />,
         'Published/s': (row) => <Rate row={row} />,
+        'Last hour': ({ network }) => <RowCurve network={network} />,
         ETA: (row) => <Eta row={row} />,
         Quarantined: ({ network, quarantinedBlocks: blocks }) =>
           blocks === 0 ? '0' : <a href={toHref('quarantine', { network })}>{formatCount(blocks)}</a>,

@@ -1,0 +1,73 @@
+import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
+import { useRoute } from '../lib/route.js';
+import { Sparkline } from '../parts/sparkline.js';
+import { type CurveOf, describeOf, FIGURES } from './figures.js';
+import './curve-button.css';
+import { useMinutely } from './use-minutely.js';
+
+type Dialog = ComponentType<{ of: CurveOf; figure: string; close: () => void }>;
+
+/** A sparkline that opens the curve of a figure; without points it says History. The curve is loaded when it is opened. */
+export function CurveButton({
+  of,
+  figure,
+  points,
+}: {
+  of: CurveOf;
+  figure: string;
+  points?: readonly (number | null)[] | undefined;
+}) {
+  const [Dialog, setDialog] = useState<Dialog>();
+  const [isOpen, setOpen] = useState(false);
+  const [failed, setFailed] = useState(false);
+  const label = `${FIGURES[figure]?.label ?? figure} of ${describeOf(of)} over time`;
+  const open = (): void => {
+    setOpen(true);
+    setFailed(false);
+    import('./curve-dialog.js').then(
+      ({ CurveDialog }) => setDialog(() => CurveDialog),
+      () => setFailed(true),
+    );
+  };
+  const known = points?.some((value) => value !== null) === true;
+  return (
+    <>
+      <button
+        type="button"
+        class="curve"
+        aria-haspopup="dialog"
+        aria-label={label}
+        title={label}
+        onClick={open}
+      >
+        {known ? <Sparkline values={points} label={label} /> : 'History'}
+      </button>
+      {failed && (
+        <span class="bad" role="alert">
+          The curve was not loaded. Try again.
+        </span>
+      )}
+      {isOpen && Dialog !== undefined && <Dialog of={of} figure={figure} close={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** The last hour of a figure of the selected network, or of the installation. */
+export function TotalCurve({ figure }: { figure: string }) {
+  const { network } = useRoute().query;
+  const of = network === undefined ? {} : { network };
+  const figures = useMinutely('history', { ...of, last: '1h' })?.figures;
+  // A network has fewer figures than all together.
+  if (figures !== undefined && figures[figure] === undefined) return null;
+  return <CurveButton of={of} figure={figure} points={figures?.[figure]} />;
+}
+
+/** The last hour of a row: the published blocks of a network, or the calls of a node. */
+export function RowCurve({ network, upstream }: { network: string; upstream?: string }) {
+  const isNode = upstream !== undefined;
+  const rows = useMinutely('history/sparklines', { of: isNode ? 'node' : 'network' })?.rows;
+  const row = rows?.find((each) => each.network === network && each.upstream === upstream);
+  const of = isNode ? { network, upstream } : { network };
+  return <CurveButton of={of} figure={isNode ? 'calls' : 'blocks'} points={row?.points} />;
+}
