@@ -893,9 +893,11 @@ CREATE TABLE packhouse.api_key (
   methods text[] NOT NULL DEFAULT '{}',
   contracts text[] NOT NULL DEFAULT '{}',
   max_log_range int8,
+  logged_until timestamptz,
   CHECK ((old_sha256 IS NULL) = (old_until IS NULL))
 );
 COMMENT ON COLUMN packhouse.api_key.old_sha256 IS 'Of the secret before, which works too until old_until';
+COMMENT ON COLUMN packhouse.api_key.logged_until IS 'Until when gateways write its requests to key_request; null: they do not';
 COMMENT ON COLUMN packhouse.api_key.network IS 'By name, as a key may exist before its network is registered; null: all';
 COMMENT ON COLUMN packhouse.api_key.prefix IS 'The part that may be shown.';
 COMMENT ON COLUMN packhouse.api_key.origins IS 'Browser origins that may use it: https://app.example.com, *.example.com; empty: all';
@@ -935,6 +937,28 @@ CREATE TABLE packhouse.method_usage (
 ) WITH (fillfactor = 50);
 COMMENT ON COLUMN packhouse.method_usage.method IS 'A JSON-RPC method that the network offers, other, batch, or a route.';
 CREATE INDEX method_usage_day ON packhouse.method_usage (day);
+
+CREATE UNLOGGED TABLE packhouse.key_request (
+  id int8 GENERATED ALWAYS AS IDENTITY,
+  key_id int8 NOT NULL,
+  at timestamptz NOT NULL,
+  network text NOT NULL,
+  method text NOT NULL,
+  calls int4 NOT NULL,
+  status int2 NOT NULL,
+  outcome text NOT NULL,
+  ms float8 NOT NULL,
+  units int8 NOT NULL,
+  bytes int8 NOT NULL,
+  left_out int4 NOT NULL,
+  PRIMARY KEY (key_id, id)
+);
+COMMENT ON TABLE packhouse.key_request IS
+  'Requests of keys whose log an operator or the holder turned on, without parameters: the last 1,000 of a key, for a day. Unlogged: worthless after a crash.';
+COMMENT ON COLUMN packhouse.key_request.method IS 'Of a batch up to ten, separated by spaces; else a method or a route';
+COMMENT ON COLUMN packhouse.key_request.outcome IS 'ok, aborted, why it was refused, or JSON-RPC codes';
+COMMENT ON COLUMN packhouse.key_request.left_out IS 'Requests of the key before this one that its gateway left out, as there were too many';
+CREATE INDEX key_request_at ON packhouse.key_request (at);
 
 CREATE UNLOGGED TABLE packhouse.rpc_filter (
   id bytea PRIMARY KEY,

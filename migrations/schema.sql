@@ -64,6 +64,8 @@ CREATE TABLE packhouse.api_key (
   contracts text[] NOT NULL DEFAULT '{}'::text[],
   -- Most blocks of one eth_getLogs, if that is less than its plan allows.
   max_log_range bigint,
+  -- Until when gateways write its requests to key_request; null: they do not
+  logged_until timestamp with time zone,
   CONSTRAINT api_key_pkey PRIMARY KEY (id),
   CONSTRAINT api_key_old_sha256_key UNIQUE (old_sha256),
   CONSTRAINT api_key_prefix_key UNIQUE (prefix),
@@ -405,6 +407,26 @@ CREATE TABLE packhouse.hook (
   CONSTRAINT hook_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'quarantined'::text]))),
   CONSTRAINT hook_url_check CHECK ((length(url) <= 2000)),
   CONSTRAINT hook_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
+-- Requests of keys whose log an operator or the holder turned on, without parameters: the last 1,000 of a key, for a day. Unlogged: worthless after a crash.
+CREATE UNLOGGED TABLE packhouse.key_request (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  key_id bigint NOT NULL,
+  at timestamp with time zone NOT NULL,
+  network text NOT NULL,
+  -- Of a batch up to ten, separated by spaces; else a method or a route
+  method text NOT NULL,
+  calls integer NOT NULL,
+  status smallint NOT NULL,
+  -- ok, aborted, why it was refused, or JSON-RPC codes
+  outcome text NOT NULL,
+  ms double precision NOT NULL,
+  units bigint NOT NULL,
+  bytes bigint NOT NULL,
+  -- Requests of the key before this one that its gateway left out, as there were too many
+  left_out integer NOT NULL,
+  CONSTRAINT key_request_pkey PRIMARY KEY (key_id, id)
 );
 
 -- Units per key and day, from which quotas are read if gateways have no Redis. The other columns are sums of method_usage, from which the history is sampled: one row a key instead of one a method.
@@ -1167,6 +1189,8 @@ CREATE INDEX history_mark_deploy ON packhouse.history_mark USING btree (subject,
 CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'active'::text) AND (due_at IS NOT NULL));
 
 CREATE INDEX hook_network ON packhouse.hook USING btree (network_id) WHERE (state = 'active'::text);
+
+CREATE INDEX key_request_at ON packhouse.key_request USING btree (at);
 
 CREATE INDEX key_usage_day ON packhouse.key_usage USING btree (day);
 

@@ -91,3 +91,54 @@ test('only admins edit or rotate keys of an unlimited plan', async () => {
     expect(await change(name, { key: prefix }, admin)).toMatchObject({ prefix });
   }
 });
+
+test('the log of a key is turned on by operators and by its holder, and read by nobody else', async () => {
+  const { apiKey, id, prefix } = await change('keys/create', { application: 'shop', plan: 'free' });
+  const other = await change('keys/create', { application: 'shop', plan: 'free' });
+  expect(await change('keys/log', { key: prefix, minutes: 5 })).toMatchObject({
+    prefix,
+    loggedUntil: expect.any(String),
+  });
+  const request = {
+    network: 'main',
+    method: 'eth_call',
+    calls: 1,
+    status: 200,
+    outcome: 'ok',
+    ms: 1.5,
+    units: 2,
+    bytes: 3,
+    leftOut: 0,
+  };
+  await on.database.keyRequests.add([{ keyId: id, at: new Date(), ...request }]);
+  const read = async (path: string, cookies: Record<string, string> | null) =>
+    (
+      await on.ask({ url: `/api/${path}`, ...(cookies === null ? { headers: operator } : { cookies }) })
+    ).json();
+  expect(await read(`keys/requests?key=${prefix}`, null)).toMatchObject({
+    loggedUntil: expect.any(String),
+    requests: [request],
+  });
+  const signIn = async (key: string) => {
+    const answer = await on.ask({ method: 'POST', url: '/api/sign-in', payload: { key } });
+    return { cookies: { packhouse_session: String(answer.cookies[0]?.value) }, csrf: answer.json().csrf };
+  };
+  const holder = await signIn(apiKey);
+  expect(await read('own/requests', holder.cookies)).toMatchObject({ requests: [request] });
+  const ended = await on.ask({
+    method: 'POST',
+    url: '/api/own/log',
+    payload: { minutes: 0 },
+    cookies: holder.cookies,
+    headers: { 'x-csrf-token': holder.csrf },
+  });
+  expect(ended.json()).toEqual({ prefix, loggedUntil: null });
+  const stranger = await signIn(other.apiKey);
+  expect(await read('own/requests', stranger.cookies)).toEqual({ loggedUntil: null, requests: [] });
+  expect(await read(`keys/requests?key=${prefix}`, stranger.cookies)).toMatchObject({
+    error: { code: 'ROLE_TOO_LOW' },
+  });
+  expect(await change('keys/log', { key: prefix, minutes: 1_441 })).toMatchObject({
+    error: { code: 'INPUT_INVALID' },
+  });
+});

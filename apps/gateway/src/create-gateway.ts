@@ -67,6 +67,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const log = createRequestLog(context, options.logRequests);
   const record = (exchange: Exchange): void => {
     recordUsage(parts.usage, exchange);
+    parts.keyLog.note(exchange);
     log(exchange);
   };
   /** Unknown until the server listens, unless it was given. */

@@ -2,6 +2,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import { createAddressLimiter } from './access/address-limiter.js';
 import { createAdmission } from './access/admission.js';
 import { createKeyCache } from './access/key-cache.js';
+import { createKeyLog } from './access/key-log.js';
 import { createLocalSeconds } from './access/local-seconds.js';
 import { createQuotas } from './access/quotas.js';
 import { createRateLimiter } from './access/rate-limiter.js';
@@ -123,13 +124,16 @@ function createAccess({ context, database, seconds, addressSeconds, openRate, us
   });
   const rateLimiter = createRateLimiter(seconds ?? createLocalSeconds(clock), quotas);
   const addressLimiter = createAddressLimiter(addressSeconds ?? createLocalSeconds(clock), openRate);
+  const keyLog = createKeyLog({ context, keyRequests: database.keyRequests });
   const keys = createKeyCache({ find: database.keys.find, clock });
   return {
     admission: createAdmission({ keys, rateLimiter, addressLimiter, usage, clock }),
     addressLimiter,
     quotas,
     usage,
+    keyLog,
     async close() {
+      await keyLog.close();
       await usage.close();
       await rateLimiter.close();
     },

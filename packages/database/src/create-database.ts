@@ -21,6 +21,7 @@ import { checkSchema } from './schema/check-schema.js';
 import { type ClientNames, createClientNames } from './staging/client-names.js';
 import { createAllStaging, createStaging } from './staging/staging.js';
 import { createFilters } from './tables/gateway/filters.js';
+import { createKeyRequests } from './tables/gateway/key-requests.js';
 import { createKeys } from './tables/gateway/keys.js';
 import { createNft } from './tables/gateway/nft.js';
 import { createPlans } from './tables/gateway/plans.js';
@@ -154,6 +155,7 @@ function openAll(
     channels: createChannels(connections),
     channelMessages: createChannelMessages(connections),
     keys: createKeys(connections),
+    keyRequests: createKeyRequests(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),
     /** See createBlockingCheck. */

@@ -31,6 +31,7 @@ export {
   testHook,
 } from './hooks/hooks.js';
 export { rotateKey, setKey } from './keys/change-key.js';
+export { keyRequests, logKey } from './keys/key-log.js';
 export { isAllowedClient } from './keys/key-restrictions.js';
 export { keyUsage } from './keys/key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';

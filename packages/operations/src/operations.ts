@@ -13,6 +13,7 @@ import * as history from './history/history.js';
 import * as sparklines from './history/sparklines.js';
 import * as hooks from './hooks/hooks.js';
 import * as changeKey from './keys/change-key.js';
+import * as keyLog from './keys/key-log.js';
 import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
 import * as own from './keys/own.js';
@@ -84,6 +85,10 @@ export const OPERATIONS = [
   keys.revokeKey,
   changeKey.setKey,
   changeKey.rotateKey,
+  keyLog.logKey,
+  keyLog.keyRequests,
+  keyLog.logOwn,
+  keyLog.ownRequests,
   plans.listPlans,
   plans.setPlan,
   own.ownUsage,

@@ -109,6 +109,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/console/src/access/identify.ts': 'keys end at a date',
   'apps/console/src/access/oidc-routes.ts': 'a cookie ends at a date, at any console',
   'apps/gateway/src/access/quotas.ts': 'days and months are of the calendar',
+  'apps/gateway/src/access/key-log.ts': 'requests are logged with a date, until a date',
   'apps/gateway/src/access/admission.ts': 'keys end at a date',
   'apps/gateway/src/access/usage-counts.ts': 'usage is counted by the day',
   'apps/gateway/src/filters/deliveries.ts': 'gateways compare the ends of deliveries with each other',

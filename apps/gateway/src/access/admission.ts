@@ -128,6 +128,7 @@ function applyRate(
     cost += units;
     if (rate.allowed) cell.units += units;
   }
+  if (rate.allowed) exchange.units += cost;
   writeRateLimitHeaders(exchange, rate, Math.max(cost, exchange.chargedUnits));
   if (!rate.allowed) throw limitExceeded(row.plan, rate, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
   exchange.counted = calls.length === 1 ? (calls[0] as CountedCall).name : BATCH;

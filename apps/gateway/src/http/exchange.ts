@@ -66,6 +66,8 @@ export class Exchange {
   key: KeyRow | undefined;
   /** The caller is known, and the request is not counted yet. */
   uncounted = false;
+  /** Units that its calls cost. */
+  units = 0;
   /** Units that were counted for its body. */
   chargedUnits = 0;
   /** Bytes that are reserved for its body, and for whom. */

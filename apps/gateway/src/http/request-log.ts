@@ -36,9 +36,7 @@ export function createRequestLog(
     const { request, response, route, network, kind, prefix, calls, span } = exchange;
     const status = response.statusCode;
     const ms = performance.now() - exchange.startedAt;
-    const { socket } = request;
-    // Node counts an answer as finished even if the connection was cut while it was being sent.
-    const aborted = !response.writableFinished || (socket.destroyed && !socket.writableEnded);
+    const aborted = isAborted(exchange);
     const bytes = request.method === 'HEAD' ? 0 : exchange.bytes;
     count(exchange, status, ms / 1_000, aborted ? 0 : bytes);
     if (span !== undefined) endSpan(span, exchange, status);
@@ -64,8 +62,14 @@ export function createRequestLog(
   };
 }
 
+/** Whether the client went away before it had the answer. */
+export function isAborted({ request: { socket }, response }: Exchange): boolean {
+  // Node counts an answer as finished even if the connection was cut while it was being sent.
+  return !response.writableFinished || (socket.destroyed && !socket.writableEnded);
+}
+
 /** `ok`, `aborted`, the reason of a refusal, or the JSON-RPC codes of calls that failed. */
-function toOutcome({ refusal, calls }: Exchange, status: number, aborted: boolean): string {
+export function toOutcome({ refusal, calls }: Exchange, status: number, aborted: boolean): string {
   if (refusal !== '') return refusal;
   if (calls !== undefined && calls.codes.length > 0) return calls.codes.join(' ');
   if (aborted) return 'aborted';

@@ -7,6 +7,7 @@ import { type CliIo, print, printRows, table } from '../../terminal/io.js';
 import { parseNetworkName } from '../../terminal/parse.js';
 import { addChangeKeyCommands } from './change-key.js';
 import { describeRestrictions } from './describe-restrictions.js';
+import { addKeyLogCommands } from './key-log.js';
 import { keyName } from './key-name.js';
 import { addKeyUsageCommand } from './usage.js';
 
@@ -22,7 +23,7 @@ interface CreateOptions extends Place {
   maxLogRange?: string;
 }
 
-/** `packhouse keys create|list|usage|set|rotate|revoke`. */
+/** `packhouse keys create|list|usage|set|rotate|log|requests|revoke`. */
 export function addKeysCommand(program: Command, io: CliIo): void {
   const keys = addCommand(
     program,
@@ -87,6 +88,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
 
   addKeyUsageCommand(keys, io);
   addChangeKeyCommands(keys, io);
+  addKeyLogCommands(keys, io);
 
   addPlacedCommand(
     keys,

@@ -5,6 +5,7 @@ import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 import type { AddressLimiter } from '../../access/address-limiter.js';
 import type { Admission } from '../../access/admission.js';
+import type { KeyLog } from '../../access/key-log.js';
 import type { Quotas } from '../../access/quotas.js';
 import type { UsageCounts } from '../../access/usage-counts.js';
 import type { AnswerCache } from '../../cache/answer-cache.js';
@@ -26,6 +27,7 @@ export interface GatewayParts {
   addressLimiter: AddressLimiter;
   quotas: Quotas;
   usage: UsageCounts;
+  keyLog: KeyLog;
   pointers: PointerFinder;
   files: FileFinder;
   /** The tables of the lake. */

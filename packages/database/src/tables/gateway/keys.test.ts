@@ -37,6 +37,7 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
     methods: [],
     contracts: [],
     maxLogRange: null,
+    loggedUntil: null,
     lastUsedAt: null,
     oldSecretUntil: null,
   });

@@ -23,6 +23,8 @@ export interface KeyRow {
   contracts: readonly string[];
   /** Most blocks of one eth_getLogs, if that is less than its plan allows; null: as the plan. */
   maxLogRange: number | null;
+  /** Until when gateways log its requests for operators and its holder; null: they do not. */
+  loggedUntil: Date | null;
 }
 
 /** A key as operators see it. */
@@ -42,7 +44,7 @@ export type KeyTerms = Pick<
 /** A KeyRow, from api_key k, application a, plan p: without the hash of the secret. */
 const KEY = `k.id, k.prefix, a.name AS application, k.network, ${PLAN_JSON} AS plan, k.created_at AS "createdAt",
      k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.origins, k.addresses, k.methods, k.contracts,
-     k.max_log_range AS "maxLogRange"`;
+     k.max_log_range AS "maxLogRange", k.logged_until AS "loggedUntil"`;
 /** A ListedKey: the last day of a key is one walk down the primary key. */
 const LISTED = `${KEY},
      (SELECT u.last_at FROM packhouse.key_usage AS u WHERE u.key_id = k.id ORDER BY u.day DESC LIMIT 1) AS "lastUsedAt",

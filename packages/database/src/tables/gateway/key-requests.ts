@@ -1,0 +1,70 @@
+import { type Connections, statement } from '../../connection/connections.js';
+
+/** A request of a key whose log is on: never its parameters, its address or the key. */
+export interface KeyRequest {
+  at: Date;
+  network: string;
+  /** A method or a route; of a batch up to ten, separated by spaces. */
+  method: string;
+  /** More than one only in a batch; 0: it was no call. */
+  calls: number;
+  status: number;
+  /** `ok`, `aborted`, why it was refused, or the JSON-RPC codes of what failed. */
+  outcome: string;
+  ms: number;
+  units: number;
+  bytes: number;
+  /** Requests before this one that its gateway left out, as there were too many. */
+  leftOut: number;
+}
+
+/** Requests that are kept of a key. */
+const MAX_KEPT = 1_000;
+
+/** $1 requests, as JSON. What the statement inserts is deleted by a later one only. */
+const insertRequests = statement(
+  'key-requests/insert',
+  `WITH given AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS r ("keyId" int8, at timestamptz, network text, method text, calls int4,
+       status int2, outcome text, ms float8, units int8, bytes int8, "leftOut" int4)
+   ), old AS (
+     DELETE FROM packhouse.key_request WHERE at < clock_timestamp() - interval '1 day'
+   ), beyond AS (
+     DELETE FROM packhouse.key_request AS r USING (SELECT DISTINCT "keyId" AS key_id FROM given) AS k
+     WHERE r.key_id = k.key_id AND r.id <= (
+       SELECT id FROM packhouse.key_request WHERE key_id = k.key_id ORDER BY id DESC OFFSET ${MAX_KEPT} LIMIT 1)
+   )
+   INSERT INTO packhouse.key_request
+     (key_id, at, network, method, calls, status, outcome, ms, units, bytes, left_out)
+   SELECT "keyId", at, network, method, calls, status, outcome, ms, units, bytes, "leftOut" FROM given`,
+);
+
+/** $1 key, $2 limit. */
+const selectRequests = statement(
+  'key-requests/select',
+  `SELECT id, at, network, method, calls, status, outcome, ms, units, bytes, left_out AS "leftOut"
+   FROM packhouse.key_request WHERE key_id = $1 ORDER BY id DESC LIMIT $2`,
+);
+
+/** $1 key, $2 minutes; 0: none. */
+const updateLogged = statement(
+  'key-requests/update-logged',
+  `UPDATE packhouse.api_key
+   SET logged_until = CASE WHEN $2::int4 > 0 THEN clock_timestamp() + $2::int4 * interval '1 minute' END
+   WHERE id = $1 RETURNING logged_until AS "loggedUntil"`,
+);
+
+/** The requests of keys whose log is on. */
+export function createKeyRequests(connections: Connections) {
+  return {
+    add: async (requests: readonly (KeyRequest & { keyId: number })[]) =>
+      void (await connections.query(insertRequests, [JSON.stringify(requests)])),
+    /** The newest first, 1,000 and what came since at most. */
+    list: (keyId: number, limit: number) =>
+      connections.query<KeyRequest & { id: number }>(selectRequests, [keyId, limit]),
+    /** Turns the log of a key on for so many minutes, or off; returns until when it is on. */
+    log: async (keyId: number, minutes: number) =>
+      (await connections.queryOne<{ loggedUntil: Date | null }>(updateLogged, [keyId, minutes]))
+        ?.loggedUntil ?? null,
+  };
+}
