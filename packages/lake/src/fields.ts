@@ -61,7 +61,7 @@ function changed(column: string, what: string): PackhouseError {
   return new PackhouseError({
     code: 'LAKE_SCHEMA_CHANGED',
     message: `The column ${column} ${what}: a table of the lake only gets columns more.`,
-    hint: 'Run the version of packhouse that wrote the table, or delete the tables of the lake: they are written again.',
+    hint: 'Run the version of packhouse that wrote the table.',
     data: { column },
   });
 }

@@ -110,7 +110,7 @@ export function createLakeWriter(parts: LakeParts) {
           .filter((source) => source.network === network)
           .flatMap((source) => getUpdate(source).faults());
         await report(network, faults);
-        if (!behind.has(network)) await sweep(network, signal);
+        await sweep(network, signal);
       }
       return behind.size > 0;
     },
