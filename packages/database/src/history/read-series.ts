@@ -123,25 +123,18 @@ function toMap(rows: readonly Row[], first: number, last: number): Map<number, F
   return found;
 }
 
-/**
- * $1 subject, $2 position of the figure, $3 first minute, $4 last minute. The series first: their rows of an hour or two
- * are found one by one, of which the other subjects have many more.
- */
+/** $1 subject, $2 position of the figure, $3 first minute, $4 last minute: of all series of the subject. */
 const selectRecent = statement(
   'history/select-recent',
-  `WITH s AS MATERIALIZED (SELECT id, name FROM packhouse.history_series WHERE subject = $1),
-   ids AS MATERIALIZED (SELECT array_agg(id) AS all FROM s)
-   SELECT s.name, f.minute, f.value
-   FROM (
-     SELECT series, minute, figures[$2::int4] AS value FROM packhouse.history_minute
-     WHERE minute BETWEEN $3 AND $4 AND series = ANY ((SELECT ids.all FROM ids)::int4[])
-     UNION ALL
-     SELECT h.series, h.hour * 60 + u.minute, u.value
-     FROM packhouse.history_hour AS h
-     CROSS JOIN LATERAL unnest(h.minutes, h.figures[:][$2::int4:$2::int4]) AS u (minute, value)
-     WHERE h.series = ANY ((SELECT ids.all FROM ids)::int4[]) AND h.hour BETWEEN $3::int4 / 60 AND $4::int4 / 60
-       AND h.hour * 60 + u.minute BETWEEN $3 AND $4
-   ) AS f JOIN s ON s.id = f.series`,
+  `SELECT s.name, m.minute, m.figures[$2::int4] AS value
+   FROM packhouse.history_minute AS m JOIN packhouse.history_series AS s ON s.id = m.series
+   WHERE s.subject = $1 AND m.minute BETWEEN $3 AND $4
+   UNION ALL
+   SELECT s.name, h.hour * 60 + u.minute, u.value
+   FROM packhouse.history_hour AS h JOIN packhouse.history_series AS s ON s.id = h.series
+   CROSS JOIN LATERAL unnest(h.minutes, h.figures[:][$2::int4:$2::int4]) AS u (minute, value)
+   WHERE s.subject = $1 AND h.hour BETWEEN $3::int4 / 60 AND $4::int4 / 60
+     AND h.hour * 60 + u.minute BETWEEN $3 AND $4`,
 );
 
 /** Reads one figure of all series of a subject. */

@@ -37,7 +37,7 @@ export function CurveButton({
         type="button"
         class="curve"
         aria-haspopup="dialog"
-        aria-label={label}
+        aria-label={known ? label : `History: ${label}`}
         title={label}
         onClick={open}
       >

@@ -1,7 +1,8 @@
+import { DAY_MS } from '@packhouse/runtime';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatDate } from '../lib/format.js';
+import { formatDate, toLocalIso } from '../lib/format.js';
 import { describeMark, getMarkTone, type Mark } from './figures.js';
 
 const HEIGHT = 320;
@@ -157,13 +158,29 @@ function makeChart(
       legend: { show: false },
       cursor: { y: false, points: { size: 7 } },
       scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1] } },
-      axes: [axis, { ...axis, size: 84, values: (_, splits) => splits.map((value) => format(value)) }],
+      axes: [
+        { ...axis, values: (_, splits, __, ___, seconds) => formatTimes(splits, seconds) },
+        { ...axis, size: 84, values: (_, splits) => splits.map((value) => format(value)) },
+      ],
       series: [{}, { stroke: colour('accent'), width: 1.5, spanGaps: false, points: { show: isAlone } }],
       hooks: { drawClear: [drawMarks], setCursor: [onCursor] },
     },
     [times, [...values]],
     element,
   );
+}
+
+/** Times `seconds` apart, as 19:05, with the day below the first of each; days apart, as 11-26. */
+function formatTimes(times: readonly number[], seconds: number): string[] {
+  let last = '';
+  return times.map((time) => {
+    const [date = '', clock = ''] = toLocalIso(time * 1_000).split('T');
+    const day = date.slice(5);
+    const isNew = day !== last;
+    last = day;
+    if (seconds >= DAY_MS / 1_000) return day;
+    return isNew ? `${clock.slice(0, 5)}\n${day}` : clock.slice(0, 5);
+  });
 }
 
 /** Points are drawn only where a value has no neighbour, which no line would show. */
