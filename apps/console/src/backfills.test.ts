@@ -107,3 +107,50 @@ test('a quote needs the networks file, and an operator', async () => {
   const viewer = await on.token('viewer');
   expect((await on.ask({ url: `/api/${asked}`, headers: viewer })).json().error.code).toBe('ROLE_TOO_LOW');
 });
+
+test('backfills are found by ID, block, owner and kind, and many are paused, cancelled and retried at once', async () => {
+  const { quarantine } = on.database.network('main');
+  const made: number[] = [];
+  for (const from of [2_000, 3_000, 3_500]) {
+    const added = await change('add', { ...order, from, to: from + 499, owner: 'risk' });
+    made.push(added.json().range.id);
+  }
+  const [first, second, third] = made as [number, number, number];
+  const find = async (search: string): Promise<unknown> => {
+    const { rows, matching } = await read(`backfills?search=${encodeURIComponent(search)}`);
+    return [rows.map(({ id }: { id: number }) => id), matching];
+  };
+  expect(await find('risk 3,200')).toEqual([[second], 1]);
+  expect(await find('RISK main LOGS')).toEqual([made, 3]);
+  expect(await find('risk traces')).toEqual([[], 0]);
+  expect((await read('backfills?search=risk&limit=1&after=' + first)).rows).toMatchObject([{ id: second }]);
+
+  await change('state', { id: third, state: 'paused' });
+  const paused = await change('states', { ids: [first, third, 999_999], state: 'paused' });
+  expect(paused.json()).toEqual([
+    { id: first, refused: null },
+    { id: third, refused: 'it is paused already' },
+    { id: 999_999, refused: 'unknown' },
+  ]);
+  expect(await on.database.changes.list({ subject: `backfill ${first}`, limit: 1 })).toMatchObject([
+    { action: 'pause' },
+  ]);
+  await quarantine.put({
+    firstBlock: 3_100,
+    kinds: ['logs'],
+    cause: 'NODE_TIMEOUT',
+    message: 'x',
+    upstream: null,
+    payloadDigest: null,
+    tried: [],
+  });
+  expect((await change('retry', { ids: [first, second] })).json()).toEqual([
+    { id: first, retried: 0 },
+    { id: second, retried: 1 },
+  ]);
+  const viewer = await on.token('viewer');
+  expect((await change('states', { ids: [first], state: 'active' }, viewer)).json().error.code).toBe(
+    'ROLE_TOO_LOW',
+  );
+  expect((await change('states', { ids: [], state: 'active' })).statusCode).toBe(400);
+});

@@ -112,6 +112,21 @@ test('holes come with advice, a page at a time', async () => {
   expect(next.next).toBeNull();
 });
 
+test('holes of some reasons are found beyond a page without them', async () => {
+  const { body } = await ask(
+    'coverage/holes?network=main&from=0&to=1_009&kinds=logs&limit=1&reasons=quarantined',
+  );
+  expect(body).toMatchObject({
+    holes: [{ from: 1_005, reason: 'quarantined' }],
+    others: 3,
+    range: { from: 0, to: 1_005 },
+    next: 1_006,
+  });
+  const none = (await ask('coverage/holes?network=main&from=998&to=1_004&kinds=logs&reasons=halted')).body;
+  expect(none).toMatchObject({ holes: [], others: 2, next: null });
+  expect((await ask('coverage/holes?network=main&from=0&to=9&reasons=unknown')).status).toBe(400);
+});
+
 test('what cannot be shown is refused, and what nobody wants is no map', async () => {
   expect((await ask('coverage/map?network=main&from=9&to=8')).body).toMatchObject({
     error: { code: 'RANGE_INVALID' },

@@ -45,6 +45,8 @@ export const OPERATIONS = [
   backfills.addBackfill,
   backfills.setBackfill,
   backfills.setBackfillState,
+  backfills.setBackfillStates,
+  backfills.retryBackfills,
   quote.quoteBackfill,
   schedules.listSchedules,
   schedules.scheduleHistory,

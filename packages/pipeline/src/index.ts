@@ -43,7 +43,12 @@ export {
 export { createLogStore, type LogStore } from './publish/store-log.js';
 export type { Estimate } from './quote/estimate.js';
 export { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from './quote/quote.js';
-export { type BackfillProgress, getBackfillProgress, type WaitReason } from './report/backfill-progress.js';
+export {
+  type BackfillProgress,
+  createProgressReader,
+  getBackfillProgress,
+  type WaitReason,
+} from './report/backfill-progress.js';
 export {
   type CoveragePage,
   type CoverageParts,

@@ -100,6 +100,36 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 409'))).toEqual([]);
   });
 
+  test('blocks of the map are selected by dragging or by keys, and fill the form of a backfill', async () => {
+    await page.goto('/#/coverage?network=main&from=10000&to=19999');
+    const map = page.getByRole('img', { name: /^Coverage of blocks 10,000 to 19,999/ });
+    const { x, y, width } = (await map.boundingBox())!;
+    await page.mouse.move(x + width * 0.25, y + 10);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.5, y + 10, { steps: 4 });
+    await page.mouse.up();
+    const bar = page.getByRole('region', { name: 'Selected blocks' });
+    await bar.getByText('Blocks 12,500 to 15,000').waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}coverage-selected.png` });
+    expect(await getFaults(page)).toEqual([]);
+    await bar.getByRole('button', { name: 'Pull' }).click();
+    expect(await bar.locator('pre').textContent()).toContain('--from 12500 --to 15000');
+    await map.focus();
+    await page.keyboard.press('Shift+ArrowRight');
+    await bar.getByText('Blocks 12,500 to 15,250').waitFor();
+    await bar.getByRole('link', { name: 'Backfill', exact: true }).click();
+    await page.getByRole('heading', { name: 'New backfill' }).waitFor();
+    expect(await page.getByLabel('First block').inputValue()).toBe('12500');
+    expect(await page.getByLabel('Last block').inputValue()).toBe('15250');
+    await page.goBack();
+    await map.focus();
+    await page.keyboard.press('Shift+ArrowRight');
+    await bar.waitFor();
+    await page.keyboard.press('Escape');
+    await bar.waitFor({ state: 'detached' });
+    expect(ada.faults).toEqual([]);
+  });
+
   test('what was entered stays when the session ends meanwhile', async () => {
     await page.goto('/#/schedules');
     await page.getByText('New schedule').click();

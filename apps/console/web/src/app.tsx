@@ -14,7 +14,7 @@ import { Files } from './screens/files/files.js';
 import { Keys } from './screens/keys/keys.js';
 import { Own } from './screens/keys/own.js';
 import { Plans } from './screens/keys/plans.js';
-import { Nodes } from './screens/nodes.js';
+import { Nodes } from './screens/nodes/nodes.js';
 import { Operators } from './screens/operators.js';
 import { Overview } from './screens/overview/overview.js';
 import { Quarantine } from './screens/quarantine/quarantine.js';

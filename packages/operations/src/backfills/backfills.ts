@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import type { Backfill, Change, Database } from '@packhouse/database';
-import { type BackfillProgress, getBackfillProgress } from '@packhouse/pipeline';
+import { type BackfillProgress, createProgressReader, getBackfillProgress } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
@@ -13,6 +13,7 @@ import {
   networkField,
   numberField,
 } from '../operation/fields.js';
+import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
 import { checkTerms, parseTerms, termFields } from './backfill-terms.js';
 import { addMessage } from './wait-messages.js';
@@ -54,14 +55,22 @@ export const listBackfills = read({
   input: z.object({
     network: networkField.optional(),
     state: stateField.optional(),
+    search: z
+      .string()
+      .trim()
+      .max(100)
+      .optional()
+      .describe('an ID, a block, or parts of network, owner and kinds'),
     after: idField.optional().describe('backfills after this ID'),
     limit: limitField(100),
   }),
-  run: async ({ database }, { network, state, after, limit }) => {
+  run: async ({ database }, { network, state, search = '', after, limit }) => {
     const all = await (network === undefined ? database : database.network(network)).backfills.list();
     const begin = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-    const found = all.slice(begin).filter((row) => state === undefined || row.state === state);
-    return { rows: found.slice(0, limit), more: found.length > limit };
+    const isFound = toFilter(search);
+    const matching = all.filter((row) => (state === undefined || row.state === state) && isFound(row));
+    const rest = after === undefined ? matching : matching.filter((row) => all.indexOf(row) >= begin);
+    return { rows: rest.slice(0, limit), more: rest.length > limit, matching: matching.length };
   },
 });
 
@@ -80,9 +89,10 @@ export const backfillProgress = read({
   }),
   run: async (parts, { ids }) => {
     const reports: BackfillReport[] = [];
+    const read = createProgressReader(parts);
     for (const id of ids) {
       const range = await parts.database.backfills.find(id);
-      if (range !== null) reports.push(await getReport(parts, range));
+      if (range !== null) reports.push(toReport(await read(range)));
     }
     return reports;
   },
@@ -162,6 +172,69 @@ export const setBackfillState = change({
   },
 });
 
+/** Backfills that one request changes. */
+const MAX_BULK = 500;
+const idsField = z.array(idField).min(1).max(MAX_BULK).describe('their IDs');
+
+/** What became of one of many. */
+export interface BulkResult {
+  id: number;
+  /** Why it was left as it is; null: it was done. */
+  refused: string | null;
+}
+
+export const setBackfillStates = change({
+  name: 'backfills/states',
+  role: 'operator',
+  summary: `Pauses, resumes or cancels up to ${MAX_BULK} backfills, each as \`backfills/state\` does.`,
+  input: z.object({ ids: idsField, state: stateField }),
+  run: async ({ database, actor }, { ids, state }): Promise<BulkResult[]> => {
+    const results: BulkResult[] = [];
+    for (const id of new Set(ids)) {
+      const before = await database.backfills.find(id);
+      if (before === null || before.state === state) {
+        results.push({ id, refused: before === null ? 'unknown' : `it is ${state} already` });
+        continue;
+      }
+      await database.backfills.change(id, { state }, { actor, action: ACTIONS[state] });
+      results.push({ id, refused: null });
+    }
+    return results;
+  },
+});
+
+export const retryBackfills = change({
+  name: 'backfills/retry',
+  role: 'operator',
+  summary: `Retries the quarantined blocks of up to ${MAX_BULK} backfills now.`,
+  input: z.object({ ids: idsField }),
+  run: async (parts, { ids }): Promise<{ id: number; retried: number }[]> => {
+    const results: { id: number; retried: number }[] = [];
+    for (const id of new Set(ids)) {
+      const range = (await parts.database.backfills.find(id)) ?? unknown(id);
+      const { quarantine } = parts.database.network(range.network);
+      const lastBlock = range.to ?? Number.MAX_SAFE_INTEGER;
+      const retried = await quarantine.retry({ firstBlock: range.from, lastBlock });
+      if (retried > 0) await noteChange(parts, `backfill ${id}`, 'retry', null, { retried });
+      results.push({ id, retried });
+    }
+    return results;
+  },
+});
+
+/** Whether a backfill has each word: an ID, a block of its range, or a part of its network, owner or kinds. */
+function toFilter(search: string): (row: Backfill) => boolean {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return ({ id, network, owner, kinds, from, to }) => {
+    const text = `${network} ${owner} ${kinds.join(' ')}`.toLowerCase();
+    return words.every((word) => {
+      if (!/^\d[\d,_]*$/.test(word)) return text.includes(word);
+      const number = Number(word.replace(/[,_]/g, ''));
+      return id === number || (from <= number && number <= (to ?? Number.MAX_SAFE_INTEGER));
+    });
+  };
+}
+
 /** The progress of a backfill, and what it waits for in sentences. */
 export type BackfillReport = Omit<BackfillProgress, 'waits'> & {
   waits: (BackfillProgress['waits'][number] & { message: string })[];
@@ -171,8 +244,11 @@ async function getReport(
   parts: Pick<OperationParts, 'database' | 'queue'>,
   range: Backfill,
 ): Promise<BackfillReport> {
-  const report = await getBackfillProgress(parts, range);
-  return { ...report, waits: report.waits.map((wait) => addMessage(wait, range.network)) };
+  return toReport(await getBackfillProgress(parts, range));
+}
+
+function toReport(report: BackfillProgress): BackfillReport {
+  return { ...report, waits: report.waits.map((wait) => addMessage(wait, report.backfill.network)) };
 }
 
 /** Whether the deadline can be met; null: it has none. */

@@ -1,4 +1,5 @@
-import { KINDS } from '@packhouse/chain';
+import { KINDS, type Kind } from '@packhouse/chain';
+import { HOLE_REASONS, type Hole } from '@packhouse/database';
 import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { blockField, limitField, networkField, numberField, toPublic } from '../operation/fields.js';
@@ -11,6 +12,22 @@ const kindsField = z
     z.array(z.enum(KINDS)).min(1).max(KINDS.length),
   )
   .describe('kinds, with commas between; default: all requested or published ones');
+
+const reasonsField = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? value.split(',') : value),
+    z.array(z.enum(HOLE_REASONS)).min(1).max(HOLE_REASONS.length),
+  )
+  .describe('only holes with these reasons, with commas between');
+
+/** Pages that one request reads while it looks for holes with some reasons. */
+const MAX_PAGES = 20;
+
+/** A hole with its kind, and what it needs. */
+type HoleRow = { kind: Kind; from: number; to: number; advice: string } & Pick<
+  Hole,
+  'reason' | 'staged' | 'quarantine'
+>;
 
 export const listNetworks = read({
   name: 'networks',
@@ -41,21 +58,35 @@ export const readHoles = read({
   name: 'coverage/holes',
   role: 'viewer',
   sharedForMs: 1_000,
-  summary: 'The holes of a range with reason, cause and advice, a page at a time.',
+  summary:
+    'The holes of a range with reason, cause and advice, a page at a time; `others`: holes without the reasons.',
   input: z.object({
     network: networkField.optional(),
     kinds: kindsField.optional(),
     from: blockField.describe('first block of the page: `next` of the previous one'),
     to: blockField.describe('last block'),
+    reasons: reasonsField.optional(),
     limit: limitField(100, 1_000).describe('holes per kind and page'),
   }),
-  run: async ({ database, queue }, { from, ...input }) => {
+  run: async ({ database, queue }, { from, reasons, ...input }) => {
     const network = await findNetwork(database, input.network);
-    const page = await coverage({ database, queue }, { ...input, network, from, start: from });
-    const holes = page.kinds.flatMap(({ kind, holes: found }) =>
-      found.map((hole) => ({ kind, ...toPublic(hole), advice: holeNeeds(hole) })),
-    );
-    return { range: toPublic(page.range), next: page.next, queueSeen: page.queueSeen, holes };
+    const holes: HoleRow[] = [];
+    let others = 0;
+    for (let start = from, pages = 1; ; pages++) {
+      const page = await coverage({ database, queue }, { ...input, network, from: start, start });
+      for (const { kind, holes: found } of page.kinds) {
+        const wanted = found.filter(({ reason }) => reasons?.includes(reason) ?? true);
+        others += found.length - wanted.length;
+        holes.push(...wanted.map((hole) => ({ kind, ...toPublic(hole), advice: holeNeeds(hole) })));
+      }
+      // Of a page without them the next one may have some: a few are read, and the reader goes on from `next`.
+      if (page.next !== null && holes.length < input.limit && pages < MAX_PAGES && reasons !== undefined) {
+        start = page.next;
+        continue;
+      }
+      const range = { from, to: page.range.lastBlock };
+      return { range, next: page.next, queueSeen: page.queueSeen, holes, others };
+    }
   },
 });
 

@@ -8,6 +8,7 @@ import type {
   QueueHints,
 } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
+import { getOrAdd } from '@packhouse/runtime';
 import { FINALITY_ALARM } from '../head/finality-alarm.js';
 import { unknownFork } from '../ingest/probed-rows.js';
 import { requestsPerBlock } from '../plan/blocks-left.js';
@@ -107,17 +108,47 @@ const STANDS_STILL: readonly WaitReason[] = [
 const MIN_MS = 60_000;
 
 /** Reads how far a range is. */
-export async function getBackfillProgress(
-  { database: all, queue }: ReportParts,
+export const getBackfillProgress = (parts: ReportParts, range: Backfill): Promise<BackfillProgress> =>
+  createProgressReader(parts)(range);
+
+/** Reads how far ranges are; what ranges of a network have in common is read once. To be made for each report. */
+export function createProgressReader(parts: ReportParts): (range: Backfill) => Promise<BackfillProgress> {
+  const networks = new Map<string, Promise<NetworkFacts>>();
+  const hours = createOpeningHours();
+  return async (range) => {
+    const facts = await getOrAdd(networks, range.network, () => readFacts(parts, range.network));
+    return readProgress(parts, range, facts, hours);
+  };
+}
+
+/** What the ranges of a network have in common. */
+type NetworkFacts = Awaited<ReturnType<typeof readFacts>>;
+
+async function readFacts({ database: all, queue }: ReportParts, network: string) {
+  const database = all.network(network);
+  const [head, hints, alarms, pressure, fork, slots, budgets, silence] = await Promise.all([
+    database.head.get(),
+    queueHints(queue, network),
+    database.alarms.list(),
+    database.pressure.get(),
+    unknownFork(database),
+    all.workers.slots(network),
+    all.budgets.waits(),
+    findSilence(all, network),
+  ]);
+  const budget = budgets.find((each) => each.network === network);
+  return { head, hints, alarms, pressure, fork, slots, budget, silence };
+}
+
+async function readProgress(
+  { database: all }: ReportParts,
   range: Backfill,
+  facts: NetworkFacts,
+  hours: OpeningHours,
 ): Promise<BackfillProgress> {
   const database = all.network(range.network);
-  const hours = createOpeningHours();
-  const [head, hints, spending] = await Promise.all([
-    database.head.get(),
-    queueHints(queue, range.network),
-    all.spending.ofBackfill(range.id),
-  ]);
+  const { head, hints } = facts;
+  const spending = await all.spending.ofBackfill(range.id);
   const lastBlock = range.to ?? Math.max(range.from, head?.number ?? range.from);
   const kinds = await database.holes.count({
     kinds: range.kinds,
@@ -131,7 +162,7 @@ export async function getBackfillProgress(
   const blocksLeft = most(TO_FETCH);
   const rate = await getRate(database, range, hours, pace, most(['staged', 'packing']));
   const work = { hours, windows: range.windows, blocks: blocksLeft, rate: rate?.blocksPerSecond ?? null };
-  const waits = await getWaits({ database, all, hours, hints, now }, range, spending.requests, most);
+  const waits = await getWaits({ database, facts, hours, now }, range, spending.requests, most);
   const stands = waits.some(({ reason }) => STANDS_STILL.includes(reason)) && blocksLeft > 0;
   const again = Math.max(
     now,
@@ -172,14 +203,13 @@ async function getRate(
 
 interface WaitParts {
   database: NetworkDatabase;
-  all: Database;
+  facts: NetworkFacts;
   hours: OpeningHours;
-  hints: QueueHints | null;
   now: number;
 }
 
 async function getWaits(
-  { database, all, hours, hints, now }: WaitParts,
+  { database, facts, hours, now }: WaitParts,
   range: Backfill,
   requests: number,
   most: (reasons: readonly HoleReason[]) => number,
@@ -193,20 +223,11 @@ async function getWaits(
   if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
   if (range.maxRequests !== null && requests + requestsPerBlock(range.kinds) > range.maxRequests)
     add('max-requests');
-  const [head, alarms, pressure, fork, slots, budgets, silence] = await Promise.all([
-    database.head.get(),
-    database.alarms.list(),
-    database.pressure.get(),
-    unknownFork(database),
-    all.workers.slots(range.network),
-    all.budgets.waits(),
-    findSilence(all, range.network),
-  ]);
+  const { alarms, budget, fork, head, hints, pressure, silence, slots } = facts;
   if (silence !== null) add('nodes-silent', null, { since: silence.since });
   if (head === null) add('no-head');
   if (alarms.some(({ name }) => name === FINALITY_ALARM)) add('halted');
   if (pressure !== null && most(['throttled']) > 0) add('staging-full');
-  const budget = budgets.find(({ network }) => network === range.network);
   if (budget !== undefined && most(TO_FETCH) > 0) add('budget', budget.until, { provider: budget.provider });
   if (slots === 0) add('no-ingester');
   if (fork !== null && (range.to ?? Number.POSITIVE_INFINITY) > fork.lastBlock)

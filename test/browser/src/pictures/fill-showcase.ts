@@ -6,6 +6,8 @@ import { addOperator } from '@packhouse/operations';
 
 /** An installation as operators have it: what the pictures of the documents show. */
 const HASH = `0x${'5c'.repeat(32)}`;
+const ROOT = `0x8f2c${'a7'.repeat(28)}e141`;
+const WRONG_ROOT = `0x03be${'5d'.repeat(28)}b09d`;
 const DAY_MS = 86_400_000;
 
 interface Shown {
@@ -157,13 +159,14 @@ async function publish(
 /** What needs an operator: a block that a node lied about, paused and late backfills, a budget that is used up. */
 async function addTrouble(database: Database): Promise<void> {
   const ethereum = database.network('ethereum');
-  const tried = (upstream: string, digest: string | null, cause: string, message: string) => ({
+  const tried = (upstream: string, digest: string | null, cause: string, message: string, got?: string) => ({
     upstream,
     cause,
     message,
     payloadDigest: digest,
+    differs: got === undefined ? undefined : { field: 'receiptsRoot', expected: ROOT, got },
   });
-  const root = 'receiptsRoot of block 17000123 is 0x8f2c…41, computed 0x03be…9d from 3 of 3 receipts';
+  const root = 'receiptsRoot recomputed from 178 receipts is not that of the header.';
   await ethereum.quarantine.put({
     firstBlock: 17_000_123,
     lastBlock: 17_000_123,
@@ -173,7 +176,7 @@ async function addTrouble(database: Database): Promise<void> {
     upstream: 'eth-archive-2.internal',
     payloadDigest: '4b'.repeat(32),
     tried: [
-      tried('eth-archive-2.internal', '4b'.repeat(32), 'PROOF_FAILED', root),
+      tried('eth-archive-2.internal', '4b'.repeat(32), 'PROOF_FAILED', root, WRONG_ROOT),
       tried('mainnet.provider-a.example', null, 'NODE_TIMEOUT', 'No response within 30,000 ms.'),
     ],
   });

@@ -24,19 +24,28 @@ export function SearchForm(given: {
   label: string;
   submit: string;
   placeholder?: string;
+  /** Other fields of the address. */
+  query?: Query;
 }) {
-  const { path, name, value, label, submit, placeholder } = given;
+  const { path, name, value, label, submit, placeholder, query } = given;
   const search = onForm((form) => {
-    location.hash = toHref(path, { [name]: toText(form, name) });
+    location.hash = toHref(path, { ...query, [name]: toText(form, name) });
   });
   return (
     <form onSubmit={search} class="actions">
       <label>
         {label}{' '}
-        <input name={name} key={value} defaultValue={value} placeholder={placeholder} maxLength={300} />
+        <input
+          type="search"
+          name={name}
+          key={value}
+          defaultValue={value}
+          placeholder={placeholder}
+          maxLength={300}
+        />
       </label>
       <button type="submit">{submit}</button>
-      {value !== undefined && <a href={toHref(path)}>Clear</a>}
+      {value !== undefined && <a href={toHref(path, query)}>Clear</a>}
     </form>
   );
 }

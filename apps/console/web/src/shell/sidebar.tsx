@@ -3,10 +3,11 @@ import type { Session } from '../lib/api.js';
 import { toHref, useRoute } from '../lib/route.js';
 import type { ScreenEntry } from '../lib/screens.js';
 import { selectNetwork, useSelectedNetwork } from '../lib/selected-network.js';
-import { getTheme, setTheme, THEMES } from '../lib/theme.js';
+import { getTheme, setTheme, type Theme } from '../lib/theme.js';
 import { useRead } from '../lib/use-read.js';
 import { Icon } from '../parts/icon.js';
 import { useNetworkIds } from '../parts/networks.js';
+import { Segments } from '../parts/segments.js';
 
 /** How often the number of open alarms is read. */
 const ALARMS_EVERY_MS = 20_000;
@@ -136,22 +137,9 @@ const LABELS = { system: 'System', light: 'Light', dark: 'Dark' } as const;
 
 function ThemeChoice() {
   const [theme, choose] = useState(getTheme());
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset has a border and a legend, which these three buttons need not
-    <div class="segments" role="group" aria-label="Colours">
-      {THEMES.map((each) => (
-        <button
-          key={each}
-          type="button"
-          aria-pressed={each === theme}
-          onClick={() => {
-            setTheme(each);
-            choose(each);
-          }}
-        >
-          {LABELS[each]}
-        </button>
-      ))}
-    </div>
-  );
+  const set = (next: Theme): void => {
+    setTheme(next);
+    choose(next);
+  };
+  return <Segments label="Colours" options={LABELS} value={theme} choose={set} />;
 }

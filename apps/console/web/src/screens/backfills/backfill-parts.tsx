@@ -1,6 +1,8 @@
 import type { Answer } from '../../lib/answers.js';
-import { formatCount, formatDate } from '../../lib/format.js';
+import { formatCount, formatTime } from '../../lib/format.js';
+import { REASONS } from '../../lib/reasons.js';
 import { ActionButton } from '../../parts/changes.js';
+import { Meter } from '../../parts/meter.js';
 
 export type BackfillReport = Answer<'backfills/progress'>[number];
 export type Range = BackfillReport['backfill'];
@@ -26,24 +28,35 @@ function getTotals({ kinds }: BackfillReport): { published: number; all: number 
   return { published, all };
 }
 
+/** Blocks of all kinds by what the map calls them. */
+function getParts({ kinds }: BackfillReport): Record<string, number> {
+  const parts: Record<string, number> = { published: 0, working: 0, queue: 0, held: 0, broken: 0, quiet: 0 };
+  for (const { published, missing } of kinds) {
+    parts.published = (parts.published ?? 0) + published;
+    for (const [reason, blocks] of Object.entries(missing)) {
+      const group = REASONS[reason]?.group ?? 'queue';
+      parts[group] = (parts[group] ?? 0) + blocks;
+    }
+  }
+  return parts;
+}
+
 /** A bar, the rate and the ETA. */
 export function Progress({ report, state }: { report: BackfillReport | undefined; state: Range['state'] }) {
-  if (state === 'cancelled') return <>cancelled</>;
-  if (report === undefined) return <span class="faint">…</span>;
+  if (report === undefined) return <span class="faint">{state === 'cancelled' ? '' : '…'}</span>;
   const { published, all } = getTotals(report);
   const percent = all === 0 ? 0 : Math.floor((published / all) * 1_000) / 10;
   const rate = report.rate === null ? null : `${report.rate.blocksPerSecond.toFixed(1)} blocks/s`;
+  const eta = report.forecast === null ? null : `ETA ${formatTime(report.forecast)}`;
   return (
     <>
-      <progress value={published} max={Math.max(1, all)} aria-label={`${percent} % published`} />{' '}
-      {`${percent}\u00a0%`}
-      <div class="faint">
-        {report.state === 'done'
-          ? 'complete'
-          : [report.state, rate, report.forecast === null ? null : `ETA ${formatDate(report.forecast)}`]
-              .filter((part) => part !== null)
-              .join(', ')}
-      </div>
+      <span class="actions">
+        <Meter parts={getParts(report)} label={`${percent} % published`} />
+        <span class="word">{`${percent}\u00a0%`}</span>
+      </span>
+      {state === 'active' && report.state !== 'done' && (rate ?? eta) !== null && (
+        <div class="faint">{[rate, eta].filter((part) => part !== null).join(', ')}</div>
+      )}
     </>
   );
 }

@@ -1,19 +1,23 @@
-import { formatDate } from '../../lib/format.js';
+import { useState } from 'preact/hooks';
+import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
-import { ALL, Select } from '../../parts/fields.js';
-import { ChangeLogLink, NewBackfillButton } from '../../parts/navigation.js';
-import { useNetworkIds } from '../../parts/networks.js';
+import { useMayChange } from '../../lib/use-session.js';
+import { Chip } from '../../parts/chip.js';
+import { ChangeLogLink, NewBackfillButton, SearchForm } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
+import { Segments } from '../../parts/segments.js';
 import { Empty, Read } from '../../parts/states.js';
 import { PageLinks, Table } from '../../parts/table.js';
 import { formatRange, Progress, type Range, StateActions } from './backfill-parts.js';
+import { BulkBar } from './bulk-bar.js';
 import { NewBackfill } from './new-backfill.js';
 import { OneBackfill } from './one-backfill.js';
+import { getCondition } from './waits.js';
 
 /** The console reads the progress of so many at once. */
 const PAGE = 50;
-const STATES = [ALL, 'active', 'paused', 'cancelled'];
+const STATES = { '': 'All', active: 'Active', paused: 'Paused', cancelled: 'Cancelled' } as const;
 
 /** The backfills, one of them, and a new one. */
 export function Backfills() {
@@ -23,12 +27,12 @@ export function Backfills() {
 }
 
 function BackfillList() {
-  const { state, network, after } = useRoute().query;
-  const choose = (name: 'state' | 'network') => (value: string) => {
-    location.hash = toHref('backfills', { state, network, [name]: value === '' ? undefined : value });
+  const { state, network, search, after } = useRoute().query;
+  const filter = { state, network, search };
+  const filtered = state !== undefined || network !== undefined || search !== undefined;
+  const choose = (value: string): void => {
+    location.hash = toHref('backfills', { ...filter, state: value === '' ? undefined : value });
   };
-  const networks = useNetworkIds();
-  const filtered = state !== undefined || network !== undefined;
   return (
     <Page
       title="Backfills"
@@ -39,17 +43,25 @@ function BackfillList() {
         </>
       }
     >
-      <p class="actions">
-        <Select label="State" value={state ?? ''} options={STATES} choose={choose('state')} />
-        <Select
-          label="Network"
-          value={network ?? ''}
-          options={[ALL, ...networks]}
-          choose={choose('network')}
+      <div class="toolbar">
+        <SearchForm
+          path="backfills"
+          query={{ state, network }}
+          name="search"
+          value={search}
+          label="Search"
+          submit="Search"
+          placeholder="ID, block, owner or kind"
         />
-      </p>
-      <Read name="backfills" input={{ state, network, after, limit: PAGE }}>
-        {({ rows, more }) => (
+        <Segments
+          label="State"
+          options={STATES}
+          value={state !== undefined && state in STATES ? (state as keyof typeof STATES) : ''}
+          choose={choose}
+        />
+      </div>
+      <Read name="backfills" input={{ ...filter, after, limit: PAGE }}>
+        {({ rows, more, matching }) => (
           <>
             {rows.length === 0 ? (
               <Empty>
@@ -57,11 +69,17 @@ function BackfillList() {
                 <NewBackfillButton query={{ network }} />
               </Empty>
             ) : (
-              <Rows rows={rows} />
+              <>
+                <p class="faint">
+                  {formatCount(matching)} {matching === 1 ? 'backfill' : 'backfills'}, the highest priority
+                  first
+                </p>
+                <Rows rows={rows} />
+              </>
             )}
             <PageLinks
               path="backfills"
-              query={{ state, network }}
+              query={filter}
               next={({ id }) => ({ after: id })}
               last={more ? rows.at(-1) : undefined}
             />
@@ -75,6 +93,40 @@ function BackfillList() {
 function Rows({ rows }: { rows: Range[] }) {
   const progress = useRead('backfills/progress', { ids: rows.map(({ id }) => id).join(',') });
   const reports = new Map((progress.value ?? []).map((report) => [report.backfill.id, report]));
+  const [selected, select] = useState<ReadonlySet<number>>(new Set());
+  const mayChange = useMayChange();
+  const toggle = (id: number): void => {
+    const next = new Set(selected);
+    if (!next.delete(id)) next.add(id);
+    select(next);
+  };
+  const columns = {
+    ID: (row: Range) => <a href={toHref(`backfills/${row.id}`)}>{row.id}</a>,
+    Blocks: (row: Range) => (
+      <>
+        <strong>
+          <bdi>{row.network}</bdi>
+        </strong>{' '}
+        <span class="word">{formatRange(row)}</span>
+        <div class="faint">{row.kinds.join(', ')}</div>
+      </>
+    ),
+    State: (row: Range) => <State row={row} report={reports.get(row.id)} />,
+    Progress: (row: Range) => <Progress report={reports.get(row.id)} state={row.state} />,
+    Owner: (row: Range) => <bdi class="word">{row.owner}</bdi>,
+    Priority: (row: Range) => row.priority,
+    Deadline: (row: Range) =>
+      row.deadline === null ? '' : <span class="word">{formatTime(row.deadline)}</span>,
+    Action: (row: Range) => <StateActions range={row} />,
+  };
+  const box = (row: Range) => (
+    <input
+      type="checkbox"
+      aria-label={`Select backfill ${row.id}`}
+      checked={selected.has(row.id)}
+      onChange={() => toggle(row.id)}
+    />
+  );
   return (
     <>
       {progress.error !== null && <p class="old">Progress unavailable: {progress.error.message}</p>}
@@ -82,21 +134,33 @@ function Rows({ rows }: { rows: Range[] }) {
         label="Backfills"
         rows={rows}
         keyOf={(row) => row.id}
-        columns={{
-          ID: (row) => <a href={toHref(`backfills/${row.id}`)}>{row.id}</a>,
-          Blocks: (row) => (
-            <>
-              <bdi>{row.network}</bdi> {formatRange(row)} <span class="faint">{row.kinds.join(', ')}</span>
-            </>
-          ),
-          Owner: (row) => <bdi>{row.owner}</bdi>,
-          'Priority, weight': (row) => `${row.priority}, ${row.weight}`,
-          Progress: (row) => <Progress report={reports.get(row.id)} state={row.state} />,
-          'Waiting for': (row) => reports.get(row.id)?.waits[0]?.message ?? '',
-          Deadline: (row) => (row.deadline === null ? '' : formatDate(row.deadline)),
-          Action: (row) => <StateActions range={row} />,
-        }}
+        numbers={['Priority']}
+        columns={mayChange ? { Select: box, ...columns } : columns}
       />
+      {mayChange && (
+        <BulkBar
+          ids={rows.map(({ id }) => id).filter((id) => selected.has(id))}
+          all={() => select(new Set(rows.map(({ id }) => id)))}
+          clear={() => select(new Set())}
+        />
+      )}
+    </>
+  );
+}
+
+function State({ row, report }: { row: Range; report: Parameters<typeof getCondition>[1] }) {
+  const { cure, tone, until, why, words } = getCondition(row, report);
+  return (
+    <>
+      <Chip tone={tone} icon={row.state === 'paused' ? 'paused' : tone}>
+        {words}
+      </Chip>
+      {(why !== null || until !== null) && (
+        <div>
+          {why} {until !== null && `Until ${formatTime(until)}.`}
+        </div>
+      )}
+      {cure !== null && <a href={cure.href}>{cure.label}</a>}
     </>
   );
 }

@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks';
+import type { Answer } from '../../lib/answers.js';
 import { formatCount, formatDate } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
+import { FindingItem } from '../../parts/finding.js';
+import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
@@ -17,32 +20,32 @@ import {
   StateActions,
 } from './backfill-parts.js';
 import { getTerms, TermsFields } from './terms-fields.js';
+import { getCondition } from './waits.js';
+
+type Change = Answer<'backfills/show'>['history'][number];
 
 /** One backfill: progress, terms, what it waits for, and its changes. */
 export function OneBackfill({ id }: { id: string }) {
   const [editing, edit] = useState<Range | null>(null);
   const close = (): void => edit(null);
   return (
-    <Page title={`Backfill ${id}`} above={[['backfills', 'Backfills']]}>
+    <Page
+      title={`Backfill ${id}`}
+      above={[['backfills', 'Backfills']]}
+      actions={<ChangeLogLink subject={`backfill ${id}`} />}
+    >
       <Read name="backfills/show" input={{ id }}>
         {(report) => (
           <>
-            <p>
+            <p class="faint">
               <bdi>{report.backfill.network}</bdi> {formatRange(report.backfill)},{' '}
               {report.backfill.kinds.join(', ')}
             </p>
-            <Progress report={report} state={report.backfill.state} />
-            <StateActions range={report.backfill} />
-            {report.waits.length > 0 && (
-              <>
-                <h2>Waiting for</h2>
-                <ul>
-                  {report.waits.map(({ message }) => (
-                    <li key={message}>{message}</li>
-                  ))}
-                </ul>
-              </>
-            )}
+            <Standing report={report} />
+            <div class="toolbar">
+              <Progress report={report} state={report.backfill.state} />
+              <StateActions range={report.backfill} />
+            </div>
             <Terms report={report} />
             {editing === null ? (
               <MayChange>
@@ -76,6 +79,41 @@ export function OneBackfill({ id }: { id: string }) {
         )}
       </Read>
     </Page>
+  );
+}
+
+/** What it is at, since when, until when, and the way to what mends it. */
+function Standing({ report }: { report: BackfillReport & { history: readonly Change[] } }) {
+  const { cure, since, tone, until, why, words } = getCondition(report.backfill, report);
+  const { state } = report.backfill;
+  const by = report.history.find(({ action }) => action === 'pause' || action === 'cancel');
+  const stopped = state !== 'active' && by !== undefined ? by : null;
+  const isFinding = tone === 'bad' || tone === 'wait' || tone === 'good';
+  return (
+    <ul class="findings">
+      <FindingItem
+        tone={isFinding ? tone : 'good'}
+        icon={state === 'paused' ? 'paused' : tone}
+        since={stopped?.at ?? since}
+        until={until}
+        action={
+          cure !== null && (
+            <a class="button" href={cure.href}>
+              {cure.label}
+            </a>
+          )
+        }
+      >
+        <strong>{words}</strong>
+        {stopped !== null && (
+          <>
+            {' by '}
+            <bdi>{stopped.actor}</bdi>
+          </>
+        )}
+        {why !== null && `: ${why}`}
+      </FindingItem>
+    </ul>
   );
 }
 

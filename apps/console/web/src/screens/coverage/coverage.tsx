@@ -11,6 +11,7 @@ import { CoverageLegend } from './coverage-legend.js';
 import { HolesTable } from './holes-table.js';
 import type { CoverageMap } from './map/coverage-map.js';
 import { applyKey, moveWithin, parseRange, type View } from './map/coverage-view.js';
+import { SelectionBar } from './selection-bar.js';
 
 /** Columns per kind. */
 const MAX_COLUMNS = 1_000;
@@ -73,6 +74,7 @@ function MapView(props: {
   settled: View | null;
 }) {
   const { map, settled } = props;
+  const [selected, select] = useState<View | null>(null);
   const whole = map.whole ?? { from: 0, to: 0 };
   // An address may name blocks before the first requested one or after the head.
   const bounds = { from: Math.min(whole.from, map.from), to: Math.max(whole.to, map.to) };
@@ -81,7 +83,7 @@ function MapView(props: {
     props.show(next.from === whole.from && next.to === whole.to ? null : next);
   return (
     <>
-      <p>
+      <p class="faint">
         Head {formatBlock(map.head)}, finalized {formatBlock(map.finalized)}, complete through{' '}
         {map.completeThrough === null ? 'none' : formatCount(map.completeThrough)}.
         {!map.queueSeen && ' The queue is unavailable: blocks being fetched show as waiting.'}
@@ -97,9 +99,24 @@ function MapView(props: {
           Show all
         </button>
       </div>
-      <CoverageCanvas map={map} view={view} bounds={bounds} show={show} />
+      <CoverageCanvas map={map} view={view} bounds={bounds} show={show} selected={selected} select={select} />
+      {selected !== null && (
+        <SelectionBar
+          map={map}
+          selected={selected}
+          clear={() => select(null)}
+          zoom={() => {
+            show(selected);
+            select(null);
+          }}
+        />
+      )}
       <CoverageLegend />
-      <HolesTable network={map.network} view={settled ?? { from: map.from, to: map.to }} />
+      <HolesTable
+        network={map.network}
+        view={settled ?? { from: map.from, to: map.to }}
+        kinds={map.kinds.map(({ kind }) => kind)}
+      />
     </>
   );
 }

@@ -1,60 +1,147 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { ApiError, read } from '../../lib/api.js';
-import { saveCsv, toCsv } from '../../lib/csv.js';
-import { formatCount } from '../../lib/format.js';
+import { formatCount, formatTime } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
+import { useRead } from '../../lib/use-read.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
-import { Empty, Problem, Read } from '../../parts/states.js';
+import { Chip } from '../../parts/chip.js';
+import { ALL, type Option, Select } from '../../parts/fields.js';
+import { Empty, Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
+import { HolesExport } from './holes-export.js';
 import type { View } from './map/coverage-view.js';
 
 type HolesPage = Answer<'coverage/holes'>;
 type Hole = HolesPage['holes'][number];
+type Backfill = Answer<'backfills'>['rows'][number];
 
-/** Rows of a file. */
-const MAX_ROWS = 100_000;
+/** The reasons that a choice shows. */
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  due: getReasons((reason) => reason.group !== 'quiet'),
+  action: getReasons(({ acts }) => acts),
+  all: Object.keys(REASONS),
+};
+const OPTIONS: Option[] = [
+  ['due', 'All that are due'],
+  ['action', 'Needs action'],
+  ['all', 'All, also not requested'],
+  ...Object.entries(REASONS).map(([reason, { label }]): Option => [reason, label]),
+];
+const RANK = Object.keys(REASONS);
 
-/** The first holes of what the map shows, each with its remedy, and all of them as a file. */
-export function HolesTable({ network, view }: { network: string; view: View }) {
+function getReasons(is: (reason: (typeof REASONS)[string]) => boolean): string[] {
+  return Object.entries(REASONS).flatMap(([name, reason]) => (is(reason) ? [name] : []));
+}
+
+/** The holes of what the map shows, the worst first, each with its cause and its remedy, and all of them as a file. */
+export function HolesTable({
+  network,
+  view,
+  kinds,
+}: {
+  network: string;
+  view: View;
+  kinds: readonly string[];
+}) {
+  const [choice, choose] = useState('due');
+  const [kind, chooseKind] = useState('');
+  const reasons = CHOICES[choice] ?? [choice];
+  const input = { network, ...view, kinds: kind === '' ? undefined : kind, limit: 100 };
   return (
     <>
       <h2>
-        Holes in blocks {formatCount(view.from)} to {formatCount(view.to)}
+        Holes in blocks {formatCount(view.from)} to {formatCount(view.to)}, worst first
       </h2>
-      <Read name="coverage/holes" input={{ network, ...view, limit: 100 }} everyMs={10_000}>
-        {({ holes, next, range }) =>
-          holes.length === 0 && next === null ? (
-            <Empty>All of these blocks are published.</Empty>
-          ) : (
+      <div class="toolbar">
+        <Select label="Reason" value={choice} options={OPTIONS} choose={choose} />
+        <Select label="Kind" value={kind} options={[ALL, ...kinds]} choose={chooseKind} />
+        <HolesExport network={network} view={view} />
+      </div>
+      <Read name="coverage/holes" input={{ ...input, reasons: reasons.join(',') }} everyMs={10_000}>
+        {({ holes, next, others, range }) => {
+          const sorted = [...holes].sort((a, b) => RANK.indexOf(a.reason) - RANK.indexOf(b.reason));
+          const whole = next === null;
+          if (holes.length === 0 && others === 0 && whole)
+            return <Empty>All of these blocks are published.</Empty>;
+          return (
             <>
-              <Export network={network} view={view} />
-              <Table
-                label="Holes"
-                rows={holes}
-                keyOf={({ kind, from }) => `${kind} ${from}`}
-                columns={{
-                  Kind: (hole) => <span class="word">{hole.kind}</span>,
-                  Blocks: ({ from: start, to: end }) => (
-                    <a href={toHref('coverage', { network, ...zoomOut(start, end) })}>
-                      {start === end ? formatCount(start) : `${formatCount(start)} to ${formatCount(end)}`}
-                    </a>
-                  ),
-                  Reason: (hole) => <strong>{REASONS[hole.reason]?.label}</strong>,
-                  Cause: (hole) => <span class="word">{hole.quarantine?.cause}</span>,
-                  Advice: (hole) => hole.advice,
-                  Action: (hole) => <Remedy network={network} hole={hole} />,
-                }}
-              />
-              {next !== null && (
-                <p>These are the holes up to block {formatCount(range.to)}. Zoom in for later ones.</p>
+              {holes.length === 0 ? (
+                <Empty>
+                  No holes of these reasons up to block {formatCount(range.to)}.{' '}
+                  {others > 0 && `${formatCount(others)} of other reasons are hidden.`}{' '}
+                  <button type="button" onClick={() => choose('all')}>
+                    Show all
+                  </button>
+                </Empty>
+              ) : (
+                <Rows network={network} rows={sorted} />
+              )}
+              {!whole && (
+                <p class="faint">
+                  These are the holes up to block {formatCount(range.to)}. Zoom in, or select a reason, for
+                  later ones.
+                </p>
               )}
             </>
-          )
-        }
+          );
+        }}
       </Read>
+    </>
+  );
+}
+
+function Rows({ network, rows }: { network: string; rows: readonly Hole[] }) {
+  const backfills = useRead('backfills', { network, limit: 1_000 }, 15_000).value?.rows ?? [];
+  const getBackfill = (hole: Hole, state: Backfill['state']): Backfill | undefined =>
+    backfills.find(
+      (each) =>
+        each.state === state &&
+        each.kinds.some((kind) => kind === hole.kind) &&
+        each.from <= hole.to &&
+        (each.to ?? Number.POSITIVE_INFINITY) >= hole.from,
+    );
+  return (
+    <Table
+      label="Holes"
+      rows={rows}
+      keyOf={({ kind, from }) => `${kind} ${from}`}
+      numbers={['Number']}
+      columns={{
+        Reason: ({ reason }) => {
+          const known = REASONS[reason];
+          const group = known?.group ?? 'broken';
+          return <Chip tone={TONES[group]}>{known?.label ?? reason}</Chip>;
+        },
+        Kind: (hole) => <span class="word">{hole.kind}</span>,
+        Blocks: ({ from: start, to: end }) => (
+          <a class="word" href={toHref('coverage', { network, ...zoomOut(start, end) })}>
+            {start === end ? formatCount(start) : `${formatCount(start)} to ${formatCount(end)}`}
+          </a>
+        ),
+        Number: ({ from: start, to: end }) => formatCount(end - start + 1),
+        'Cause and cure': (hole) => <Cause network={network} hole={hole} />,
+        Action: (hole) => <Remedy network={network} hole={hole} getBackfill={getBackfill} />,
+      }}
+    />
+  );
+}
+
+const TONES = { broken: 'bad', held: 'wait', queue: 'info', working: 'info', quiet: 'off' } as const;
+
+function Cause({ network, hole }: { network: string; hole: Hole }) {
+  const { advice, from: start, quarantine } = hole;
+  if (quarantine === null) return <>{advice}</>;
+  const { attempts, cause, nextTry } = quarantine;
+  const due = Date.parse(nextTry) <= Date.now();
+  return (
+    <>
+      <a href={toHref(`quarantine/${encodeURIComponent(network)}/${start}`)}>
+        <strong>{cause}</strong>
+      </a>
+      , {attempts === 1 ? 'once' : `${formatCount(attempts)} times`}; next retry{' '}
+      {due ? 'now' : formatTime(nextTry)}
     </>
   );
 }
@@ -66,18 +153,45 @@ function zoomOut(start: number, end: number): View {
 }
 
 /** The remedy of a hole: a button, or a link to one. */
-function Remedy({ network, hole }: { network: string; hole: Hole }) {
+function Remedy(props: {
+  network: string;
+  hole: Hole;
+  getBackfill: (hole: Hole, state: Backfill['state']) => Backfill | undefined;
+}) {
+  const { network, hole, getBackfill } = props;
   const { reason, from: start, to: end, kind } = hole;
   const [retried, setRetried] = useState(false);
   const mayChange = useMayChange();
-  if (reason === 'halted') return <a href={toHref('alarms')}>View alarms</a>;
-  if (reason === 'paused') return <a href={toHref('backfills', { network })}>View backfills</a>;
+  const link = (label: string, href: string) => (
+    <a class="button" href={href}>
+      {label}
+    </a>
+  );
+  if (reason === 'halted') return link('View alarms', toHref('alarms', { network }));
+  if (reason === 'throttled') return link('View workers', toHref('workers'));
   if (reason === 'cancelled' || reason === 'not-requested') {
-    return <a href={toHref('backfills/new', { network, kinds: kind, from: start, to: end })}>New backfill</a>;
+    return link('New backfill', toHref('backfills/new', { network, kinds: kind, from: start, to: end }));
   }
-  if (reason !== 'quarantined') return <>none</>;
+  if (reason === 'paused') {
+    const id = getBackfill(hole, 'paused')?.id;
+    if (id === undefined || !mayChange)
+      return link('View backfills', toHref('backfills', { network, state: 'paused' }));
+    return (
+      <ActionButton
+        name="backfills/state"
+        input={{ id, state: 'active', expected: { state: 'paused' } }}
+        subject={`backfill ${id}`}
+      >
+        {`Resume backfill ${id}`}
+      </ActionButton>
+    );
+  }
+  if (reason !== 'quarantined') {
+    const id = getBackfill(hole, 'active')?.id;
+    return id === undefined ? null : link('View backfill', toHref(`backfills/${id}`));
+  }
   if (!mayChange) {
-    return <a href={toHref(`quarantine/${encodeURIComponent(network)}/${start}`)}>View responses</a>;
+    return link('View responses', toHref(`quarantine/${encodeURIComponent(network)}/${start}`));
   }
   return (
     <>
@@ -91,56 +205,4 @@ function Remedy({ network, hole }: { network: string; hole: Hole }) {
       {retried && <p role="status">A free worker retries it.</p>}
     </>
   );
-}
-
-/** Reads the holes of a view, page by page, into a file. */
-function Export({ network, view }: { network: string; view: View }) {
-  const [state, setState] = useState<{ text: string } | { error: ApiError } | null>(null);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), [network, view.from, view.to]);
-  const busy = state !== null && 'text' in state;
-  const start = async (): Promise<void> => {
-    const gone = new AbortController();
-    running.current = gone;
-    try {
-      const rows: Hole[] = [];
-      for (let from: number | null = view.from; from !== null && rows.length < MAX_ROWS; ) {
-        setState({ text: `${formatCount(rows.length)} holes…` });
-        const page: HolesPage = await read(
-          'coverage/holes',
-          { network, from, to: view.to, limit: 1_000 },
-          gone.signal,
-        );
-        rows.push(...page.holes);
-        from = page.next;
-      }
-      saveCsv(
-        `holes-${network}-${view.from}-${view.to}.csv`,
-        toCsv([HEADER, ...rows.slice(0, MAX_ROWS).map(toCells)]),
-      );
-      setState(null);
-    } catch (problem) {
-      if (gone.signal.aborted) setState(null);
-      else if (problem instanceof ApiError) setState({ error: problem });
-      else throw problem;
-    }
-  };
-  return (
-    <p>
-      <button type="button" disabled={busy} onClick={start}>
-        Export as CSV
-      </button>{' '}
-      <span class="faint" aria-live="polite">
-        {busy ? state.text : `Up to ${formatCount(MAX_ROWS)} holes`}
-      </span>
-      {state !== null && 'error' in state && <Problem error={state.error} />}
-    </p>
-  );
-}
-
-const HEADER = ['kind', 'from', 'to', 'reason', 'staged', 'cause', 'attempts', 'next_try', 'advice'];
-
-function toCells({ kind, from, to, reason, staged, quarantine, advice }: Hole) {
-  const { cause, attempts, nextTry } = quarantine ?? { cause: null, attempts: null, nextTry: null };
-  return [kind, from, to, reason, staged, cause, attempts, nextTry, advice];
 }

@@ -1,40 +1,65 @@
 import type { Answer } from '../../lib/answers.js';
-import { formatDate } from '../../lib/format.js';
+import { formatCount, formatTime } from '../../lib/format.js';
+import { toHref } from '../../lib/route.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
+import { FindingItem } from '../../parts/finding.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
-import { Table } from '../../parts/table.js';
 
-/** One quarantined block: the responses of its upstreams, and what to do. */
+type Quarantined = Answer<'quarantine/show'>;
+type Try = Quarantined['tried'][number];
+
+/** One quarantined block: the field that is wrong with what each node sent, and what to do. */
 export function QuarantinedBlock({ network, block }: { network: string; block: string }) {
   return (
-    <Page title={`Block ${block} of ${network}`} above={[['quarantine', 'Quarantine']]}>
+    <Page
+      title={`Block ${block} of ${network}`}
+      above={[['quarantine', 'Quarantine', { network }]]}
+      actions={
+        <>
+          <a class="button" href={toHref('coverage', { network, from: block, to: block })}>
+            View on the map
+          </a>
+          <a class="button" href={toHref('nodes', { network })}>
+            View nodes
+          </a>
+        </>
+      }
+    >
       <Read name="quarantine/show" input={{ network, block }}>
         {(row) => (
           <>
+            <ul class="findings">
+              <FindingItem
+                tone="bad"
+                since={row.firstSeen}
+                until={row.due ? new Date(0).toISOString() : row.nextTry}
+                ends="next retry"
+                detail={row.advice}
+                action={
+                  <ActionButton name="quarantine/retry" input={{ network, from: row.from, to: row.to }}>
+                    Retry now
+                  </ActionButton>
+                }
+              >
+                <strong>{row.cause}</strong> <bdi>{row.message}</bdi>
+              </FindingItem>
+            </ul>
             <Facts
               rows={{
-                Blocks: row.from === row.to ? row.from : `${row.from} to ${row.to}`,
-                Cause: (
-                  <>
-                    <strong>{row.cause}</strong> <bdi>{row.message}</bdi>
-                  </>
-                ),
-                Advice: row.advice,
-                Attempts: `${row.attempts} since ${formatDate(row.firstSeen)}; next retry ${row.due ? 'now' : formatDate(row.nextTry)}`,
+                Blocks:
+                  row.from === row.to
+                    ? formatCount(row.from)
+                    : `${formatCount(row.from)} to ${formatCount(row.to)}`,
+                Attempts: `${row.attempts} since ${formatTime(row.firstSeen)}`,
                 Kinds: Object.entries(row.standing)
                   .map(([kind, state]) => `${kind} ${state}`)
                   .join(', '),
               }}
             />
-            <p>
-              <ActionButton name="quarantine/retry" input={{ network, from: row.from, to: row.to }}>
-                Retry now
-              </ActionButton>
-            </p>
             <h2>Responses by upstream</h2>
-            <Responses tried={row.tried} />
+            <Responses network={network} tried={row.tried} />
           </>
         )}
       </Read>
@@ -42,38 +67,94 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
   );
 }
 
-function Responses({ tried }: { tried: Answer<'quarantine/show'>['tried'] }) {
-  const digests = tried.flatMap(({ payloadDigest }) => (payloadDigest === null ? [] : [payloadDigest]));
-  const kinds = new Set(digests).size;
+/** What the header demands beside what each upstream sent. */
+function Responses({ network, tried }: { network: string; tried: readonly Try[] }) {
+  const digests = [...new Set(tried.flatMap(({ payloadDigest }) => payloadDigest ?? []))];
+  const sent = tried.filter(({ payloadDigest }) => payloadDigest !== null).length;
+  const demanded = new Map(
+    tried.flatMap(({ differs }) => (differs === undefined ? [] : [[differs.field, differs.expected]])),
+  );
   return (
     <>
-      <p class={kinds > 1 ? 'bad' : 'faint'}>
-        {digests.length < 2
+      <p class={digests.length > 1 ? 'bad' : 'faint'}>
+        {sent < 2
           ? 'Fewer than two upstreams sent a response to compare.'
-          : kinds === 1
-            ? `All ${digests.length} responses are identical, byte for byte.`
-            : `${kinds} different responses: at least one upstream is wrong.`}
+          : digests.length === 1
+            ? `All ${sent} responses are identical, byte for byte.`
+            : `${digests.length} different responses: at least one upstream is wrong.`}
       </p>
-      <Table
-        label="Responses"
-        rows={tried.map((each, index) => ({ ...each, index }))}
-        keyOf={(each) => each.index}
-        columns={{
-          Upstream: (each) => <bdi>{each.upstream}</bdi>,
-          Result: (each) => each.cause,
-          Response: (each) => <bdi>{each.message}</bdi>,
-          'SHA-256 of the response': (each) =>
-            each.payloadDigest === null ? (
-              'no response'
-            ) : (
-              <>
-                response{' '}
-                {'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[[...new Set(digests)].indexOf(each.payloadDigest)] ?? '?'}:{' '}
-                <code>{each.payloadDigest}</code>
-              </>
-            ),
-        }}
-      />
+      <section class="compare" aria-label="Responses">
+        {demanded.size > 0 && (
+          <div class="card good">
+            <h3>Expected</h3>
+            <p class="faint">by the header of the block, or by its other parts</p>
+            {[...demanded].map(([field, value]) => (
+              <Value key={field} field={field} value={value ?? ''} />
+            ))}
+          </div>
+        )}
+        {tried.map((each, index) => (
+          <Response
+            key={index}
+            network={network}
+            one={each}
+            letter={each.payloadDigest === null ? null : 'ABCDEFGHIJ'[digests.indexOf(each.payloadDigest)]}
+          />
+        ))}
+      </section>
     </>
   );
 }
+
+function Response({
+  network,
+  one,
+  letter,
+}: {
+  network: string;
+  one: Try;
+  letter: string | null | undefined;
+}) {
+  const { cause, differs, message, payloadDigest, upstream } = one;
+  return (
+    <div class="card bad">
+      <h3>
+        <a href={toHref('nodes', { network, search: upstream.slice(0, 100) })}>
+          <bdi>{upstream}</bdi>
+        </a>
+      </h3>
+      <p class="faint">
+        {cause}
+        {letter !== null && `, response ${letter ?? '?'}`}
+      </p>
+      {differs === undefined ? (
+        <p>
+          <bdi>{message}</bdi>
+        </p>
+      ) : (
+        <>
+          <Value field={differs.field} value={differs.got} />
+          <details>
+            <summary>Message</summary>
+            <bdi>{message}</bdi>
+          </details>
+        </>
+      )}
+      {payloadDigest !== null && (
+        <details>
+          <summary>SHA-256 of the response</summary>
+          <code>{payloadDigest}</code>
+        </details>
+      )}
+    </div>
+  );
+}
+
+const Value = ({ field, value }: { field: string; value: string }) => (
+  <>
+    <code>{field}</code>
+    <pre>
+      <bdi>{value}</bdi>
+    </pre>
+  </>
+);

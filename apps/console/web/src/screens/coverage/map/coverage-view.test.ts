@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyKey, getBlock, moveWithin, pan, parseRange, type View, zoom } from './coverage-view.js';
+import {
+  applyKey,
+  extendSelection,
+  getBlock,
+  moveWithin,
+  pan,
+  parseRange,
+  selectBetween,
+  type View,
+  zoom,
+} from './coverage-view.js';
 
 const WHOLE: View = { from: 1_000, to: 23_000_000 };
 const view = fc
@@ -71,4 +81,21 @@ it('a range is read as people write it, cut at the whole, and refused where it i
   for (const text of ['', 'x', '9-8', '-5', '1-2-3', '1.5-2', '1-2', '23000001', '99999999999999999999']) {
     expect(parseRange(text, WHOLE)).toBeNull();
   }
+});
+
+it('dragging selects the blocks between two places, in either direction and one at least', () => {
+  const shown = { from: 100, to: 199 };
+  expect(selectBetween(shown, 0.25, 0.5)).toEqual({ from: 125, to: 150 });
+  expect(selectBetween(shown, 0.5, 0.25)).toEqual({ from: 125, to: 150 });
+  expect(selectBetween(shown, 1, 1)).toEqual({ from: 199, to: 199 });
+});
+
+it('Shift and an arrow key select from the middle on, and never beyond the view', () => {
+  const shown = { from: 0, to: 399 };
+  const first = extendSelection('ArrowRight', null, shown);
+  expect(first).toEqual({ from: 200, to: 210 });
+  expect(extendSelection('ArrowRight', { from: 200, to: 395 }, shown)).toEqual({ from: 200, to: 399 });
+  expect(extendSelection('ArrowLeft', first, shown)).toEqual({ from: 200, to: 200 });
+  expect(extendSelection('ArrowLeft', { from: 200, to: 200 }, shown)).toEqual({ from: 200, to: 200 });
+  expect(extendSelection('Home', null, shown)).toBeNull();
 });

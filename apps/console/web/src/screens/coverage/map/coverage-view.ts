@@ -67,3 +67,21 @@ export function parseRange(text: string, whole: View): View | null {
   if (from === undefined || to === undefined || to < from || from > whole.to || to < whole.from) return null;
   return { from: Math.max(from, whole.from), to: Math.min(to, whole.to) };
 }
+
+/** The blocks between two places of a view, in any order. */
+export function selectBetween(view: View, a: number, b: number): View {
+  return { from: getBlock(view, Math.min(a, b)), to: getBlock(view, Math.max(a, b)) };
+}
+
+/** Share of a view by which a key moves the end of a selection. */
+const SELECT_STEP = 1 / 40;
+
+/** What Shift and an arrow key do to a selection, which begins in the middle of the view; null: nothing. */
+export function extendSelection(key: string, selected: View | null, view: View): View | null {
+  const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
+  if (by === 0) return null;
+  const middle = getBlock(view, 0.5);
+  const { from, to } = selected ?? { from: middle, to: middle };
+  const step = by * Math.max(1, Math.round(toBlocks(view) * SELECT_STEP));
+  return { from, to: Math.min(view.to, Math.max(from, to + step)) };
+}

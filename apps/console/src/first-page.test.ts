@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+
+const PAGES = new URL('../dist/web/', import.meta.url);
+/** Bytes, gzipped: half a second of a fast 3G connection (1.6 Mbit/s). */
+const MAX_BYTES = 120_000;
+
+test('the first page and all that it loads are at most 120 kB, gzipped', () => {
+  const page = readFileSync(new URL('index.html', PAGES), 'utf8');
+  const files = [...page.matchAll(/(?:src|href)="\/?(assets\/[^"]+)"/g)].map(([, name]) => name ?? '');
+  expect(files.length).toBeGreaterThanOrEqual(2);
+  const bytes = [page, ...files.map((name) => readFileSync(new URL(name, PAGES)))]
+    .map((content) => gzipSync(content).length)
+    .reduce((sum, each) => sum + each, 0);
+  expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+  // What is written for a lazy chunk stays out of the page.
+  expect(files.filter((name) => name.endsWith('.js'))).toHaveLength(1);
+});

@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import type { Answer } from '../../lib/answers.js';
+import { formatCount } from '../../lib/format.js';
+import { ActionButton } from '../../parts/changes.js';
+
+/** What to do with the selected backfills, and what became of it. */
+export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () => void; clear: () => void }) {
+  const [result, setResult] = useState('');
+  if (ids.length === 0) return result === '' ? null : <p role="status">{result}</p>;
+  const many = `${formatCount(ids.length)} ${ids.length === 1 ? 'backfill' : 'backfills'}`;
+  const done =
+    (verb: string) =>
+    (rows: Answer<'backfills/states'>): void => {
+      const refused = rows.filter((row) => row.refused !== null);
+      const left = refused.map(({ id, refused: why }) => `${id}: ${why}`).join(', ');
+      setResult(
+        `${formatCount(rows.length - refused.length)} ${verb}${refused.length === 0 ? '.' : `; left as they are: ${left}.`}`,
+      );
+      clear();
+    };
+  const button = (state: 'active' | 'paused' | 'cancelled', label: string, verb: string) => (
+    <ActionButton
+      name="backfills/states"
+      input={{ ids, state }}
+      confirm={
+        state === 'cancelled'
+          ? `Cancel ${many}? Staged and published blocks stay; the rest is not fetched.`
+          : undefined
+      }
+      done={done(verb)}
+    >
+      {label}
+    </ActionButton>
+  );
+  return (
+    <section class="bulk" aria-label="Selected backfills">
+      <strong>{many} selected</strong>
+      {button('paused', 'Pause selected', 'paused')}
+      {button('active', 'Resume selected', 'resumed')}
+      {button('cancelled', 'Cancel selected', 'cancelled')}
+      <ActionButton
+        name="backfills/retry"
+        input={{ ids }}
+        done={(rows) => {
+          const retried = rows.reduce((sum, row) => sum + row.retried, 0);
+          setResult(`${formatCount(retried)} quarantined entries are retried.`);
+          clear();
+        }}
+      >
+        Retry quarantined
+      </ActionButton>
+      <button type="button" class="bare" onClick={all}>
+        Select all shown
+      </button>
+      <button type="button" class="bare" onClick={clear}>
+        Clear
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,120 @@
+import { formatTime } from '../../lib/format.js';
+import { toHref } from '../../lib/route.js';
+import type { BackfillReport, Range } from './backfill-parts.js';
+
+type Wait = BackfillReport['waits'][number];
+
+/** What a backfill is at: a few words, the cause, and where it is mended. */
+export interface Condition {
+  tone: 'good' | 'wait' | 'bad' | 'info' | 'off';
+  words: string;
+  /** null: the words say it all. */
+  why: string | null;
+  since: string | null;
+  until: string | null;
+  cure: { label: string; href: string } | null;
+}
+
+type Entry = Pick<Condition, 'tone' | 'words'> & {
+  why?: (wait: Wait) => string;
+  cure?: (network: string, wait: Wait) => Condition['cure'];
+};
+
+const nodes = (network: string) => ({ label: 'View nodes', href: toHref('nodes', { network }) });
+const workers = () => ({ label: 'View workers', href: toHref('workers') });
+
+const ENTRIES: Readonly<Record<string, Entry>> = {
+  paused: { tone: 'wait', words: 'Paused' },
+  cancelled: { tone: 'off', words: 'Cancelled' },
+  'nodes-silent': {
+    tone: 'bad',
+    words: 'No node answers',
+    why: ({ since }) => `No node has answered${since ? ` since ${formatTime(since)}` : ''}.`,
+    cure: nodes,
+  },
+  'no-head': {
+    tone: 'bad',
+    words: 'Head unknown',
+    why: () => 'No ingester has reached a node of this network yet.',
+    cure: nodes,
+  },
+  'window-closed': {
+    tone: 'wait',
+    words: 'Outside its hours',
+    why: ({ until }) => (until === null ? 'Its time windows are invalid.' : 'Its time windows are closed.'),
+  },
+  'max-requests': {
+    tone: 'wait',
+    words: 'Request limit reached',
+    why: () => 'It has sent as many requests as its terms allow. Edit them to go on.',
+  },
+  budget: {
+    tone: 'wait',
+    words: 'Budget used up',
+    why: ({ provider }) => `Throttled by the budget of ${provider}.`,
+    cure: () => ({ label: 'View budgets', href: toHref('budgets') }),
+  },
+  halted: {
+    tone: 'bad',
+    words: 'Halted',
+    why: () => 'The chain changed below finality.',
+    cure: (network) => ({ label: 'View alarms', href: toHref('alarms', { network }) }),
+  },
+  'staging-full': {
+    tone: 'wait',
+    words: 'Throttled (staging full)',
+    why: () => 'Fetching waits for packing.',
+    cure: workers,
+  },
+  'no-ingester': {
+    tone: 'bad',
+    words: 'No ingester',
+    why: () => 'No ingester of this network reported in the last 15 s, or all are draining.',
+    cure: workers,
+  },
+  'fork-unknown': {
+    tone: 'bad',
+    words: 'Unknown fork',
+    why: () => 'This version does not know the rules of a fork: update Packhouse.',
+    cure: (network) => ({ label: 'View blocks', href: toHref('quarantine', { network }) }),
+  },
+  queued: { tone: 'info', words: 'Queued', why: () => 'Its next blocks wait for a worker.' },
+  behind: {
+    tone: 'info',
+    words: 'Waiting',
+    why: ({ behind }) => `Backfill ${behind} has a higher priority.`,
+    cure: (_, { behind }) => ({ label: `View backfill ${behind}`, href: toHref(`backfills/${behind}`) }),
+  },
+  planned: { tone: 'info', words: 'Waiting', why: () => 'It takes turns with other backfills.' },
+  quarantined: {
+    tone: 'bad',
+    words: 'In quarantine',
+    why: () => 'All remaining blocks are quarantined.',
+    cure: (network) => ({ label: 'View blocks', href: toHref('quarantine', { network }) }),
+  },
+  packing: { tone: 'info', words: 'Packing', why: () => 'All blocks are fetched and wait to be packed.' },
+  'not-final': { tone: 'good', words: 'At the head', why: () => 'What remains is not finalized yet.' },
+};
+
+/** What a backfill is at, by its first wait; without a report only its state is known. */
+export function getCondition(range: Range, report: BackfillReport | undefined): Condition {
+  const none = { why: null, since: null, until: null, cure: null };
+  if (range.state === 'cancelled') return { tone: 'off', words: 'Cancelled', ...none };
+  if (report === undefined) {
+    return range.state === 'paused'
+      ? { tone: 'wait', words: 'Paused', ...none }
+      : { tone: 'info', words: 'Active', ...none };
+  }
+  if (report.state === 'done') return { tone: 'good', words: 'Done', ...none };
+  const [wait] = report.waits;
+  if (wait === undefined) return { tone: 'info', words: 'Fetching', ...none };
+  const entry = ENTRIES[wait.reason] ?? { tone: 'wait', words: wait.reason };
+  return {
+    tone: entry.tone,
+    words: entry.words,
+    why: entry.why?.(wait) ?? null,
+    since: wait.since ?? null,
+    until: wait.until,
+    cure: entry.cure?.(range.network, wait) ?? null,
+  };
+}
