@@ -123,7 +123,7 @@ test('backfills are found by ID, block, owner and kind, and many are paused, can
   expect(await find('risk 3,200')).toEqual([[second], 1]);
   expect(await find('RISK main LOGS')).toEqual([made, 3]);
   expect(await find('risk traces')).toEqual([[], 0]);
-  expect((await read('backfills?search=risk&limit=1&after=' + first)).rows).toMatchObject([{ id: second }]);
+  expect((await read(`backfills?search=risk&limit=1&after=${first}`)).rows).toMatchObject([{ id: second }]);
 
   await change('state', { id: third, state: 'paused' });
   const paused = await change('states', { ids: [first, third, 999_999], state: 'paused' });
