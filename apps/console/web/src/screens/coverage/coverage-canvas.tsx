@@ -80,11 +80,7 @@ export function CoverageCanvas(props: {
   return (
     <>
       <div class="map">
-        <div class="map-kinds" aria-hidden="true">
-          {map.kinds.map(({ kind }) => (
-            <div key={kind}>{kind}</div>
-          ))}
-        </div>
+        <KindNames map={map} />
         <div class="map-frame">
           <canvas
             ref={canvas}
@@ -113,10 +109,7 @@ export function CoverageCanvas(props: {
           {selected !== null && <Selected view={view} selected={selected} />}
         </div>
       </div>
-      <p class="map-ends" aria-hidden="true">
-        <span>{formatCount(from)}</span>
-        <span>{formatCount(to)}</span>
-      </p>
+      <Ends view={view} />
       <p id="map-spot" aria-live="polite">
         {describe(map, getBlock(view, place.x), place.row)}
       </p>
@@ -125,7 +118,7 @@ export function CoverageCanvas(props: {
 }
 
 /** The width of a canvas in CSS pixels, and a number that changes if its colours do. */
-function useCanvasLook(canvas: RefObject<HTMLCanvasElement>) {
+function useCanvasLook(canvas: RefObject<HTMLCanvasElement | null>) {
   const [pixels, setPixels] = useState(0);
   const [scheme, setScheme] = useState(0);
   useEffect(() => {
@@ -141,6 +134,21 @@ function useCanvasLook(canvas: RefObject<HTMLCanvasElement>) {
   }, [canvas]);
   return { pixels, scheme };
 }
+
+const KindNames = ({ map }: { map: CoverageMap }) => (
+  <div class="map-kinds" aria-hidden="true">
+    {map.kinds.map(({ kind }) => (
+      <div key={kind}>{kind}</div>
+    ))}
+  </div>
+);
+
+const Ends = ({ view }: { view: View }) => (
+  <p class="map-ends" aria-hidden="true">
+    <span>{formatCount(view.from)}</span>
+    <span>{formatCount(view.to)}</span>
+  </p>
+);
 
 /** The frame around the selected blocks, as far as they are shown. */
 function Selected({ view, selected }: { view: View; selected: View }) {
