@@ -31,10 +31,10 @@ const SHARES = [
 ] as const;
 
 /**
- * Writes down what there is to notify of. A family that cannot be read is logged and stays as it is; the others are
- * read all the same.
+ * Writes down what there is to notify of; returns whether something changed. A family that cannot be read is logged and
+ * stays as it is; the others are read all the same.
  */
-export async function findConditions(parts: FindParts): Promise<void> {
+export async function findConditions(parts: FindParts): Promise<boolean> {
   const { context, database } = parts;
   const { conditions } = database;
   const families = {
@@ -43,16 +43,17 @@ export async function findConditions(parts: FindParts): Promise<void> {
     budget: async () => conditions.keep('budget', await findUsedBudgets(parts)),
     schedule: async () => conditions.keep('schedule', await findFailedSchedules(parts)),
   };
+  let changed = false;
   for (const [family, find] of Object.entries(families)) {
     try {
-      await find();
+      changed = (await find()) || changed;
     } catch (error) {
       context.logger.warn({ family, err: error }, 'what to notify of could not be read; it is tried again');
       const help = 'Looks for something to notify of that failed';
       context.metrics.count('packhouse_notification_looks_failed_total', help, { family });
     }
   }
-  await conditions.sweep();
+  return changed;
 }
 
 async function findMissedDeadlines({ database }: FindParts): Promise<Found[]> {

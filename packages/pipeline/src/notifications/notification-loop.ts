@@ -12,6 +12,8 @@ interface LoopParts extends Omit<NotifyParts, 'database'> {
 
 /** How often it is looked for something to say, in milliseconds. */
 const LOOK_EVERY_MS = 2_000;
+/** How often what ended long ago is forgotten, in milliseconds. */
+const SWEEP_EVERY_MS = 3_600_000;
 const ALARM = 'NOTIFICATIONS_FAILING';
 /** A channel that accepts nothing for so long raises the alarm, in seconds. */
 const FAILING_S = 900;
@@ -39,13 +41,15 @@ function createLoop(parts: LoopParts, signal: AbortSignal) {
   const { context, database } = parts;
   const notify = createChannelNotify(parts);
   const gauges = createGauges(context);
+  const { clock } = context;
+  let sweepAt = clock.elapsed();
   /** Channels that are being sent to: one that hangs holds up no other. */
   const busy = new Map<number, Promise<void>>();
 
-  const start = (channel: ChannelWork): void => {
+  const start = (channel: ChannelWork, changed: boolean): void => {
     const { id } = channel;
     if (busy.has(id)) return;
-    const running = notify(channel, signal)
+    const running = notify(channel, changed, signal)
       .catch((error: unknown) => {
         if (!signal.aborted)
           context.logger.warn({ channel: id, err: error }, 'a channel was not looked after');
@@ -60,9 +64,12 @@ function createLoop(parts: LoopParts, signal: AbortSignal) {
       gauges.show(before);
       await keepAlarm(database, before);
       if (before.length === 0) return;
-      await findConditions(parts);
+      const changed = await findConditions(parts);
       // As they are behind what was found: one that was resumed meanwhile is told of what is open.
-      for (const channel of await database.channelMessages.work()) start(channel);
+      for (const channel of await database.channelMessages.work()) start(channel, changed);
+      if (clock.elapsed() < sweepAt) return;
+      sweepAt = clock.elapsed() + SWEEP_EVERY_MS;
+      await database.conditions.sweep();
     },
     async end(): Promise<void> {
       await Promise.all(busy.values());

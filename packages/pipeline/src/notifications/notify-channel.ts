@@ -10,6 +10,8 @@ export interface NotifyParts extends MessageParts {
   link: string | undefined;
 }
 
+/** A channel with nothing to say is looked at again after so many looks without a change: then a quarter of an hour may be over. */
+const IDLE_LOOKS = 15;
 /** From one message to a channel until the next, in milliseconds: what happens meanwhile is one message. */
 const PAUSE_MS = 60_000;
 
@@ -25,6 +27,8 @@ export function createChannelNotify(parts: NotifyParts) {
   const { channelMessages } = parts.database;
   const send = createMessageSender(parts);
   const hours = createOpeningHours();
+  /** Channels with nothing to say, and for how many looks. */
+  const idle = new Map<number, { lowest: Severity; looks: number }>();
 
   const makeId = (): string => `msg_${randomUUID()}`;
 
@@ -41,14 +45,26 @@ export function createChannelNotify(parts: NotifyParts) {
     await channelMessages.noteTest(channel.id, error ?? (accepted ? 'Accepted.' : 'Refused.'));
   };
 
-  /** The message to send now; null: there is none. */
-  const next = async ({ id, kind, pending, quiet }: ChannelWork): Promise<PendingMessage | null> => {
+  /** The message to send now; null: there is none. `changed`: conditions did since the last look. */
+  const next = async (
+    { id, kind, pending, quiet }: ChannelWork,
+    changed: boolean,
+  ): Promise<PendingMessage | null> => {
     const now = clock.now();
     const isQuiet = quiet.length > 0 && hours.at(quiet, now).open;
     if (pending !== null) return isQuiet && !pending.urgent ? null : pending;
     const lowest: Severity = isQuiet ? 'critical' : 'warning';
+    const before = idle.get(id);
+    if (!changed && before?.lowest === lowest && before.looks < IDLE_LOOKS) {
+      before.looks += 1;
+      return null;
+    }
+    idle.delete(id);
     const conditions = await channelMessages.untold(id, lowest);
-    if (conditions.length === 0) return null;
+    if (conditions.length === 0) {
+      idle.set(id, { lowest, looks: 0 });
+      return null;
+    }
     const message = {
       id: makeId(),
       body: toBody(kind, { type: 'notification', channel: id, at: new Date(now), conditions, link }),
@@ -58,11 +74,11 @@ export function createChannelNotify(parts: NotifyParts) {
     return (await channelMessages.begin(id, message)) ? message : null;
   };
 
-  return async (channel: ChannelWork, signal: AbortSignal): Promise<void> => {
+  return async (channel: ChannelWork, changed: boolean, signal: AbortSignal): Promise<void> => {
     const { id, kind } = channel;
     if (channel.testAsked) await test(channel, signal);
-    if (channel.state !== 'active' || !channel.due) return;
-    const message = await next(channel);
+    if (channel.state !== 'active' || !channel.due) return void idle.delete(id);
+    const message = await next(channel, changed);
     if (message === null) return;
     const { accepted, error } = await send(channel, message, signal);
     if (accepted) {

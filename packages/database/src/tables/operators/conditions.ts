@@ -38,7 +38,8 @@ const upsertAlarms = statement(
      SELECT n.name AS network, max(a.id) AS id, count(*) AS times
      FROM packhouse.alarm AS a JOIN packhouse.network AS n ON n.id = a.network_id
      LEFT JOIN packhouse.condition AS c ON c.key = 'alarm ' || n.name || ' ' || a.name
-     WHERE a.id > (SELECT coalesce(max(alarm_id), 0) - ${LATE_IDS} FROM packhouse.condition)
+     WHERE (a.cleared_at IS NULL OR a.id > (
+         SELECT coalesce(max(alarm_id), (SELECT max(id) FROM packhouse.alarm)) - ${LATE_IDS} FROM packhouse.condition))
        AND a.id > coalesce(c.alarm_id, 0)
        AND (c.key IS NOT NULL OR a.cleared_at IS NULL OR a.cleared_at > clock_timestamp() - interval '1 day')
      GROUP BY n.name, a.name
@@ -51,14 +52,16 @@ const upsertAlarms = statement(
    FROM found AS f JOIN packhouse.alarm AS a ON a.id = f.id
    ON CONFLICT (key) DO UPDATE SET severity = excluded.severity, message = excluded.message,
      alarm_id = excluded.alarm_id, since = excluded.since, ended_at = excluded.ended_at,
-     times = c.times + excluded.times`,
+     times = c.times + excluded.times
+   RETURNING 1`,
 );
 
 const updateAlarms = statement(
   'conditions/update-alarms',
   `UPDATE packhouse.condition AS c SET ended_at = a.cleared_at, message = a.message FROM packhouse.alarm AS a
    WHERE c.family = 'alarm' AND c.ended_at IS NULL AND a.id = c.alarm_id
-     AND (a.cleared_at IS NOT NULL OR a.message <> c.message)`,
+     AND (a.cleared_at IS NOT NULL OR a.message <> c.message)
+   RETURNING 1`,
 );
 
 /** $1 family, $2 what was found, as JSON. */
@@ -69,14 +72,16 @@ const upsertFound = statement(
        AS f (key text, name text, network text, severity text, message text)
    ), ended AS (
      UPDATE packhouse.condition SET ended_at = clock_timestamp()
-     WHERE family = $1 AND ended_at IS NULL AND key NOT IN (SELECT key FROM found)
-   )
+     WHERE family = $1 AND ended_at IS NULL AND key NOT IN (SELECT key FROM found) RETURNING 1
+   ), begun AS (
    INSERT INTO packhouse.condition AS c (key, family, name, network, severity, message, since)
    SELECT key, $1, name, network, severity, message, clock_timestamp() FROM found
    ON CONFLICT (key) DO UPDATE SET severity = excluded.severity, message = excluded.message, ended_at = NULL,
      since = CASE WHEN c.ended_at IS NULL THEN c.since ELSE excluded.since END,
      times = c.times + CASE WHEN c.ended_at IS NULL THEN 0 ELSE 1 END
-   WHERE c.ended_at IS NOT NULL OR (c.severity, c.message) <> (excluded.severity, excluded.message)`,
+   WHERE c.ended_at IS NOT NULL OR (c.severity, c.message) <> (excluded.severity, excluded.message)
+   RETURNING 1)
+   SELECT 1 FROM ended UNION ALL SELECT 1 FROM begun`,
 );
 
 /** Alarms are few by name; of backfills and schedules there is no end. */
@@ -116,14 +121,15 @@ type FailedSchedule = {
 /** What notifications are about. One packer at a time writes it. */
 export function createConditions(connections: Connections) {
   return {
-    /** Follows the table of alarms; those of these names are warnings. */
-    async followAlarms(warnings: readonly string[]): Promise<void> {
-      await connections.query(upsertAlarms, [warnings]);
-      await connections.query(updateAlarms, []);
+    /** Follows the table of alarms; those of these names are warnings. Returns whether something changed. */
+    async followAlarms(warnings: readonly string[]): Promise<boolean> {
+      const raised = await connections.query(upsertAlarms, [warnings]);
+      const changed = await connections.query(updateAlarms, []);
+      return raised.length + changed.length > 0;
     },
-    /** Makes the open conditions of a family exactly these. */
+    /** Makes the open conditions of a family exactly these. Returns whether something changed. */
     keep: async (family: Family, found: readonly Found[]) =>
-      void (await connections.query(upsertFound, [family, JSON.stringify(found)])),
+      (await connections.query(upsertFound, [family, JSON.stringify(found)])).length > 0,
     /** Forgets those that ended a month ago, but for alarms. */
     sweep: async () => void (await connections.query(deleteOld, [])),
     /** Backfills that are not complete though their deadline is over; the newest deadlines. */
