@@ -11,7 +11,7 @@ import { runAudit } from './run-audit.js';
 
 const FIRST = 1_004;
 const LENGTH = 28;
-const GRID = { sizes: [20, 10, 5], maxBytes: 10_000_000 };
+const GRID = { sizes: [20, 10, 5], larger: [], maxBytes: 10_000_000, maxBundleBytes: 10_000_000 };
 const EVERYTHING = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
 
 let world: World;

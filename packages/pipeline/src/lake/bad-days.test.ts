@@ -15,7 +15,7 @@ const FIRST = 1_004;
 const LENGTH = 28;
 const LAST = FIRST + LENGTH - 1;
 const MIDDLE = FIRST + 13;
-const GRID = { sizes: [20, 10, 5], maxBytes: 10_000_000 };
+const GRID = { sizes: [20, 10, 5], larger: [], maxBytes: 10_000_000, maxBundleBytes: 10_000_000 };
 const EVERYTHING = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
 
 let world: World;

@@ -19,7 +19,7 @@ import { deleteExpired, deleteLakeOrphans } from './sweep.js';
 const FIRST = 1_004;
 const LENGTH = 28;
 const LAST = FIRST + LENGTH - 1;
-const GRID = { sizes: [20, 10, 5], maxBytes: 10_000_000 };
+const GRID = { sizes: [20, 10, 5], larger: [], maxBytes: 10_000_000, maxBundleBytes: 10_000_000 };
 const EVERYTHING = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
 
 let world: World;
@@ -147,6 +147,39 @@ it('replaces the file of a bundle that was published again, and no other', async
   await sealPending({ ...world, network: 'main' }, 'logs', world.context.signal);
   await newWriter().run(world.context.signal);
   expect((await tableRows('logs')).map(toPlace)).toEqual(await publishedPlaces('logs'));
+});
+
+it('has whole cells in one file if they have few bytes, and takes it apart again if one of them is too large', async () => {
+  await forgetTables();
+  const aligned = { ...GRID, sizes: [4, 2], larger: [8] };
+  const run = (grid: typeof aligned) =>
+    createLakeWriter({ ...world, networks: () => [world.network], grid }).run(world.context.signal);
+  await run(aligned);
+  const merged = ['1004-1007', '1008-1015', '1016-1023', '1024-1031'];
+  expect(toRanges(await getFiles('logs'))).toEqual(merged);
+  expect((await tableRows('logs')).map(toPlace)).toEqual(await publishedPlaces('logs'));
+
+  // A repaired bundle is written with the others of its file, and files that are too large now are taken apart.
+  const row = await rowAt(world, 'logs', 1_020);
+  const records = await getRecords(world.objectStore, row);
+  const { undo } = await republish(
+    world,
+    row,
+    records.map(() => '[]'),
+  );
+  await sealPending({ ...world, network: 'main' }, 'logs', world.context.signal);
+  await run({ ...aligned, maxBundleBytes: 1 });
+  const apart = toRanges(await getFiles('logs'));
+  expect(apart).toContain('1020-1021');
+  expect(apart).not.toContain('1016-1023');
+  expect((await tableRows('logs')).map(toPlace)).toEqual(await publishedPlaces('logs'));
+  await undo();
+  await sealPending({ ...world, network: 'main' }, 'logs', world.context.signal);
+  await run(aligned);
+  expect(toRanges(await getFiles('logs'))).toEqual(merged);
+  expect((await tableRows('logs')).map(toPlace)).toEqual(await publishedPlaces('logs'));
+  await forgetTables();
+  await newWriter().run(world.context.signal);
 });
 
 it('names a damaged bundle and writes the other files; the rows follow once it is repaired', async () => {

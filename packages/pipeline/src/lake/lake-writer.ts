@@ -6,9 +6,9 @@ import { type Context, getOrAdd } from '@packhouse/runtime';
 import type { SignerSource } from '../publish/sign.js';
 import { createOpeningHours } from '../schedule/time-window.js';
 import { GRID, type Grid } from './layout.js';
+import type { LakeSource } from './plan-files.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
 import { needsOf } from './table-rows.js';
-import type { LakeSource } from './update-cell.js';
 import { createTableUpdate, type TableUpdate, type UpdateHow } from './update-table.js';
 
 interface LakeParts {

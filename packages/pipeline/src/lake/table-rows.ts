@@ -37,6 +37,21 @@ export function needsOf(table: TableName, kinds: readonly Kind[]): readonly Kind
   return table === 'transactions' && has('receipts') ? ['transactions', 'receipts'] : [table];
 }
 
+/** About how many bytes a table has for one of the bundles of its first kind: measured on blocks of mainnet. */
+const SHARES: Readonly<Record<TableName, number>> = {
+  blocks: 0.01,
+  transactions: 0.5,
+  receipts: 0.5,
+  logs: 0.75,
+  traces: 0.6,
+  transfers: 0.9,
+};
+
+/** About how many bytes the rows of bundles of the first kind have in a file. */
+export function expectedBytes(table: TableName, bundleBytes: number): number {
+  return bundleBytes * SHARES[table];
+}
+
 /** The rows of a range, in batches. Throws as `openSource`, BUNDLE_INVALID, RECORD_INVALID. */
 export function readTableRows(
   parts: SourceParts,

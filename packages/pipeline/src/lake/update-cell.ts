@@ -1,20 +1,12 @@
-import { type BlockRange, intersectRanges, type Kind, type TableName, unionRanges } from '@packhouse/chain';
-import type { Database, Fence, LakeFile, LakeHeads, NewLakeFile, PublishedFile } from '@packhouse/database';
+import type { BlockRange, TableName } from '@packhouse/chain';
+import type { Database, Fence, LakeFile, LakeHeads, NewLakeFile } from '@packhouse/database';
 import type { Field } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { Context } from '@packhouse/runtime';
 import { type SignerSource, withSigner } from '../publish/sign.js';
-import { type Grid, layOut } from './layout.js';
-import { toWanted, type WantedFile, writeLakeFile } from './write-file.js';
-
-/** What a table is made of. */
-export interface LakeSource {
-  network: string;
-  chainId: number;
-  kind: TableName;
-  /** The kinds whose bundles a block needs for its rows; files are as large as the first one's bundles allow. */
-  needs: readonly Kind[];
-}
+import type { Grid } from './layout.js';
+import { type LakeSource, planFiles } from './plan-files.js';
+import { type WantedFile, writeLakeFile } from './write-file.js';
 
 interface CellParts {
   database: Database;
@@ -34,27 +26,18 @@ interface CellHow {
 }
 
 /**
- * Writes the files of a cell that are to be there and are not, and takes out those that are not to be there any more. Throws
- * as `writeLakeFile`, LEASE_LOST.
+ * Writes the files around a cell that are to be there and are not, and takes out those that are not to be there any more.
+ * Returns the blocks that it looked at. Throws as `writeLakeFile`, LEASE_LOST.
  */
 export async function updateCell(
   parts: CellParts,
   table: LakeSource & { fields: Field[]; heads: LakeHeads },
   cell: BlockRange,
   { signal, fence, rest }: CellHow,
-): Promise<void> {
-  const { network, kind, needs, fields, heads } = table;
-  const { bundles, lake } = parts.database.network(network);
-  const published: Partial<Record<Kind, PublishedFile[]>> = {};
-  let runs: BlockRange[] = [cell];
-  for (const each of needs) {
-    const files = await bundles.files(each, cell, cell.lastBlock - cell.firstBlock + 1);
-    published[each] = files;
-    runs = intersectRanges(runs, unionRanges(files));
-  }
-  const ranges = layOut(runs, published[needs[0] as Kind] ?? [], parts.grid);
-  const wanted = ranges.map((range) => toWanted(kind, range, published));
-  const present = await lake.newest(kind, cell);
+): Promise<BlockRange> {
+  const { network, kind, fields, heads } = table;
+  const { lake } = parts.database.network(network);
+  const { region, wanted, present } = await planFiles(parts, table, cell);
   const missing = wanted.filter((want) => !present.some((file) => isSame(file, want)));
   let obsolete = present.filter((file) => !wanted.some((want) => isSame(file, want)));
   let add: NewLakeFile[] = [];
@@ -80,6 +63,7 @@ export async function updateCell(
     await rest?.(workedMs);
   }
   await commit(obsolete);
+  return region;
 }
 
 function countFile(

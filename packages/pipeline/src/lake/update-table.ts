@@ -6,8 +6,9 @@ import { type Context, type ErrorCode, isPackhouseError } from '@packhouse/runti
 import type { SignerSource } from '../publish/sign.js';
 import { createChangedCells } from './changed-cells.js';
 import { cellOf, type Grid } from './layout.js';
+import type { LakeSource } from './plan-files.js';
 import { tableSchema } from './table-rows.js';
-import { type LakeSource, updateCell } from './update-cell.js';
+import { updateCell } from './update-cell.js';
 
 /** A file that could not be written is tried again after this time, in milliseconds. */
 const RETRY_MS = 300_000;
@@ -93,13 +94,19 @@ export function createTableUpdate(parts: TableParts, source: LakeSource) {
       const cells = [...changed.cells].sort((a, b) => a - b);
       for (const firstBlock of how.newestOnly ? cells.slice(-1) : cells) {
         if (clock.elapsed() >= until) return { more: true };
+        // Done with an earlier one.
+        if (!changed.cells.has(firstBlock)) continue;
         if ((await data.lake.control()).paused) return { more: false };
         const fault = failed.get(firstBlock);
         if (fault !== undefined && clock.elapsed() < fault.at + RETRY_MS) continue;
         try {
-          await updateCell(parts, { ...source, fields, heads }, cellOf(firstBlock, grid), how);
-          changed.cells.delete(firstBlock);
-          failed.delete(firstBlock);
+          const table = { ...source, fields, heads };
+          const done = await updateCell(parts, table, cellOf(firstBlock, grid), how);
+          for (const each of changed.cells) {
+            if (each < done.firstBlock || each > done.lastBlock) continue;
+            changed.cells.delete(each);
+            failed.delete(each);
+          }
         } catch (error) {
           if (!FAULTS.some((code) => isPackhouseError(error, code))) throw error;
           context.metrics.count(
