@@ -100,7 +100,7 @@ it('goes on after Postgres ended its sessions in the middle', async () => {
     puts += 1;
     if (puts % 4 === 0) {
       await sql(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid()",
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       );
     }
     return result;

@@ -229,7 +229,7 @@ it('refuses a writer that lost its lease', async () => {
 });
 
 /** Deaths of one run: a few always, many at night. */
-const SEEDS = process.env.TESTS === 'all' ? 200 : 6;
+const SEEDS = process.env.TESTS === 'all' ? 200 : 2;
 
 it(`ends with the same tables however often it is killed (${SEEDS} deaths)`, {
   timeout: 600_000,
