@@ -156,6 +156,42 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     expect(ada.faults).toEqual([]);
   });
 
+  test('a key is edited and rotated in place', async () => {
+    const { row } = await database.keys.create({ application: 'turning', network: null, plan: 'free' });
+    await page.goto(`/#/keys/${row.prefix}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('Allowed methods').fill('eth_call');
+    expect(await getFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('eth_call').first().waitFor();
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await page.getByLabel('Hours for which').fill('2');
+    await page.getByRole('button', { name: 'Rotate', exact: true }).last().click();
+    expect(await page.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
+    await page.getByText('Old secret works until').waitFor();
+    expect(await database.keys.list({ search: 'turning' })).toMatchObject([
+      { methods: ['eth_call'], plan: { name: 'free' }, expiresAt: null, oldSecretUntil: expect.any(Date) },
+    ]);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('backfills are selected and paused together', async () => {
+    await page.goto('/#/backfills?search=logs');
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('checkbox').nth(1).check();
+    const bar = page.getByRole('region', { name: 'Selected backfills' });
+    await bar.getByText('2 backfills selected').waitFor();
+    expect(await getFaults(page)).toEqual([]);
+    await bar.getByRole('button', { name: 'Pause selected' }).click();
+    await page
+      .getByRole('status')
+      .getByText(/\d paused/)
+      .waitFor();
+    const states = (await database.backfills.list()).map(({ state }) => state);
+    expect(states.filter((state) => state === 'paused').length).toBeGreaterThanOrEqual(2);
+    expect(ada.faults).toEqual([]);
+  });
+
   test('an operator creates a restricted key, none that is unlimited, and no deletion', async () => {
     await database.operators.add({ name: 'olga', role: 'operator', password: null });
     const command = ['audit', '--delete-orphans'];

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
-import { toLines, toNumber, toText } from '../../lib/form-values.js';
-import { formatDate } from '../../lib/format.js';
+import { toText } from '../../lib/form-values.js';
+import { formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { useRead } from '../../lib/use-read.js';
-import { useIsAdmin } from '../../lib/use-session.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
 import { Copy } from '../../parts/copy.js';
-import { ALL, Field, LinesField, NumberField, type Option, SelectField } from '../../parts/fields.js';
+import { Ago } from '../../parts/facts.js';
+import { Field } from '../../parts/fields.js';
 import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';
-import { useNetworkIds } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { type KeyRow, OneKey } from './one-key.js';
+import { getKeyTerms, KeyFields } from './key-fields.js';
+import { KeyState } from './key-state.js';
+import { OneKey } from './one-key.js';
 
 const PAGE = 100;
 
@@ -51,16 +51,22 @@ function KeyList() {
             : `No application contains “${search}”, and no prefix starts with it.`
         }
         columns={{
+          Application: (row) => (
+            <strong>
+              <bdi>{row.application}</bdi>
+            </strong>
+          ),
           Key: (row) => (
-            <a href={toHref(`keys/${row.prefix}`)}>
+            <a class="word" href={toHref(`keys/${row.prefix}`)}>
               <code>{row.prefix}</code>
             </a>
           ),
-          Application: (row) => <bdi>{row.application}</bdi>,
+          State: (row) => <KeyState row={row} />,
           Plan: (row) => row.plan,
           Network: (row) => row.network ?? 'all',
-          Created: (row) => formatDate(row.createdAt),
-          State: toState,
+          'Last used': (row) =>
+            row.lastUsedAt === null ? <span class="faint">never</span> : <Ago at={row.lastUsedAt} />,
+          Created: (row) => <span class="word">{formatTime(row.createdAt)}</span>,
         }}
         pages={{ path: 'keys', query: { search }, next: ({ id }) => ({ after: id }) }}
       />
@@ -68,24 +74,8 @@ function KeyList() {
   );
 }
 
-function toState({ revokedAt, expiresAt }: KeyRow) {
-  if (revokedAt !== null) return <span class="bad">revoked {formatDate(revokedAt)}</span>;
-  if (expiresAt === null) return <span class="good">active</span>;
-  const over = new Date(expiresAt).getTime() <= Date.now();
-  return over ? (
-    <span class="bad">expired {formatDate(expiresAt)}</span>
-  ) : (
-    `active until ${formatDate(expiresAt)}`
-  );
-}
-
 function NewKey() {
   const [made, setMade] = useState<{ apiKey: string; prefix: string } | null>(null);
-  const isAdmin = useIsAdmin();
-  const plans = (useRead('plans', {}, 60_000).value ?? []).map(
-    ({ name, unlimited }): Option => (unlimited && !isAdmin ? [name, `${name} (admins only)`, true] : name),
-  );
-  const networks = useNetworkIds();
   if (made !== null) {
     return (
       <div class="card">
@@ -105,31 +95,11 @@ function NewKey() {
       <ChangeForm
         name="keys/create"
         submit="Create"
-        getInput={(form) => {
-          const day = toText(form, 'expiresAt');
-          return {
-            application: toText(form, 'application'),
-            plan: toText(form, 'plan'),
-            network: toText(form, 'network') ?? null,
-            expiresAt: day === undefined ? null : new Date(`${day}T23:59:59`).toISOString(),
-            origins: toLines(form, 'origins'),
-            addresses: toLines(form, 'addresses'),
-            methods: toLines(form, 'methods'),
-            contracts: toLines(form, 'contracts'),
-            maxLogRange: toNumber(form, 'maxLogRange'),
-          };
-        }}
+        getInput={(form) => ({ application: toText(form, 'application'), ...getKeyTerms(form, null) })}
         done={setMade}
       >
         <Field label="Application" name="application" required maxLength={100} />
-        <SelectField label="Plan" name="plan" options={plans} value="standard" />
-        <SelectField label="Network" name="network" options={[ALL, ...networks]} />
-        <Field label="Last day (empty: never expires)" type="date" name="expiresAt" />
-        <LinesField label="Allowed browser origins" name="origins" placeholder="https://*.example.com" />
-        <LinesField label="Allowed addresses" name="addresses" placeholder="10.0.0.0/8" />
-        <LinesField label="Allowed methods" name="methods" placeholder="eth_call" />
-        <LinesField label="Allowed contracts" name="contracts" placeholder="0x…" />
-        <NumberField label="Blocks of one eth_getLogs (empty: as the plan)" name="maxLogRange" />
+        <KeyFields row={null} />
       </ChangeForm>
     </details>
   );

@@ -1,11 +1,12 @@
 import type { Answer } from '../../lib/answers.js';
 import { formatCount, formatDate } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
-import { ActionButton } from '../../parts/changes.js';
-import { Facts } from '../../parts/facts.js';
+import { Ago, Facts } from '../../parts/facts.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
+import { KeyActions } from './key-actions.js';
+import { KeyState } from './key-state.js';
 import { UsageCharts } from './usage-charts.js';
 
 export type KeyRow = Answer<'keys'>['rows'][number];
@@ -21,6 +22,7 @@ export function OneKey({ prefix }: { prefix: string }) {
         </>
       }
       above={[['keys', 'API keys']]}
+      actions={<ChangeLogLink subject={`key ${prefix}`} />}
     >
       <Read name="keys" input={{ search: prefix, limit: 1 }} everyMs={10_000}>
         {({ rows: [row] }) =>
@@ -31,18 +33,7 @@ export function OneKey({ prefix }: { prefix: string }) {
           ) : (
             <>
               <KeyFacts row={row} />
-              <p class="actions">
-                {row.revokedAt === null && (
-                  <ActionButton
-                    name="keys/revoke"
-                    input={{ key: prefix }}
-                    confirm={`Revoke ${prefix} of ${row.application}? Gateways reject it within a second, for good.`}
-                  >
-                    Revoke
-                  </ActionButton>
-                )}
-                <ChangeLogLink subject={`key ${prefix}`} />
-              </p>
+              {row.revokedAt === null && <KeyActions row={row} />}
               <UsageCharts name="keys/usage" input={{ key: prefix }} />
             </>
           )
@@ -58,15 +49,13 @@ export function KeyFacts({ row }: { row: KeyRow }) {
     <Facts
       rows={{
         Application: <bdi>{row.application}</bdi>,
+        State: <KeyState row={row} />,
+        'Last used': row.lastUsedAt === null ? 'never' : <Ago at={row.lastUsedAt} />,
+        ...(row.oldSecretUntil === null ? {} : { 'Old secret works until': formatDate(row.oldSecretUntil) }),
         Plan: row.plan,
         Network: row.network ?? 'all',
         Created: formatDate(row.createdAt),
-        Expires:
-          row.revokedAt !== null
-            ? `revoked ${formatDate(row.revokedAt)}`
-            : row.expiresAt === null
-              ? 'never'
-              : formatDate(row.expiresAt),
+        Expires: row.expiresAt === null ? 'never' : formatDate(row.expiresAt),
         'Allowed origins': list(row.origins),
         'Allowed addresses': list(row.addresses),
         'Allowed methods': list(row.methods),

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { toNumber } from '../../lib/form-values.js';
+import { formatTime } from '../../lib/format.js';
+import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
+import { Copy } from '../../parts/copy.js';
+import { NumberField } from '../../parts/fields.js';
+import { getKeyTerms, KeyFields } from './key-fields.js';
+import type { KeyRow } from './one-key.js';
+
+/** Changes a key that is not revoked: its terms, its secret, or for good. */
+export function KeyActions({ row }: { row: KeyRow }) {
+  const [shown, show] = useState<'edit' | 'rotate' | null>(null);
+  const [secret, setSecret] = useState<{ apiKey: string; oldSecretUntil: string | null } | null>(null);
+  const close = (): void => show(null);
+  const { prefix } = row;
+  return (
+    <MayChange>
+      <p class="actions">
+        <button type="button" aria-expanded={shown === 'edit'} onClick={() => show('edit')}>
+          Edit
+        </button>
+        <button type="button" aria-expanded={shown === 'rotate'} onClick={() => show('rotate')}>
+          Rotate
+        </button>
+        <ActionButton
+          name="keys/revoke"
+          input={{ key: prefix }}
+          confirm={`Revoke ${prefix} of ${row.application.slice(0, 80)}? Gateways reject it within a second, for good.`}
+        >
+          Revoke
+        </ActionButton>
+      </p>
+      {secret !== null && <NewSecret {...secret} prefix={prefix} done={() => setSecret(null)} />}
+      {shown === 'rotate' && (
+        <ChangeForm
+          name="keys/rotate"
+          submit="Rotate"
+          getInput={(form) => ({ key: prefix, overlapHours: toNumber(form, 'overlapHours') ?? 0 })}
+          done={(made) => {
+            setSecret(made);
+            close();
+          }}
+          cancel={close}
+        >
+          <NumberField
+            label="Hours for which the old secret works too (0 to 720)"
+            name="overlapHours"
+            value={24}
+            required
+          />
+        </ChangeForm>
+      )}
+      {shown === 'edit' && (
+        <ChangeForm
+          name="keys/set"
+          submit="Save"
+          subject={`key ${prefix}`}
+          getInput={(form) => ({ key: prefix, ...getKeyTerms(form, row), expected: getExpected(row) })}
+          done={close}
+          cancel={close}
+        >
+          <KeyFields row={row} />
+        </ChangeForm>
+      )}
+    </MayChange>
+  );
+}
+
+function NewSecret(given: {
+  apiKey: string;
+  oldSecretUntil: string | null;
+  prefix: string;
+  done: () => void;
+}) {
+  const { apiKey, oldSecretUntil, prefix, done } = given;
+  return (
+    <div class="card">
+      <p>
+        New secret of <code>{prefix}</code>. <strong>Copy it now: it is shown only once.</strong>{' '}
+        {oldSecretUntil !== null && `The old one works until ${formatTime(oldSecretUntil)}.`}
+      </p>
+      <Copy text={apiKey} label="the key" />
+      <button type="button" onClick={done}>
+        Done
+      </button>
+    </div>
+  );
+}
+
+/** The terms as they were read: with them, a change does not overwrite that of another operator. */
+function getExpected(row: KeyRow): object {
+  const { plan, network, expiresAt, origins, addresses, methods, contracts, maxLogRange } = row;
+  return { plan, network, expiresAt, origins, addresses, methods, contracts, maxLogRange };
+}
