@@ -72,6 +72,8 @@ describe.skipIf(executable === null || folder === undefined)('pictures of the co
         await page.goto(`/#/${hash}`);
         await page.locator('h1').first().waitFor();
         await expect.poll(() => page.locator('p.waiting').count()).toBe(0);
+        // The progress of backfills comes after their list.
+        await expect.poll(() => page.locator('td', { hasText: /^…$/ }).count()).toBe(0);
         await page.screenshot({ path: path.join(target, `${name}-${colorScheme}-${width}.png`) });
       }
     }

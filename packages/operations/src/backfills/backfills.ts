@@ -21,6 +21,8 @@ import { addMessage } from './wait-messages.js';
 const DEFAULT_PRIORITY = 100;
 /** Backfills whose progress one request reads. */
 const MAX_REPORTS = 50;
+/** Reports that are read at the same time: each takes a few connections of the pool for a moment. */
+const READ_AT_ONCE = 5;
 
 const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its ID');
 const stateField = z.enum(['active', 'paused', 'cancelled']);
@@ -68,8 +70,10 @@ export const listBackfills = read({
     const all = await (network === undefined ? database : database.network(network)).backfills.list();
     const begin = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
     const isFound = toFilter(search);
-    const matching = all.filter((row) => (state === undefined || row.state === state) && isFound(row));
-    const rest = after === undefined ? matching : matching.filter((row) => all.indexOf(row) >= begin);
+    const matching = all
+      .map((row, at) => ({ row, at }))
+      .filter(({ row }) => (state === undefined || row.state === state) && isFound(row));
+    const rest = matching.filter(({ at }) => at >= begin).map(({ row }) => row);
     return { rows: rest.slice(0, limit), more: rest.length > limit, matching: matching.length };
   },
 });
@@ -90,9 +94,12 @@ export const backfillProgress = read({
   run: async (parts, { ids }) => {
     const reports: BackfillReport[] = [];
     const read = createProgressReader(parts);
-    for (const id of ids) {
-      const range = await parts.database.backfills.find(id);
-      if (range !== null) reports.push(toReport(await read(range)));
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      const some = ids.slice(at, at + READ_AT_ONCE).map(async (id) => {
+        const range = await parts.database.backfills.find(id);
+        return range === null ? [] : [toReport(await read(range))];
+      });
+      reports.push(...(await Promise.all(some)).flat());
     }
     return reports;
   },

@@ -137,7 +137,9 @@ async function readFacts({ database: all, queue }: ReportParts, network: string)
     findSilence(all, network),
   ]);
   const budget = budgets.find((each) => each.network === network);
-  return { head, hints, alarms, pressure, fork, slots, budget, silence };
+  /** Of all blocks of a network, by kinds. */
+  const paces = new Map<string, ReturnType<NetworkDatabase['backfills']['pace']>>();
+  return { head, hints, alarms, pressure, fork, slots, budget, silence, paces };
 }
 
 async function readProgress(
@@ -160,7 +162,7 @@ async function readProgress(
   const pace = await database.backfills.pace(range, range.createdAt);
   const now = pace.now.getTime();
   const blocksLeft = most(TO_FETCH);
-  const rate = await getRate(database, range, hours, pace, most(['staged', 'packing']));
+  const rate = await getRate(database, range, hours, pace, most(['staged', 'packing']), facts.paces);
   const work = { hours, windows: range.windows, blocks: blocksLeft, rate: rate?.blocksPerSecond ?? null };
   const waits = await getWaits({ database, facts, hours, now }, range, spending.requests, most);
   const stands = waits.some(({ reason }) => STANDS_STILL.includes(reason)) && blocksLeft > 0;
@@ -190,14 +192,16 @@ async function getRate(
   hours: OpeningHours,
   pace: Awaited<ReturnType<NetworkDatabase['backfills']['pace']>>,
   staged: number,
+  paces: NetworkFacts['paces'],
 ): Promise<Rate | null> {
   const rate = (blocks: number, ms: number, of: Rate['of']): Rate | null =>
     blocks > 0 && ms >= MIN_MS ? { blocksPerSecond: (blocks * 1_000) / ms, of } : null;
   const open = openTime(hours, range.windows, pace.from.getTime(), pace.now.getTime());
   const own = rate(pace.blocks + staged, open, 'backfill');
   if (own !== null) return own;
-  const all = { kinds: range.kinds, from: 0, to: null };
-  const { blocks, first, now } = await database.backfills.pace(all, null);
+  const { blocks, first, now } = await getOrAdd(paces, range.kinds.join(), () =>
+    database.backfills.pace({ kinds: range.kinds, from: 0, to: null }, null),
+  );
   return first === null ? null : rate(blocks, now.getTime() - first.getTime(), 'network');
 }
 
