@@ -14,6 +14,7 @@ import { benchFollow } from './follow.js';
 import { benchForwarding } from './forwarding.js';
 import { benchGiantTraces } from './giant-traces.js';
 import { benchIdle } from './idle.js';
+import { benchLake } from './lake.js';
 import type { BenchOptions } from './options.js';
 import { benchPack } from './pack.js';
 import { benchPlanning } from './planning.js';
@@ -35,6 +36,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   downloads: benchDownloads,
   pull: benchPull,
   follow: benchFollow,
+  lake: benchLake,
   forwarding: benchForwarding,
   compression: benchCompression,
   deflate: benchDeflate,
