@@ -84,7 +84,10 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
     if (await database.ping()) return 'ok\n';
     return reply.code(503).send('Postgres does not respond\n');
   });
-  if (hasPages) await app.register(files, { root: pages, cacheControl: false, setHeaders: cacheAssets });
+  if (hasPages) {
+    const served = { root: pages, cacheControl: false, preCompressed: true, setHeaders: cacheAssets };
+    await app.register(files, served);
+  }
   app.setNotFoundHandler((request) => {
     throw toUnknownPage(request);
   });

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { readdirSync, readFileSync } from 'node:fs';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 const PAGES = new URL('../dist/web/', import.meta.url);
@@ -16,4 +16,14 @@ test('the first page and all that it loads are at most 120 kB, gzipped', () => {
   expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
   // What is written for a lazy chunk stays out of the page.
   expect(files.filter((name) => name.endsWith('.js'))).toHaveLength(1);
+});
+
+test('each file of the pages is there compressed, as the console sends it to browsers that take it', () => {
+  const names = readdirSync(PAGES, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => /\.(html|js|css)$/.test(name));
+  expect(files.length).toBeGreaterThanOrEqual(3);
+  for (const name of files) {
+    const compressed = readFileSync(new URL(`${name}.br`, PAGES));
+    expect(brotliDecompressSync(compressed).equals(readFileSync(new URL(name, PAGES)))).toBe(true);
+  }
 });
