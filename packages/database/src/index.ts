@@ -41,8 +41,10 @@ export type { Plan } from './tables/gateway/plans.js';
 export {
   type UnitsUsed,
   USAGE_GROUPS,
+  USAGE_PARTS,
   type UsageCount,
   type UsageGroup,
+  type UsagePart,
   type UsageSum,
 } from './tables/gateway/usage.js';
 export type { AlarmRow } from './tables/networks/alarms.js';

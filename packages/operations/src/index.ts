@@ -21,6 +21,9 @@ export {
 } from './coverage/quarantine.js';
 export type { KindState } from './coverage/quarantine-advice.js';
 export { type AuditState, type FullStatus, readOverview, readStatus } from './coverage/status.js';
+export { askChainId } from './doctor/ask-chain-id.js';
+export { type Cell, type Chart, COLUMNS, type Level } from './doctor/chart.js';
+export { examine } from './doctor/examine.js';
 export {
   addHook,
   listHooks,

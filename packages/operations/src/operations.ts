@@ -18,8 +18,10 @@ import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
 import * as own from './keys/own.js';
 import * as plans from './keys/plans.js';
+import * as usageSeries from './keys/usage-series.js';
 import * as lake from './lake/lake.js';
 import * as nodes from './nodes/nodes.js';
+import * as testNode from './nodes/test-node.js';
 import * as workers from './nodes/workers.js';
 import * as notifications from './notifications/notifications.js';
 import type { Operation } from './operation/operation.js';
@@ -77,6 +79,7 @@ export const OPERATIONS = [
   nodes.listNodes,
   nodes.cordonNode,
   nodes.uncordonNode,
+  testNode.testNode,
   quarantine.listQuarantine,
   quarantine.quarantineCauses,
   quarantine.showQuarantined,
@@ -84,6 +87,7 @@ export const OPERATIONS = [
   keys.listKeys,
   keys.createKey,
   keyUsage.keyUsage,
+  usageSeries.keyUsageSeries,
   keys.revokeKey,
   changeKey.setKey,
   changeKey.rotateKey,
@@ -94,6 +98,7 @@ export const OPERATIONS = [
   plans.listPlans,
   plans.setPlan,
   own.ownUsage,
+  usageSeries.ownUsageSeries,
   own.ownLimits,
   own.ownNetworks,
   history.ownHistory,

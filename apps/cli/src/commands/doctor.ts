@@ -1,15 +1,14 @@
 import { loadNetworks, type Network } from '@packhouse/networks';
+import { type Chart, examine } from '@packhouse/operations';
 import { keyFileWarning } from '@packhouse/pipeline';
 import type { Command } from 'commander';
-import type { Chart } from '../doctor/chart.js';
-import { chartJson, chartTable, findingLines, getVerdict, summaryLines } from '../doctor/describe-charts.js';
-import { examine } from '../doctor/examine.js';
 import { commandContext } from '../installation/context.js';
 import { signingKeyFile } from '../installation/data-directory.js';
 import { findNetworksFile } from '../installation/find-networks.js';
 import { addCommand } from '../terminal/command.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { parseInteger, usageError } from '../terminal/parse.js';
+import { chartJson, chartTable, findingLines, getVerdict, summaryLines } from './describe-charts.js';
 
 interface DoctorOptions {
   networks?: string;

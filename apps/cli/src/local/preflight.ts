@@ -1,9 +1,9 @@
 import { createProver, KINDS, type Kind } from '@packhouse/chain';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
+import { askChainId } from '@packhouse/operations';
 import { type ProofTrial, toFetchRequest, tryProofs } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
-import { askChainId } from './ask-chain-id.js';
 import { type LocalOptions, pairAddresses } from './options.js';
 
 /** A network that was found ready: its nodes answer, are on one chain and can give the kinds. */

@@ -2,6 +2,7 @@ import { KINDS, type Kind } from '@packhouse/chain';
 import { HOLE_REASONS, type Hole } from '@packhouse/database';
 import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/pipeline';
 import { z } from 'zod';
+import { describeNetworks } from '../operation/describe-networks.js';
 import { blockField, limitField, networkField, numberField, toPublic } from '../operation/fields.js';
 import { findNetwork } from '../operation/find-network.js';
 import { read } from '../operation/operation.js';
@@ -33,9 +34,9 @@ export const listNetworks = read({
   name: 'networks',
   role: 'viewer',
   sharedForMs: 1_000,
-  summary: 'The networks.',
+  summary: 'The networks, with their URLs if known.',
   input: z.object({}),
-  run: ({ database }) => database.networks.list(),
+  run: describeNetworks,
 });
 
 export const readCoverageMap = read({

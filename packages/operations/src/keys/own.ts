@@ -1,5 +1,6 @@
 import type { ListedKey } from '@packhouse/database';
 import { z } from 'zod';
+import { describeNetworks } from '../operation/describe-networks.js';
 import { fail } from '../operation/fail.js';
 import { getToday } from '../operation/fields.js';
 import { type OperationParts, read } from '../operation/operation.js';
@@ -40,16 +41,8 @@ export const ownNetworks = read({
   input: z.object({}),
   run: async (parts) => {
     const key = await findOwnKey(parts);
-    const rows = await parts.database.networks.list();
-    const configured = new Map((parts.networks?.() ?? []).map((network) => [network.id, network]));
-    return rows
-      .filter(({ id }) => key.network === null || key.network === id)
-      .map(({ id, chainId }) => {
-        const { family, baseUrl } = configured.get(id) ?? {};
-        const address = parts.gatewayUrl === undefined ? null : `${parts.gatewayUrl}/${id}`;
-        const jsonRpc = baseUrl ?? (address === null ? null : `${address}/v1/`);
-        return { id, chainId, family: family ?? null, address, jsonRpc };
-      });
+    const rows = await describeNetworks(parts);
+    return rows.filter(({ id }) => key.network === null || key.network === id);
   },
 });
 

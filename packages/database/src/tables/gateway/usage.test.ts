@@ -71,6 +71,17 @@ it('sums by key, day, method and network, within days and of some keys', async (
     { name: '9999', units: 2 },
     { name: row.prefix, units: 18 },
   ]);
+  const of = { keyId: row.id, ...january };
+  expect(await usage.parts({ ...of, of: 'network' })).toEqual([
+    { day: getDay('2025-01-01'), name: 'main', units: 15 },
+    { day: getDay('2025-01-02'), name: 'main', units: 2 },
+    { day: getDay('2025-01-02'), name: 'side', units: 1 },
+  ]);
+  expect(await usage.parts({ ...of, of: 'method' })).toMatchObject([
+    { name: 'eth_getLogs' },
+    { name: 'eth_call' },
+    { name: 'pointer' },
+  ]);
   const second = { ...mine, since: getDay('2025-01-02'), until: getDay('2025-01-02') };
   expect(await usage.sums({ ...second, by: 'day' })).toMatchObject([{ name: '2025-01-02' }]);
   expect(await usage.sums({ ...mine, keyIds: [], by: 'day' })).toEqual([]);

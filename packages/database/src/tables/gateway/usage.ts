@@ -127,6 +127,30 @@ const selectSums = {
   network: sumsBy('network', 'u.network'),
 };
 
+/** What the days of one key are split by. */
+export const USAGE_PARTS = ['method', 'network'] as const;
+
+/** A sum over one day of one key: `name` is a method or a network. */
+export interface UsagePart {
+  /** Days since 1970-01-01 in UTC. */
+  day: number;
+  name: string;
+  units: number;
+}
+
+/** $1 key id, $2 first day, $3 last day: a range of the primary key, as wide as its methods and networks. */
+const partsBy = (part: (typeof USAGE_PARTS)[number]) =>
+  statement(
+    `usage/parts-by-${part}`,
+    `SELECT u.day, u.${part} AS name, sum(u.units)::int8 AS units
+     FROM packhouse.method_usage AS u
+     WHERE u.key_id = $1::int8 AND u.day BETWEEN $2::int4 AND $3::int4
+     GROUP BY 1, 2
+     ORDER BY 1, 2`,
+  );
+
+const selectParts = { method: partsBy('method'), network: partsBy('network') };
+
 /** Days since 1970-01-01 in UTC, by the clock of Postgres. */
 const TODAY = `((now() AT TIME ZONE 'UTC')::date - date '1970-01-01')`;
 
@@ -167,6 +191,18 @@ export function createUsage(connections: Connections) {
     }) {
       return connections.query<UsageSum>(selectSums[by], [keyIds ?? null, since, until]);
     },
+    /** The units of a key by day and method or network, ascending. */
+    parts: ({
+      keyId,
+      since,
+      until,
+      of,
+    }: {
+      keyId: number;
+      since: number;
+      until: number;
+      of: 'method' | 'network';
+    }) => connections.query<UsagePart>(selectParts[of], [keyId, since, until]),
     /** Deletes what is older than `days`, by the database's clock. */
     async forget(days: number): Promise<void> {
       for (let deleted = 1; deleted > 0; ) {
