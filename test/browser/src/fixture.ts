@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createDatabase, type Database } from '@packhouse/database';
 import { silentContext } from '@packhouse/local';
 import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
-import { addOperator, makeLink, type OperationParts } from '@packhouse/operations';
+import { addHook, addNotification, addOperator, makeLink, type OperationParts } from '@packhouse/operations';
 import { createQueues } from '@packhouse/queue';
 
 /** Names that would do harm or break a page if they were taken for anything but text. */
@@ -17,6 +17,8 @@ export const HOSTILE = {
   long: 'x'.repeat(10_000),
 };
 
+/** Of the addresses of receivers: no list shows it. */
+export const SECRET_PATH = 's3cret';
 export const PASSWORD = 'correct horse battery';
 const HASH = `0x${'0'.repeat(64)}`;
 const HEAD = 20_000;
@@ -32,10 +34,14 @@ export async function getLink(database: Database, name: string): Promise<string>
   return (await makeLink.run(getParts(database), { name })).path;
 }
 
+/** An admin, who has PASSWORD. */
+export const addAda = async (database: Database) =>
+  void (await addOperator.run(getParts(database), { name: 'ada', role: 'admin', password: PASSWORD }));
+
 /** Writes operators (ada, an admin, has PASSWORD) and an installation of which every screen has something to show. */
 export async function fillDatabase(database: Database, objects: string): Promise<void> {
   const parts = getParts(database);
-  await addOperator.run(parts, { name: 'ada', role: 'admin', password: PASSWORD });
+  await addAda(database);
   await addOperator.run(parts, { name: HOSTILE.html, role: 'viewer' });
   await addOperator.run(parts, { name: HOSTILE.rtl, role: 'viewer' });
   for (const [id, chainId] of [
@@ -53,6 +59,7 @@ export async function fillDatabase(database: Database, objects: string): Promise
   for (const application of [HOSTILE.html, HOSTILE.rtl, HOSTILE.emoji, HOSTILE.long, 'shop']) {
     await database.keys.create({ application, network: null, plan: 'free' });
   }
+  await addReceivers(database);
   await database.workers.heartbeat({
     id: randomUUID(),
     role: 'ingester',
@@ -64,6 +71,18 @@ export async function fillDatabase(database: Database, objects: string): Promise
     slots: 4,
     jobs: [{ job: 'j', seconds: 3 }],
   });
+}
+
+/** A webhook whose tests had hostile answers, and a channel. */
+async function addReceivers(database: Database): Promise<void> {
+  const parts = getParts(database);
+  const url = `https://receiver.example/${SECRET_PATH}`;
+  const rest = { finalOnly: false, addresses: [], topics: [] };
+  const hook = await addHook.run(parts, { url, network: 'main', kinds: ['logs'], ...rest });
+  await database.hookDeliveries.noteTest(hook.id, HOSTILE.long);
+  const listed = { recipients: [], networks: [HOSTILE.emoji], names: [], quiet: ['22:00-07:00 UTC'] };
+  const channel = await addNotification.run(parts, { kind: 'slack', url, severity: 'warning', ...listed });
+  await database.channelMessages.noteTest(channel.id, HOSTILE.rtl);
 }
 
 /** The blocks of logs that can be opened, as the JSON of a file. */

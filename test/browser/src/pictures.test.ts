@@ -29,6 +29,9 @@ const SCREENS: Readonly<Record<string, string>> = {
   workers: 'workers',
   keys: 'keys',
   alarms: 'alarms',
+  notifications: 'notifications',
+  hooks: 'hooks',
+  hook: 'hooks/1',
   changes: 'changes',
 };
 

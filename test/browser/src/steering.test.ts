@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
 import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, getLink, openDatabase, PASSWORD } from './fixture.js';
+import { fillDatabase, getLink, openDatabase, PASSWORD, SECRET_PATH } from './fixture.js';
 
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
@@ -189,6 +189,88 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
       .waitFor();
     const states = (await database.backfills.list()).map(({ state }) => state);
     expect(states.filter((state) => state === 'paused').length).toBeGreaterThanOrEqual(2);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('a webhook is added, tested, rotated and paused; secrets are shown once, and paths of addresses in no list', async () => {
+    await page.goto('/#/hooks?network=main');
+    await page.getByText('New webhook').click();
+    await page.getByLabel('URL').fill('https://example.com/in');
+    await page.getByLabel('Only logs of these contracts').fill('0x12');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').getByText('takes 0x and 40 hex digits').waitFor();
+    await page.getByLabel('Only logs of these contracts').fill(`0x${'A1'.repeat(20)}`);
+    await page.getByRole('button', { name: 'Create' }).click();
+    const secret = await page.locator('pre').textContent();
+    expect(secret).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await page.locator('main').textContent()).not.toContain(SECRET_PATH);
+    const { id } = (await database.hooks.list({ after: undefined, limit: 9, network: 'main' })).at(-1) ?? {};
+    await page.getByRole('link', { name: `${id}: example.com` }).click();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('A packer sends it…').waitFor();
+    await database.hookDeliveries.noteTest(id ?? 0, 'Accepted in 12 ms.');
+    await page.getByText('Accepted in 12 ms.').waitFor();
+    await page.getByText('Rotate the secret').click();
+    await page.getByLabel('Hours for which the old secret signs too').fill('48');
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
+    expect(await page.locator('pre').textContent()).not.toBe(secret);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Deliveries are signed with the old secret too until').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    expect(await database.hooks.find(id ?? 0)).toMatchObject({
+      state: 'paused',
+      kinds: ['logs'],
+      addresses: [`0x${'a1'.repeat(20)}`],
+    });
+    expect(await getFaults(page)).toEqual([]);
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+  });
+
+  test('a channel of notifications is added and tested; its address is never shown again', async () => {
+    await page.goto('/#/notifications');
+    await page.getByText('New channel').click();
+    await page.getByLabel('Recipients').fill('ada@example.com\nben@example.com');
+    await page.getByLabel('Severity').selectOption('critical');
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await page.getByRole('button', { name: 'Sat 9:00' }).click();
+    await page.getByRole('button', { name: 'Create' }).click();
+    const row = page.getByRole('row', { name: 'ada@example.com, ben@example.com' });
+    await row.getByText('quiet: Sat 09:00-10:00 Europe/Berlin').waitFor();
+    const { id } = (await database.channels.list()).at(-1) ?? {};
+    await row.getByRole('button', { name: 'Send test' }).click();
+    await row.getByText('A packer sends it…').waitFor();
+    await database.channelMessages.noteTest(id ?? 0, 'The setting SMTP_URL is missing.');
+    await row.getByText('The setting SMTP_URL is missing.').waitFor();
+
+    await page.getByLabel('Kind').selectOption('webhook');
+    await page.getByLabel('URL').fill(`https://example.com/${SECRET_PATH}`);
+    await page.getByRole('button', { name: 'Create' }).click();
+    expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('row', { name: 'Webhook' }).getByText('example.com').waitFor();
+    expect(await page.content()).not.toContain(SECRET_PATH);
+    expect(await getFaults(page)).toEqual([]);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('the requests of a key are watched, without their parameters', async () => {
+    const { row } = await database.keys.create({ application: 'watched', network: null, plan: 'free' });
+    await page.goto(`/#/keys/${row.prefix}`);
+    await page.getByRole('button', { name: 'Watch for 10 minutes' }).click();
+    await page.getByText(/^On until/).waitFor();
+    const request = { network: 'main', calls: 1, ms: 4.2, units: 75, bytes: 900, leftOut: 0 };
+    await database.keyRequests.add([
+      { keyId: row.id, at: new Date(), method: 'eth_getLogs', status: 429, outcome: 'rate', ...request },
+    ]);
+    await page.getByRole('row', { name: /eth_getLogs.*429.*4.2 ms.*75/ }).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}key-watched.png` });
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Watch for 10 minutes' }).waitFor();
+    expect(await database.keys.list({ search: 'watched' })).toMatchObject([{ loggedUntil: null }]);
+    expect(await getFaults(page)).toEqual([]);
     expect(ada.faults).toEqual([]);
   });
 

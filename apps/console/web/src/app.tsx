@@ -18,8 +18,11 @@ import { Nodes } from './screens/nodes/nodes.js';
 import { Operators } from './screens/operators.js';
 import { Overview } from './screens/overview/overview.js';
 import { Quarantine } from './screens/quarantine/quarantine.js';
+import { Hooks } from './screens/receivers/hooks.js';
+import { Notifications } from './screens/receivers/notifications.js';
 import { Schedules } from './screens/schedules.js';
 import { SignIn } from './screens/sign-in.js';
+import { Start } from './screens/start/start.js';
 import { Workers } from './screens/workers.js';
 import { useShortcuts } from './shell/shortcuts.js';
 import { Sidebar } from './shell/sidebar.js';
@@ -28,11 +31,13 @@ import { Sidebar } from './shell/sidebar.js';
 const SHOWN: Readonly<Record<string, FunctionComponent>> = {
   overview: Overview,
   alarms: Alarms,
+  notifications: Notifications,
   coverage: Coverage,
   files: Files,
   backfills: Backfills,
   schedules: Schedules,
   quarantine: Quarantine,
+  hooks: Hooks,
   nodes: Nodes,
   budgets: Spending,
   workers: Workers,
@@ -40,6 +45,7 @@ const SHOWN: Readonly<Record<string, FunctionComponent>> = {
   plans: Plans,
   operators: Operators,
   changes: Changes,
+  start: Start,
 };
 /** The screen of an API key. */
 const OWN: ScreenEntry = { path: 'own', title: 'Your key', group: '', icon: 'keys' };

@@ -3,6 +3,7 @@ import type { Database, NodeReport } from '@packhouse/database';
 import { runSql, silentContext } from '@packhouse/local';
 import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { addOperator } from '@packhouse/operations';
+import { addReceivers } from './add-receivers.js';
 
 /** An installation as operators have it: what the pictures of the documents show. */
 const HASH = `0x${'5c'.repeat(32)}`;
@@ -86,6 +87,7 @@ export async function fillShowcase(database: Database, databaseUrl: string): Pro
   }
   await addTrouble(database);
   await addKeys(database);
+  await addReceivers(parts, databaseUrl);
   await runSql(
     databaseUrl,
     `UPDATE packhouse.backfill SET created_at = now() - interval '9 days';
@@ -249,7 +251,8 @@ async function addKeys(database: Database): Promise<void> {
   }
 }
 
-function toReports({ id, head, nodes }: Shown) {
+/** What processes report of the nodes of a network. */
+export function toReports({ id, head, nodes }: Pick<Shown, 'id' | 'head' | 'nodes'>) {
   return nodes.map(({ name, state = 'ok', lag = 0, invalid = 0 }) => {
     const silent = state === 'resting';
     const call = (method: string, calls: number, ms: number) => ({ method, calls, ms: silent ? null : ms });

@@ -106,7 +106,7 @@ export function CurveChart(props: ChartProps) {
 }
 
 /** A canvas knows no variables: the colour that an element of this tone has now. */
-function getColour(element: HTMLElement, variable: string): string {
+export function getColour(element: HTMLElement, variable: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${variable})`;
   element.append(probe);

@@ -38,11 +38,18 @@ export function NumberField(given: {
 }
 
 /** Several values, one per line. */
-export function LinesField(given: { label: string; name: string; placeholder: string; value?: string[] }) {
-  const { label, name, placeholder, value = [] } = given;
+export function LinesField(given: {
+  label: string;
+  /** What a field without lines means. */
+  empty?: string;
+  name: string;
+  placeholder: string;
+  value?: readonly string[];
+}) {
+  const { label, empty, name, placeholder, value = [] } = given;
   return (
     <label>
-      {label}, one per line
+      <LabelText text={`${label} (one per line${empty === undefined ? '' : `; empty: ${empty}`})`} />
       <textarea name={name} rows={3} placeholder={placeholder} defaultValue={value.join('\n')} />
     </label>
   );
@@ -63,6 +70,20 @@ export function RangeFields(given: { from?: string | undefined; to?: string | un
     </>
   );
 }
+
+export const KINDS = ['blocks', 'transactions', 'receipts', 'logs', 'traces'];
+
+/** The kinds of data, as boxes named `kind`. */
+export const KindFields = ({ checked }: { checked: readonly string[] }) => (
+  <fieldset>
+    <legend>Kinds</legend>
+    {KINDS.map((kind) => (
+      <label key={kind} class="inline">
+        <input type="checkbox" name="kind" value={kind} defaultChecked={checked.includes(kind)} /> {kind}{' '}
+      </label>
+    ))}
+  </fieldset>
+);
 
 /** Values, or values with their labels; one that cannot be chosen tells why in its label. */
 export type Option = string | readonly [value: string, label: string, disabled?: boolean];

@@ -1,6 +1,7 @@
 import {
   Bell,
   CalendarClock,
+  CircleArrowRight,
   CircleCheck,
   CirclePause,
   CircleSlash,
@@ -24,10 +25,12 @@ import {
   Plus,
   ScrollText,
   Search,
+  Send,
   Server,
   ShieldAlert,
   TriangleAlert,
   Users,
+  Webhook,
 } from 'lucide';
 import { h } from 'preact';
 
@@ -40,12 +43,15 @@ const ICONS = {
   changes: ScrollText,
   coverage: Grid3x3,
   files: FileArchive,
+  hooks: Webhook,
   jobs: ListTodo,
   keyboard: Keyboard,
   keys: KeyRound,
   menu: Menu,
   network: Network,
+  next: CircleArrowRight,
   nodes: Server,
+  notifications: Send,
   operators: Users,
   overview: LayoutDashboard,
   plans: Layers,

@@ -35,7 +35,7 @@ export function NetworkScreen(given: {
           const network = named ?? selected ?? all[0]?.id;
           if (network === undefined) return <NoNetworks />;
           return named === undefined ? (
-            <Named href={toHref(path, { ...query, network })} />
+            <GoTo href={toHref(path, { ...query, network })} />
           ) : (
             children(network)
           );
@@ -45,8 +45,8 @@ export function NetworkScreen(given: {
   );
 }
 
-/** Goes on at the address that names the network, so that it can be sent to others. */
-function Named({ href }: { href: string }) {
+/** Goes on at another address, which can be sent to others. */
+export function GoTo({ href }: { href: string }) {
   useEffect(() => location.replace(href), [href]);
   return <p class="waiting">Loading…</p>;
 }
@@ -54,8 +54,10 @@ function Named({ href }: { href: string }) {
 export function NoNetworks() {
   return (
     <Empty>
-      No networks yet. Start <code>packhouse ingester</code> with a networks file, or{' '}
-      <code>packhouse local --rpc URL</code> to run everything on one machine.
+      No networks yet: no ingester has a node.{' '}
+      <a class="button" href={toHref('start')}>
+        Get started
+      </a>
     </Empty>
   );
 }

@@ -10,7 +10,13 @@ const MOVES: Readonly<Record<string, number>> = {
 };
 
 /** Windows as a grid of the hours of a week, and as text, which the form sends as the field `windows`. */
-export function WindowsEditor({ initial }: { initial: readonly string[] }) {
+export function WindowsEditor({
+  initial,
+  legend = 'Time windows (none: always)',
+}: {
+  initial: readonly string[];
+  legend?: string;
+}) {
   const [text, setText] = useState(initial.join('\n'));
   const [zone, setZone] = useState(
     toWeek(initial)?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC',
@@ -39,23 +45,14 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
   };
   return (
     <fieldset>
-      <legend>Time windows (none: always)</legend>
-      <label>
-        Time zone{' '}
-        <input
-          value={zone}
-          list="zones"
-          onInput={(event) => {
-            setZone(event.currentTarget.value);
-            if (known !== null) setText(toWindows(known.week, event.currentTarget.value).join('\n'));
-          }}
-        />
-        <datalist id="zones">
-          {Intl.supportedValuesOf('timeZone').map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      </label>
+      <legend>{legend}</legend>
+      <ZoneField
+        zone={zone}
+        choose={(name) => {
+          setZone(name);
+          if (known !== null) setText(toWindows(known.week, name).join('\n'));
+        }}
+      />
       {known === null ? (
         <p class="faint">These windows have minutes or several zones: edit them as text.</p>
       ) : (
@@ -110,6 +107,17 @@ export function WindowsEditor({ initial }: { initial: readonly string[] }) {
     </fieldset>
   );
 }
+
+const ZoneField = ({ zone, choose }: { zone: string; choose: (zone: string) => void }) => (
+  <label>
+    Time zone <input value={zone} list="zones" onInput={(event) => choose(event.currentTarget.value)} />
+    <datalist id="zones">
+      {Intl.supportedValuesOf('timeZone').map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  </label>
+);
 
 const HourHeads = () => (
   <thead aria-hidden="true">

@@ -4,7 +4,7 @@ import { toText } from '../lib/form-values.js';
 import { formatDate } from '../lib/format.js';
 import { useIsAdmin } from '../lib/use-session.js';
 import { ActionButton, ChangeForm } from '../parts/changes.js';
-import { Copy } from '../parts/copy.js';
+import { ShownOnce } from '../parts/copy.js';
 import { Field, SelectField } from '../parts/fields.js';
 import { ChangeLogLink } from '../parts/navigation.js';
 import { Page } from '../parts/page.js';
@@ -95,16 +95,9 @@ function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link:
 }
 
 const NewLink = ({ link, done }: { link: Link; done: () => void }) => (
-  <div class="card">
-    <p>
-      A link that signs in <bdi>{link.name}</bdi> ({link.role}) once, within ten minutes.{' '}
-      <strong>Copy it now: it is shown only once.</strong>
-    </p>
-    <Copy text={`${location.origin}${link.path}`} label="the link" />
-    <button type="button" onClick={done}>
-      Done
-    </button>
-  </div>
+  <ShownOnce text={`${location.origin}${link.path}`} label="the link" done={done}>
+    A link that signs in <bdi>{link.name}</bdi> ({link.role}) once, within ten minutes.
+  </ShownOnce>
 );
 
 const NewOperator = () => (

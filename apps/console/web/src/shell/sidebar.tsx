@@ -64,34 +64,36 @@ function MenuLinks({ screens, shown }: { screens: readonly ScreenEntry[]; shown:
   let group = '';
   return (
     <>
-      {screens.map((each) => {
-        const heading = each.group !== group && <h2>{each.group}</h2>;
-        group = each.group;
-        const link = {
-          href: each.href ?? toHref(each.path, each.byNetwork ? { network } : {}),
-          'aria-current': each === shown ? ('page' as const) : undefined,
-        };
-        const label = (
-          <>
-            <Icon name={each.icon} />
-            {each.title}
-          </>
-        );
-        return (
-          <>
-            {heading}
-            {each.path === 'alarms' ? (
-              <AlarmsLink key={each.path} link={link}>
-                {label}
-              </AlarmsLink>
-            ) : (
-              <a key={each.path} {...link}>
-                {label}
-              </a>
-            )}
-          </>
-        );
-      })}
+      {screens
+        .filter(({ hidden }) => hidden !== true)
+        .map((each) => {
+          const heading = each.group !== group && <h2>{each.group}</h2>;
+          group = each.group;
+          const link = {
+            href: each.href ?? toHref(each.path, each.byNetwork ? { network } : {}),
+            'aria-current': each === shown ? ('page' as const) : undefined,
+          };
+          const label = (
+            <>
+              <Icon name={each.icon} />
+              {each.title}
+            </>
+          );
+          return (
+            <>
+              {heading}
+              {each.path === 'alarms' ? (
+                <AlarmsLink key={each.path} link={link}>
+                  {label}
+                </AlarmsLink>
+              ) : (
+                <a key={each.path} {...link}>
+                  {label}
+                </a>
+              )}
+            </>
+          );
+        })}
     </>
   );
 }

@@ -1,19 +1,16 @@
 import { toNumber } from '../../lib/form-values.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { ChangeForm } from '../../parts/changes.js';
-import { RangeFields, SelectField } from '../../parts/fields.js';
+import { KINDS, KindFields, RangeFields, SelectField } from '../../parts/fields.js';
 import { NETWORKS_EVERY_MS, NoNetworks } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { QuoteButton } from './quote.js';
 import { DEFAULT_TERMS, getTerms, TermsFields } from './terms-fields.js';
 
-const KINDS = ['blocks', 'transactions', 'receipts', 'logs', 'traces'];
-
 /** The form for a backfill; the address may name its range and kind. */
-export function NewBackfill() {
+export const NewBackfill = () => {
   const given = useRoute().query;
-  const kinds = given.kinds?.split(',') ?? KINDS;
   return (
     <Page title="New backfill" above={[['backfills', 'Backfills']]}>
       <Read name="networks" everyMs={NETWORKS_EVERY_MS}>
@@ -21,37 +18,54 @@ export function NewBackfill() {
           rows.length === 0 ? (
             <NoNetworks />
           ) : (
-            <ChangeForm
-              name="backfills/add"
-              submit="Create"
-              getInput={(form) => ({ ...getRange(form), ...getTerms(form, DEFAULT_TERMS) })}
-              done={({ range }) => {
-                location.hash = toHref(`backfills/${range.id}`);
+            <BackfillForm
+              networks={rows.map(({ id }) => id)}
+              given={given}
+              done={(id) => {
+                location.hash = toHref(`backfills/${id}`);
               }}
-            >
-              <SelectField
-                label="Network"
-                name="network"
-                options={rows.map(({ id }) => id)}
-                value={given.network}
-              />
-              <RangeFields from={given.from} to={given.to} open />
-              <fieldset>
-                <legend>Kinds</legend>
-                {KINDS.map((kind) => (
-                  <label key={kind} class="inline">
-                    <input type="checkbox" name="kind" value={kind} defaultChecked={kinds.includes(kind)} />{' '}
-                    {kind}{' '}
-                  </label>
-                ))}
-              </fieldset>
-              <QuoteButton getInput={getRange} />
-              <TermsFields terms={DEFAULT_TERMS} />
-            </ChangeForm>
+            />
           )
         }
       </Read>
     </Page>
+  );
+};
+
+/** With the cost estimated beside it. */
+export function BackfillForm(props: {
+  networks: readonly string[];
+  given: {
+    network?: string | undefined;
+    from?: string | undefined;
+    to?: string | undefined;
+    kinds?: string | undefined;
+  };
+  /** Whether the terms are closed at first. */
+  brief?: boolean;
+  done?: (id: number) => void;
+}) {
+  const { networks, given, brief, done } = props;
+  return (
+    <ChangeForm
+      name="backfills/add"
+      submit="Create"
+      getInput={(form) => ({ ...getRange(form), ...getTerms(form, DEFAULT_TERMS) })}
+      done={({ range }) => done?.(range.id)}
+    >
+      <SelectField label="Network" name="network" options={networks} value={given.network} />
+      <RangeFields from={given.from} to={given.to} open />
+      <KindFields checked={given.kinds?.split(',') ?? KINDS} />
+      <QuoteButton getInput={getRange} />
+      {brief ? (
+        <details>
+          <summary>Priority, owner, deadline and hours</summary>
+          <TermsFields terms={DEFAULT_TERMS} />
+        </details>
+      ) : (
+        <TermsFields terms={DEFAULT_TERMS} />
+      )}
+    </ChangeForm>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { toNumber } from '../../lib/form-values.js';
 import { formatTime } from '../../lib/format.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
-import { Copy } from '../../parts/copy.js';
+import { ShownOnce } from '../../parts/copy.js';
 import { NumberField } from '../../parts/fields.js';
 import { getKeyTerms, KeyFields } from './key-fields.js';
 import type { KeyRow } from './one-key.js';
@@ -74,16 +74,10 @@ function NewSecret(given: {
 }) {
   const { apiKey, oldSecretUntil, prefix, done } = given;
   return (
-    <div class="card">
-      <p>
-        New secret of <code>{prefix}</code>. <strong>Copy it now: it is shown only once.</strong>{' '}
-        {oldSecretUntil !== null && `The old one works until ${formatTime(oldSecretUntil)}.`}
-      </p>
-      <Copy text={apiKey} label="the key" />
-      <button type="button" onClick={done}>
-        Done
-      </button>
-    </div>
+    <ShownOnce text={apiKey} label="the key" done={done}>
+      New secret of <code>{prefix}</code>.
+      {oldSecretUntil !== null && ` The old one works until ${formatTime(oldSecretUntil)}.`}
+    </ShownOnce>
   );
 }
 

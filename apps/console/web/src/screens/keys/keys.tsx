@@ -3,7 +3,7 @@ import { toText } from '../../lib/form-values.js';
 import { formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
-import { Copy } from '../../parts/copy.js';
+import { ShownOnce } from '../../parts/copy.js';
 import { Ago } from '../../parts/facts.js';
 import { Field } from '../../parts/fields.js';
 import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';
@@ -74,19 +74,14 @@ function KeyList() {
   );
 }
 
-function NewKey() {
+/** The form for a key, and then the key, once. */
+export function NewKey({ onMade }: { onMade?: (apiKey: string) => void }) {
   const [made, setMade] = useState<{ apiKey: string; prefix: string } | null>(null);
   if (made !== null) {
     return (
-      <div class="card">
-        <p>
-          Key <code>{made.prefix}</code>. <strong>Copy it now: it is shown only once.</strong>
-        </p>
-        <Copy text={made.apiKey} label="the key" />
-        <button type="button" onClick={() => setMade(null)}>
-          Done
-        </button>
-      </div>
+      <ShownOnce text={made.apiKey} label="the key" done={() => setMade(null)}>
+        Key <code>{made.prefix}</code>.
+      </ShownOnce>
     );
   }
   return (
@@ -96,7 +91,10 @@ function NewKey() {
         name="keys/create"
         submit="Create"
         getInput={(form) => ({ application: toText(form, 'application'), ...getKeyTerms(form, null) })}
-        done={setMade}
+        done={(key) => {
+          setMade(key);
+          onMade?.(key.apiKey);
+        }}
       >
         <Field label="Application" name="application" required maxLength={100} />
         <KeyFields row={null} />

@@ -1,12 +1,14 @@
 import type { Answer } from '../../lib/answers.js';
 import { formatCount, formatDate } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
+import { MayChange } from '../../parts/changes.js';
 import { Ago, Facts } from '../../parts/facts.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { KeyActions } from './key-actions.js';
 import { KeyState } from './key-state.js';
+import { RequestLog } from './request-log.js';
 import { UsageCharts } from './usage-charts.js';
 
 export type KeyRow = Answer<'keys'>['rows'][number];
@@ -35,6 +37,9 @@ export function OneKey({ prefix }: { prefix: string }) {
               <KeyFacts row={row} />
               {row.revokedAt === null && <KeyActions row={row} />}
               <UsageCharts name="keys/usage" input={{ key: prefix }} />
+              <MayChange>
+                <RequestLog prefix={prefix} />
+              </MayChange>
             </>
           )
         }

@@ -7,6 +7,7 @@ import { Field, Select } from '../../parts/fields.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { KeyFacts } from './one-key.js';
+import { RequestLog } from './request-log.js';
 import { UsageCharts } from './usage-charts.js';
 
 /** The limits of the key that signed in, examples, and its usage. */
@@ -50,17 +51,27 @@ export function Own() {
           rows.length === 0 ? (
             <Empty>This key opens no network yet. Ask an operator.</Empty>
           ) : (
-            <Examples networks={rows} />
+            <>
+              <h2>Examples</h2>
+              <Examples networks={rows} />
+            </>
           )
         }
       </Read>
       <UsageCharts name="own/usage" />
+      <RequestLog prefix={null} />
     </Page>
   );
 }
 
-/** Lines to paste, for one network. */
-function Examples({ networks }: { networks: Answer<'own/networks'> }) {
+/** Lines to paste, for one network; `range` is published for sure. */
+export function Examples(given: {
+  networks: Answer<'own/networks'>;
+  /** Where it is known. */
+  apiKey?: string | undefined;
+  range?: { kinds: readonly string[]; from: number; to: number } | undefined;
+}) {
+  const { networks, apiKey = 'ph_…', range } = given;
   const [id, choose] = useState(networks[0]?.id ?? '');
   const [gateway, setGateway] = useState('');
   const network = networks.find((each) => each.id === id) ?? (networks[0] as Answer<'own/networks'>[number]);
@@ -70,7 +81,6 @@ function Examples({ networks }: { networks: Answer<'own/networks'> }) {
   const isEvm = network.family === null || network.family === 'evm';
   return (
     <>
-      <h2>Examples</h2>
       <Select label="Network" value={network.id} options={networks.map((each) => each.id)} choose={choose} />
       {network.address === null && (
         <Field
@@ -82,7 +92,7 @@ function Examples({ networks }: { networks: Answer<'own/networks'> }) {
         />
       )}
       <p>Set the key once:</p>
-      <Copy label="the line that sets the key" text="export PACKHOUSE_API_KEY=ph_…" />
+      <Copy label="the line that sets the key" text={`export PACKHOUSE_API_KEY=${apiKey}`} />
       {isEvm && (
         <>
           <p>JSON-RPC with curl:</p>
@@ -93,7 +103,7 @@ function Examples({ networks }: { networks: Answer<'own/networks'> }) {
           <p>Files of a range, checked against the signed manifest:</p>
           <Copy
             label="the line for pull"
-            text={`packhouse pull ${address} --kinds logs --from 17M --to +1000 --out logs`}
+            text={`packhouse pull ${address} ${toOptions(range)} --out ${network.id}`}
           />
           <p>With viem:</p>
           <Copy label="the lines for viem" text={getViemLines(jsonRpc)} />
@@ -103,6 +113,12 @@ function Examples({ networks }: { networks: Answer<'own/networks'> }) {
     </>
   );
 }
+
+/** Of `packhouse pull`. */
+const toOptions = (range: { kinds: readonly string[]; from: number; to: number } | undefined): string =>
+  range === undefined
+    ? '--kinds logs --from 17M --to +1000'
+    : `--kinds ${range.kinds.join(',')} --from ${range.from} --to ${range.to}`;
 
 function getViemLines(jsonRpc: string): string {
   return [

@@ -14,7 +14,7 @@ import { useRead } from '../../lib/use-read.js';
 import { Chip, type Tone } from '../../parts/chip.js';
 import { Figure } from '../../parts/figure.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
-import { NoNetworks } from '../../parts/networks.js';
+import { GoTo } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { Sparkline } from '../../parts/sparkline.js';
 import { Problem, Read } from '../../parts/states.js';
@@ -32,13 +32,21 @@ export function Overview() {
   const { network: only } = useRoute().query;
   const found = useRead('findings', { network: only });
   return (
-    <Page title="Overview" actions={<NewBackfillButton query={{ network: only }} />}>
+    <Page
+      title="Overview"
+      actions={
+        <>
+          <StartLink />
+          <NewBackfillButton query={{ network: only }} />
+        </>
+      }
+    >
       {found.error !== null && <Problem error={found.error} />}
       {found.value !== undefined && <Findings rows={found.value} />}
       <Read name="overview">
         {(all) => {
           const networks = all.filter(({ network }) => only === undefined || network === only);
-          if (all.length === 0) return <NoNetworks />;
+          if (all.length === 0) return <GoTo href={toHref('start')} />;
           return (
             <>
               <Totals networks={networks} />
@@ -63,6 +71,13 @@ export function Overview() {
       </Read>
     </Page>
   );
+}
+
+/** While nobody has used a key. */
+function StartLink() {
+  const keys = useRead('keys', { limit: 2 }, 60_000).value?.rows;
+  const isNew = keys !== undefined && keys.length < 2 && keys.every(({ lastUsedAt }) => lastUsedAt === null);
+  return isNew ? <a href={toHref('start')}>Get started</a> : null;
 }
 
 const sum = <T,>(rows: readonly T[], of: (row: T) => number | null): number =>

@@ -1,0 +1,83 @@
+import type { Answer } from '../../lib/answers.js';
+import { change } from '../../lib/api.js';
+import { formatBytes, formatCount, formatDate, formatTime } from '../../lib/format.js';
+import { useTask } from '../../lib/use-task.js';
+import { Problem, Read, useReload } from '../../parts/states.js';
+import { Table } from '../../parts/table.js';
+
+/** Minutes for which it is on: after that gateways end it, also if the page was closed. */
+const MINUTES = 10;
+const EVERY_MS = 2_000;
+const SHOWN = 100;
+
+type Log = Answer<'keys/requests'>;
+type KeyRequest = Log['requests'][number];
+
+/** The last requests of a key, as they come while its log is on: never their parameters. */
+export const RequestLog = ({ prefix }: { prefix: string | null }) => (
+  <section aria-label="Requests">
+    <h2>Requests</h2>
+    <Read
+      name={prefix === null ? 'own/requests' : 'keys/requests'}
+      input={{ limit: SHOWN, ...(prefix === null ? {} : { key: prefix }) }}
+      everyMs={EVERY_MS}
+    >
+      {(log) => <Requests log={log} prefix={prefix} />}
+    </Read>
+  </section>
+);
+
+function Requests({ log: { loggedUntil, requests }, prefix }: { log: Log; prefix: string | null }) {
+  const { busy, error, run } = useTask();
+  const reload = useReload();
+  const isOn = loggedUntil !== null && Date.parse(loggedUntil) > Date.now();
+  const set = (minutes: number) => () =>
+    void run(async () => {
+      await (prefix === null ? change('own/log', { minutes }) : change('keys/log', { key: prefix, minutes }));
+      reload();
+    });
+  return (
+    <>
+      <p class="actions">
+        <button type="button" disabled={busy} onClick={set(isOn ? 0 : MINUTES)}>
+          {isOn ? 'Stop' : `Watch for ${MINUTES} minutes`}
+        </button>
+        <span class="faint" role="status">
+          {isOn
+            ? `On until ${formatTime(loggedUntil)}.`
+            : 'Off. Gateways log method, status, duration and units, never parameters.'}
+        </span>
+      </p>
+      {error !== null && <Problem error={error} />}
+      {(isOn || requests.length > 0) && (
+        <Table
+          label="Requests"
+          rows={requests}
+          keyOf={(row) => row.id}
+          empty="No request yet."
+          numbers={['Status', 'Calls', 'Duration', 'Units', 'Data sent']}
+          columns={COLUMNS}
+        />
+      )}
+    </>
+  );
+}
+
+const COLUMNS = {
+  Time: (row: KeyRequest) => formatDate(row.at),
+  Network: (row: KeyRequest) => row.network,
+  Method: (row: KeyRequest) => (
+    <>
+      <bdi>{row.method}</bdi>
+      {row.leftOut > 0 && (
+        <span class="faint"> after {formatCount(row.leftOut)} that were left out, too many at once</span>
+      )}
+    </>
+  ),
+  Status: (row: KeyRequest) => row.status,
+  Outcome: (row: KeyRequest) => <span class={row.outcome === 'ok' ? 'good' : 'bad'}>{row.outcome}</span>,
+  Calls: (row: KeyRequest) => formatCount(row.calls),
+  Duration: (row: KeyRequest) => `${formatCount(Math.round(row.ms * 10) / 10)} ms`,
+  Units: (row: KeyRequest) => formatCount(row.units),
+  'Data sent': (row: KeyRequest) => formatBytes(row.bytes),
+};

@@ -1,0 +1,99 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { getColour } from '../../history/curve-chart.js';
+import type { Answer } from '../../lib/answers.js';
+import { formatCount } from '../../lib/format.js';
+
+const HEIGHT = 220;
+
+type Usage = Answer<'keys/usage/series'>;
+
+/** Units by day, each series on those below it; the pointer reads a day. The table below has the sums. */
+export function StackedCurves({ label, usage: { days, series } }: { label: string; usage: Usage }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<number | null>(null);
+  const content = JSON.stringify({ days, series });
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const made = makeChart(element, JSON.parse(content), setAt);
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resized.observe(element);
+    const redraw = (): void => made.redraw(false);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', redraw);
+    const themed = new MutationObserver(redraw);
+    themed.observe(document.documentElement, { attributes: true });
+    return () => {
+      resized.disconnect();
+      themed.disconnect();
+      scheme.removeEventListener('change', redraw);
+      made.destroy();
+    };
+  }, [content]);
+  return (
+    <>
+      <div ref={frame} class="card" role="img" aria-label={label} />
+      <ul class="plain actions">
+        <li class="faint">{at === null ? 'Sum' : days[at]}</li>
+        {series.map(({ name, units }, index) => (
+          <li key={name}>
+            <span aria-hidden="true" style={{ color: `var(--${getToken(index)})` }}>
+              ■
+            </span>{' '}
+            <bdi>{name ?? 'others'}</bdi>{' '}
+            {formatCount(at === null ? units.reduce((sum, value) => sum + value, 0) : (units[at] ?? 0))}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const getToken = (index: number): string => `series-${index + 1}`;
+
+function makeChart(
+  element: HTMLElement,
+  { days, series }: Usage,
+  moved: (index: number | null) => void,
+): uPlot {
+  const axis: uPlot.Axis = {
+    stroke: () => getColour(element, 'faint'),
+    grid: { stroke: () => getColour(element, 'line'), width: 1 },
+    ticks: { stroke: () => getColour(element, 'line'), width: 1 },
+    font: '12px system-ui, sans-serif',
+  };
+  const below = days.map(() => 0);
+  const tops = series.map(({ units }) =>
+    units.map((value, day) => {
+      below[day] = (below[day] ?? 0) + value;
+      return below[day] ?? 0;
+    }),
+  );
+  // The highest first: each next one covers the lower part of it.
+  const drawn = tops.map((values, index) => ({ values, token: getToken(index) })).reverse();
+  return new uPlot(
+    {
+      width: element.clientWidth || 600,
+      height: HEIGHT,
+      // Days are those of UTC, as they are counted.
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false } },
+      scales: { y: { range: (_, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
+      axes: [axis, { ...axis, size: 84, values: (_, splits) => splits.map(formatCount) }],
+      series: [
+        {},
+        ...drawn.map(({ token }) => ({
+          stroke: () => getColour(element, token),
+          fill: () => getColour(element, token),
+          points: { show: false },
+        })),
+      ],
+      hooks: { setCursor: [({ cursor }) => moved((cursor.left ?? -1) < 0 ? null : (cursor.idx ?? null))] },
+    },
+    [days.map((day) => Date.parse(day) / 1_000), ...drawn.map(({ values }) => values)],
+    element,
+  );
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import { toLines, toNumber, toText } from '../../lib/form-values.js';
+import { formatCount } from '../../lib/format.js';
+import { toHref, useRoute } from '../../lib/route.js';
+import { useMayChange } from '../../lib/use-session.js';
+import { ChangeForm } from '../../parts/changes.js';
+import { ShownOnce } from '../../parts/copy.js';
+import { Field, KindFields, LinesField, NumberField, SelectField } from '../../parts/fields.js';
+import { ChangeLogLink } from '../../parts/navigation.js';
+import { useNetworkIds } from '../../parts/networks.js';
+import { Page } from '../../parts/page.js';
+import { ReadTable } from '../../parts/table.js';
+import { Deliveries, Failure, type Hook, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
+import { OneHook } from './one-hook.js';
+
+const PAGE = 100;
+
+/** Where the feed is sent, and one of these. */
+export function Hooks() {
+  const [, id] = useRoute().parts;
+  return id === undefined ? <HookList /> : <OneHook key={id} id={id} />;
+}
+
+function HookList() {
+  const { network, after } = useRoute().query;
+  const mayChange = useMayChange();
+  const [made, setMade] = useState<{ id: number; secret: string } | null>(null);
+  return (
+    <Page
+      title="Webhooks"
+      lead="New blocks, undone blocks and files, sent to programs."
+      actions={<ChangeLogLink subject="hook" />}
+    >
+      {!mayChange ? (
+        <OperatorsOnly />
+      ) : (
+        <ReadTable
+          name="hooks"
+          input={{ network, after, limit: PAGE }}
+          above={
+            made === null ? (
+              <NewHook network={network} made={setMade} />
+            ) : (
+              <ShownOnce text={made.secret} label="the secret" done={() => setMade(null)}>
+                The secret that signs deliveries of webhook {made.id}.
+              </ShownOnce>
+            )
+          }
+          label="Webhooks"
+          keyOf={(row) => row.id}
+          empty={
+            network === undefined
+              ? 'No webhooks yet. Add one above: a receiver that answers, and the network it wants.'
+              : `No webhook of ${network} yet. Add one above.`
+          }
+          columns={{
+            Webhook: (row) => (
+              <a href={toHref(`hooks/${row.id}`)}>
+                {row.id}: <bdi>{getHost(row)}</bdi>
+              </a>
+            ),
+            Network: (row) => <bdi>{row.network}</bdi>,
+            State: (row) => <StateChip row={row} />,
+            Sent: (row) => describe(row),
+            Deliveries: (row) => <Deliveries row={row} />,
+            'Last error': (row) => <Failure row={row} />,
+            Action: (row) => <StateButton name="hooks/state" row={row} />,
+          }}
+          pages={{ path: 'hooks', query: { network }, next: ({ id }) => ({ after: id }) }}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Of its address, whose path may be a secret. */
+export const getHost = ({ url }: Hook): string => new URL(url).host;
+
+/** What it is sent, in a few words. */
+export function describe({ kinds, finalOnly, addresses, topics, from }: Hook): string {
+  const filter = [
+    ...(addresses.length > 0 ? [formatSome(addresses.length, 'contract')] : []),
+    ...(topics.length > 0 ? [formatSome(topics.length, 'topic')] : []),
+  ];
+  return [
+    kinds.join(', '),
+    ...(filter.length > 0 ? [`of ${filter.join(' and ')}`] : []),
+    ...(finalOnly ? ['final only'] : []),
+    `from block ${formatCount(from)}`,
+  ].join(', ');
+}
+
+const formatSome = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+function NewHook(given: {
+  network: string | undefined;
+  made: (secret: { id: number; secret: string }) => void;
+}) {
+  const networks = useNetworkIds();
+  return (
+    <details>
+      <summary>New webhook</summary>
+      <ChangeForm
+        name="hooks/add"
+        submit="Create"
+        getInput={(form) => ({
+          url: toText(form, 'url'),
+          network: toText(form, 'network'),
+          kinds: form.getAll('kind').map(String),
+          finalOnly: form.get('finalOnly') !== null,
+          from: toNumber(form, 'from') ?? undefined,
+          addresses: toLines(form, 'addresses'),
+          topics: toLines(form, 'topics'),
+        })}
+        done={given.made}
+      >
+        <Field
+          label="URL"
+          name="url"
+          type="url"
+          required
+          maxLength={2_000}
+          autocomplete="off"
+          placeholder="https://example.com/packhouse"
+        />
+        <SelectField label="Network" name="network" options={networks} value={given.network} />
+        <KindFields checked={['logs']} />
+        <label class="inline">
+          <input type="checkbox" name="finalOnly" /> Only blocks that can no longer be undone
+        </label>
+        <NumberField label="First block (empty: the next new one)" name="from" />
+        <LinesField label="Only logs of these contracts" empty="all" name="addresses" placeholder="0x…" />
+        <LinesField label="Only logs with these first topics" empty="all" name="topics" placeholder="0x…" />
+      </ChangeForm>
+    </details>
+  );
+}
