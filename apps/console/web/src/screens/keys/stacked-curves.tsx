@@ -34,7 +34,9 @@ export function StackedCurves({ label, usage: { days, series } }: { label: strin
   }, [content]);
   return (
     <>
-      <div ref={frame} class="card" role="img" aria-label={label} />
+      <div class="card">
+        <div ref={frame} role="img" aria-label={label} />
+      </div>
       <ul class="plain actions">
         <li class="faint">{at === null ? 'Sum' : days[at]}</li>
         {series.map(({ name, units }, index) => (
@@ -50,6 +52,9 @@ export function StackedCurves({ label, usage: { days, series } }: { label: strin
     </>
   );
 }
+
+/** 11-26: as the days above the chart are written, without the year. */
+const formatDay = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(5, 10);
 
 const getToken = (index: number): string => `series-${index + 1}`;
 
@@ -82,7 +87,10 @@ function makeChart(
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
       scales: { y: { range: (_, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
-      axes: [axis, { ...axis, size: 84, values: (_, splits) => splits.map(formatCount) }],
+      axes: [
+        { ...axis, values: (_, splits) => splits.map(formatDay) },
+        { ...axis, size: 84, values: (_, splits) => splits.map(formatCount) },
+      ],
       series: [
         {},
         ...drawn.map(({ token }) => ({

@@ -25,7 +25,7 @@ export function AddNode() {
       <p>
         Nodes are in the networks file of ingesters, gateways and packers (<code>NETWORKS_FILE</code>), which
         the console cannot write.{' '}
-        {isAdmin ? 'Test an address here; then add the lines below to that file.' : ''}
+        {isAdmin ? 'Test an address here; then add the lines that it gives to that file.' : ''}
       </p>
       {isAdmin ? (
         <ChangeForm
@@ -104,7 +104,12 @@ function NextStep({ tested }: { tested: Tested | null }) {
   const hasIngester = workers?.some(({ role }) => role === 'ingester');
   return (
     <>
-      <Copy label="the lines for the networks file" text={toLines(tested)} />
+      {tested !== null && (
+        <>
+          {!tested.usable && <p class="bad">Mend what is listed above before you add it.</p>}
+          <Copy label="the lines for the networks file" text={toLines(tested)} />
+        </>
+      )}
       <p>
         {hasIngester === false ? (
           <>
@@ -121,12 +126,12 @@ function NextStep({ tested }: { tested: Tested | null }) {
 }
 
 /** JSON strings are strings of YAML too. */
-const toLines = (tested: Tested | null): string =>
+const toLines = ({ network, chainId, url }: Tested): string =>
   [
     'networks:',
-    `  - id: ${tested?.network ?? 'mainnet'}`,
+    `  - id: ${network}`,
     '    family: evm',
-    `    chainId: ${tested?.chainId ?? 1}`,
+    `    chainId: ${chainId}`,
     '    upstreams:',
-    `      - url: ${JSON.stringify(tested?.url ?? DEFAULT_URL)}`,
+    `      - url: ${JSON.stringify(url)}`,
   ].join('\n');
