@@ -11,6 +11,7 @@ it('exports these names and no others', () => {
     'SEGMENT_BLOCKS',
     'SPARSE',
     'USAGE_GROUPS',
+    'USAGE_PARTS',
     'WINDOW_REPAIRS',
     'createDatabase',
     'formatDay',
