@@ -1,3 +1,4 @@
+import { describeError } from '@packhouse/runtime';
 import { expect, test } from 'vitest';
 import { checkLocalFlags, pairAddresses } from './options.js';
 
@@ -39,4 +40,30 @@ test('reorganisations are an option of the demo chain alone, in seconds', () => 
   expect(() => check('30', ['http://localhost:8545'])).toThrow(/only on the demo chain, and --rpc names/);
   expect(() => check('30', [], 'networks.yaml')).toThrow(/only on the demo chain, and NETWORKS_FILE names/);
   for (const wrong of ['4', '86401', '1.5', 'often', '']) expect(() => check(wrong)).toThrow(/--reorg-every/);
+});
+
+test.each([
+  [{ from: '20', to: '10' }, /20 to 10 is reversed.*\[RANGE_INVALID\]$/],
+  [{ from: '-1' }, /--from.*"-1".*\[RANGE_INVALID\]$/],
+  [{ from: '0x10' }, /--from.*"0x10".*\[RANGE_INVALID\]$/],
+  [{ from: 'latest' }, /--from.*"latest".*\[RANGE_INVALID\]$/],
+  [{ from: '99999999999999999999' }, /--from.*\[RANGE_INVALID\]$/],
+  [{ kinds: 'blocks,blobs' }, /no kind "blobs".*\[KIND_UNKNOWN\]$/],
+  [{ port: '70000' }, /--port.*"70000".*\[USAGE\]$/],
+  [{ reorgEvery: '1' }, /--reorg-every.*"1".*\[USAGE\]$/],
+  [{ once: true }, /--once needs a last block.*\[USAGE\]$/],
+  [
+    { rpc: ['localhost:8545'] },
+    /--rpc takes an http, https, ws or wss address, got one without a scheme.*\[USAGE\]$/,
+  ],
+  [{ network: 'Main Net' }, /--network.*"Main Net".*\[USAGE\]$/],
+])('%j are refused in a sentence', (flags, sentence) => {
+  const refusal = (): unknown => {
+    try {
+      return checkLocalFlags({ rpc: [], ...flags }, undefined);
+    } catch (error) {
+      return describeError(error);
+    }
+  };
+  expect(refusal()).toMatch(sentence);
 });
