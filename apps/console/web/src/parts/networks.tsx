@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { toHref, useRoute } from '../lib/route.js';
+import { getRoute, toHref, useRoute } from '../lib/route.js';
+import { findScreen, SCREENS } from '../lib/screens.js';
 import { useSelectedNetwork } from '../lib/selected-network.js';
 import { useRead } from '../lib/use-read.js';
 import { NewBackfillButton } from './navigation.js';
@@ -35,7 +36,7 @@ export function NetworkScreen(given: {
           const network = named ?? selected ?? all[0]?.id;
           if (network === undefined) return <NoNetworks />;
           return named === undefined ? (
-            <GoTo href={toHref(path, { ...query, network })} />
+            <GoTo from={path} href={toHref(path, { ...query, network })} />
           ) : (
             children(network)
           );
@@ -45,9 +46,15 @@ export function NetworkScreen(given: {
   );
 }
 
-/** Goes on at another address, which can be sent to others. */
-export function GoTo({ href }: { href: string }) {
-  useEffect(() => location.replace(href), [href]);
+/**
+ * Goes on from a screen at another address, which can be sent to others; not if somebody has left the screen: the
+ * address changes before the screen is told so.
+ */
+export function GoTo({ from, href }: { from: string; href: string }) {
+  useEffect(() => {
+    const shown = findScreen(getRoute(location.hash).parts[0]) ?? SCREENS[0];
+    if (shown?.path === from) location.replace(href);
+  }, [from, href]);
   return <p class="waiting">Loading…</p>;
 }
 

@@ -46,7 +46,7 @@ export function Overview() {
       <Read name="overview">
         {(all) => {
           const networks = all.filter(({ network }) => only === undefined || network === only);
-          if (all.length === 0) return <GoTo href={toHref('start')} />;
+          if (all.length === 0) return <GoTo from="overview" href={toHref('start')} />;
           return (
             <>
               <Totals networks={networks} />
