@@ -79,7 +79,7 @@ describe('runProcess', () => {
       const listener = await listenToNotify(socket);
       try {
         const { child, output, closed } = run(
-          `${ALIVE} await new Promise((resolve) => process.once('SIGUSR2', resolve)); process.stdout.write('begun');`,
+          `const told = new Promise((resolve) => process.once('SIGUSR2', resolve)); ${ALIVE} await told; process.stdout.write('begun');`,
           { env: { NOTIFY_SOCKET: socket, LOG_LEVEL: 'info' } },
         );
         await until(() => expect(output.out).toBe('up '));
