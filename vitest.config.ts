@@ -8,7 +8,6 @@ import { BaseSequencer } from 'vitest/node';
 const LONG = [
   'test/simulation/src/simulation.test.ts',
   'test/kill/src/kill.test.ts',
-  'test/e2e/src/drain.test.ts',
   'test/e2e/src/outages.test.ts',
   'test/e2e/src/pull.test.ts',
   'test/e2e/src/reorganisations.test.ts',
@@ -22,9 +21,10 @@ const LONG = [
 const NIGHTLY = [
   'infra/local/src/postgres/postgres.test.ts',
   'packages/object-store/src/s3-servers.test.ts',
-  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,lake/bad-days,self-healing}.test.ts',
+  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,lake/{bad-days,lake-control},self-healing}.test.ts',
   'test/attack/src/attack.test.ts',
-  'test/e2e/src/{forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
+  'test/browser/src/start.test.ts',
+  'test/e2e/src/{drain,forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
   'test/e2e/src/lake/engines.test.ts',
   'test/fuzz/src/{made,real}-blocks.test.ts',
   'test/replay-node/src/extend-chain.test.ts',
