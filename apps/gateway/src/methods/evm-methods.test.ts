@@ -57,6 +57,14 @@ afterAll(async () => {
   await anvil?.stop();
 });
 
+/** What the node and `ask` answer while the node does not change: a pending block has the second in which it is asked for. */
+async function atOneTime(body: string, ask: () => ReturnType<typeof gateway>) {
+  for (;;) {
+    const [before, through, after] = [await node(body), await ask(), await node(body)];
+    if (before.text === after.text) return [before, through] as const;
+  }
+}
+
 /** Parameters, with names in place of values that are only known at run time. */
 function filled(params: unknown): unknown {
   const text = JSON.stringify(params)?.replace(
@@ -144,13 +152,12 @@ describe('the answer of the node, byte for byte, to', () => {
     ['eth_getLogs', [{ blockHash: '$blockHash' }]],
   ])('%s %j', async (method, params) => {
     const body = toBody(method, filled(params));
-    const [direct, through] = [await node(body), await gateway(body)];
-    expect(through.text).toBe(direct.text);
-    expect(through.status).toBe(200);
-    // Once more, from memory if it is kept.
-    expect((await gateway(body)).text).toBe(direct.text);
-    // A true answer passes its proof.
-    expect((await gateway(body, 'proved')).text).toBe(direct.text);
+    // Once more, from memory if it is kept; and a true answer passes its proof.
+    for (const network of ['main', 'main', 'proved']) {
+      const [direct, through] = await atOneTime(body, () => gateway(body, network));
+      expect(through.text).toBe(direct.text);
+      expect(through.status).toBe(200);
+    }
   });
 });
 
