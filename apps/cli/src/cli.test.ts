@@ -89,6 +89,8 @@ describe('every command', () => {
       'keys usage',
       'keys set',
       'keys rotate',
+      'keys log',
+      'keys requests',
       'keys revoke',
       'operators list',
       'operators add',
