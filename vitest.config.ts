@@ -19,9 +19,10 @@ const LONG = [
  * file tries with fewer cases.
  */
 const NIGHTLY = [
+  'apps/cli/src/slow-reader.test.ts',
   'infra/local/src/postgres/postgres.test.ts',
   'packages/object-store/src/s3-servers.test.ts',
-  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,lake/{bad-days,lake-control},self-healing}.test.ts',
+  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,false-sender,lake/{bad-days,lake-control},self-healing}.test.ts',
   'test/attack/src/attack.test.ts',
   'test/browser/src/start.test.ts',
   'test/e2e/src/{drain,forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
