@@ -7,6 +7,7 @@ it('the door has these names and no others', () => {
     'PROOFS',
     'RULE_NAMES',
     'TABLES',
+    'TOKEN_EVENTS',
     'addRange',
     'canonicalCoreAddress',
     'canonicalRecord',

@@ -38,6 +38,7 @@ export {
   TABLES,
   type TableName,
 } from './record/kinds.js';
+export { TOKEN_EVENTS } from './record/token-events.js';
 export { isBuiltIn, normalizeTraceError } from './record/trace-errors.js';
 export { createReceiptRule, hasRules, RULE_NAMES } from './rules/find-rules.js';
 export { createSenderThreads, type SenderThreads } from './senders/sender-threads.js';

@@ -1,4 +1,10 @@
-import { canonicalCoreAddress, checkCoreAddress, coreAddressHex, toQuantity } from '@packhouse/chain';
+import {
+  canonicalCoreAddress,
+  checkCoreAddress,
+  coreAddressHex,
+  TOKEN_EVENTS,
+  toQuantity,
+} from '@packhouse/chain';
 import type { NftTokenRef } from '@packhouse/database';
 import { decodeUint, decodeUints } from './abi.js';
 import { createStandards, isOwnedBy } from './ask-contract.js';
@@ -6,13 +12,6 @@ import { type CoreNode, NodeTroubleError } from './core-node.js';
 
 /** Tokens per job at most. */
 export const JOB_TOKENS = 200;
-
-/** keccak256("Transfer(address,address,uint256)"): ERC-721, and ERC-20 with one topic less. */
-const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** keccak256("TransferSingle(address,address,address,uint256,uint256)"): ERC-1155. */
-const SINGLE_TOPIC = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
-/** keccak256("TransferBatch(address,address,address,uint256[],uint256[])"): ERC-1155. */
-const BATCH_TOPIC = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
 /** Epochs of the first log request; twice as many after every answer, a quarter after every refusal. */
 const FIRST_WIDTH = 100_000;
@@ -62,12 +61,17 @@ export async function findTokens(
 /** Filters for transfers of a contract, or to an owner; the receiver is topic 2 in ERC-721 and topic 3 in ERC-1155. */
 function getFilters(target: { contract: string } | { owner: string }): object[] {
   if ('contract' in target) {
-    return [{ address: [target.contract], topics: [[TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC]] }];
+    return [
+      {
+        address: [target.contract],
+        topics: [[TOKEN_EVENTS.transfer, TOKEN_EVENTS.transferSingle, TOKEN_EVENTS.transferBatch]],
+      },
+    ];
   }
   const owner = `0x${coreAddressHex(target.owner).padStart(64, '0')}`;
   return [
-    { topics: [TRANSFER_TOPIC, null, owner] },
-    { topics: [[SINGLE_TOPIC, BATCH_TOPIC], null, null, owner] },
+    { topics: [TOKEN_EVENTS.transfer, null, owner] },
+    { topics: [[TOKEN_EVENTS.transferSingle, TOKEN_EVENTS.transferBatch], null, null, owner] },
   ];
 }
 
@@ -148,10 +152,10 @@ function getTransfers(log: unknown, networkId: number): TransferredToken[] {
 
 function getIds(topics: readonly unknown[], data: string): bigint[] {
   const [event, , , last] = topics;
-  if (event === TRANSFER_TOPIC) {
+  if (event === TOKEN_EVENTS.transfer) {
     return typeof last === 'string' && /^0x[0-9a-f]{64}$/i.test(last) ? [BigInt(last)] : [];
   }
-  if (event === BATCH_TOPIC) return decodeUints(data, 0, MAX_BATCH);
-  const id = event === SINGLE_TOPIC ? decodeUint(data) : null;
+  if (event === TOKEN_EVENTS.transferBatch) return decodeUints(data, 0, MAX_BATCH);
+  const id = event === TOKEN_EVENTS.transferSingle ? decodeUint(data) : null;
   return id === null ? [] : [id];
 }

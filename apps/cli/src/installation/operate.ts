@@ -88,7 +88,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   callsPerSecond: 'method',
 };
 /** Fields that are arguments of commands. */
-const ARGUMENTS = ['name', 'provider', 'id', 'command'];
+const ARGUMENTS = ['name', 'provider', 'id', 'command', 'kind', 'recipients'];
 /** Fields whose values are not shown. */
 const SECRETS = ['password', 'key'];
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MAX_DECIMAL } from '../rows/forms.js';
 import type { Match } from '../rows/match.js';
 import type { Column, ColumnSpec, ColumnType, RowBatch, Schema } from '../rows/schema.js';
 import type { AbiValue, Hex } from './abi-types.js';
@@ -20,7 +21,6 @@ interface ArgColumn extends ColumnSpec {
 
 type Args = Readonly<Record<string, AbiValue>>;
 
-const MAX_DECIMAL = 10n ** 38n - 1n;
 /** Integers of so many bits are within 38 digits. */
 const DECIMAL_BITS = 120;
 

@@ -263,6 +263,11 @@ describe('is exactly once', () => {
         }
         clearTimeout(killer);
         await own.end();
+        // A backend holds its locks until it has noticed its end.
+        const alive = 'SELECT pid FROM pg_stat_activity WHERE application_name = $1';
+        await expect
+          .poll(async () => (await pool.query(alive, [`victim ${session}`])).rowCount, { timeout: 60_000 })
+          .toBe(0);
       }
       await runUntil((step) => step.step === 'waiting' && step.block === feed.chain.length);
       expect(await rows()).toEqual(feed.logs());

@@ -3,7 +3,8 @@ import type { Column, ColumnType } from './schema.js';
 
 const MAX_INTEGER = 2 ** 31 - 1;
 const MAX_BIGINT = 2n ** 63n - 1n;
-const MAX_DECIMAL = 10n ** 38n - 1n;
+/** What DECIMAL(38,0) holds. */
+export const MAX_DECIMAL = 10n ** 38n - 1n;
 /** The end of the year 9999. */
 const MAX_SECONDS = 253_402_300_799;
 

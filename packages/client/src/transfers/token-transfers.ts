@@ -1,3 +1,4 @@
+import { TOKEN_EVENTS } from '@packhouse/chain';
 import { toPartSchema } from '../rows/read-columns.js';
 import type { RowBatch } from '../rows/schema.js';
 import { columns } from '../rows/schemas.js';
@@ -21,12 +22,7 @@ export const LOG_PART = toPartSchema(
   `),
 );
 
-/** Transfer(address,address,uint256) of ERC-20 and ERC-721, and of EIP-7708 for native value. */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** TransferSingle(address,address,address,uint256,uint256) of ERC-1155. */
-const SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
-/** TransferBatch(address,address,address,uint256[],uint256[]) of ERC-1155. */
-const BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+const { transfer: TRANSFER, transferSingle: SINGLE, transferBatch: BATCH } = TOKEN_EVENTS;
 /** Who logs native transfers since Amsterdam (EIP-7708, "ETH transfer logs"). */
 const SYSTEM = '0xfffffffffffffffffffffffffffffffffffffffe';
 

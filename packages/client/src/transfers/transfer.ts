@@ -1,3 +1,4 @@
+import { MAX_DECIMAL } from '../rows/forms.js';
 import type { Column, ColumnSpec, RowBatch } from '../rows/schema.js';
 
 /** How a transfer was made: by value of the network itself, or by a contract of one of these standards. */
@@ -29,9 +30,6 @@ export interface Transfer {
   value: bigint;
   tokenId: bigint | null;
 }
-
-/** What DECIMAL(38,0) holds. */
-const MAX_DECIMAL = 10n ** 38n - 1n;
 
 /** How each column is made of a transfer. */
 const COLUMNS: readonly (ColumnSpec & { of(transfer: Transfer, chainId: number): Column[number] })[] = [

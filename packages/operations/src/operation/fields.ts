@@ -66,5 +66,5 @@ export function toPublic<T extends BlockRange>({ firstBlock: from, lastBlock: to
 
 /** Throws RANGE_INVALID if the range is reversed. */
 export function checkRange(from: number, to: number): void {
-  if (to < from) fail('RANGE_INVALID', `The range ${from} to ${to} is reversed.`);
+  if (to < from) fail('RANGE_INVALID', `The range ${from} to ${to} is reversed.`, 'Swap the two.');
 }

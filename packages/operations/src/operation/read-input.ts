@@ -10,10 +10,16 @@ export function readInput<S extends z.ZodType>(schema: S, given: unknown): z.out
     fail('INPUT_INVALID', 'A text has the character U+0000, which Postgres cannot store.');
   }
   throw invalidInput(
-    parsed.error.issues.slice(0, 8).map(({ path, message }) => {
-      return { name: path.map(String).join('.').slice(0, 64), message };
+    parsed.error.issues.slice(0, 8).map((issue) => {
+      return { name: issue.path.map(String).join('.').slice(0, 64), message: describeIssue(issue) };
     }),
   );
+}
+
+/** A choice whose field says nothing of its own is told as the choices. */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const isUsual = issue.code === 'invalid_value' && issue.message.startsWith('Invalid ');
+  return isUsual ? `takes ${issue.values.map(String).join(', ')}` : issue.message;
 }
 
 /** The error of fields that do not fit. */

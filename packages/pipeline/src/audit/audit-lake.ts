@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type BlockRange, intersectRanges, isTable, type Kind, type TableName } from '@packhouse/chain';
-import type { Database, LakeFile, LakeTable } from '@packhouse/database';
-import { lakePrefix, parseLakeKey } from '@packhouse/lake';
+import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
+import type { LakeFile, LakeTable } from '@packhouse/database';
 import { createVerifier, toPublicKey } from '@packhouse/manifest';
-import type { ObjectStore } from '@packhouse/object-store';
-import { type Context, isPackhouseError } from '@packhouse/runtime';
+import { isPackhouseError } from '@packhouse/runtime';
+import { listLakeOrphans, type OrphanParts } from '../lake/list-orphans.js';
 import type { AuditReport } from './audit-report.js';
 import { bundleFinding, type Finding } from './finding.js';
 
-interface AuditLakeParts {
-  context: Context;
-  database: Database;
-  objectStore: ObjectStore;
+interface AuditLakeParts extends OrphanParts {
   report: AuditReport;
   /** Called, and awaited, before a file is read, to keep within a budget. */
   pace?: ((bytes: number) => Promise<void>) | undefined;
@@ -31,8 +27,6 @@ interface AuditLakeRequest {
 const CHUNK_BLOCKS = 1_000_000;
 /** Entries read at a time. */
 const PAGE = 1_000;
-/** The commit of a younger object may still come, in milliseconds. */
-const YOUNG_MS = 3_600_000;
 
 /**
  * Reads the chosen data files of the newest snapshots back and compares them with their rows, and with `objects` the rows with
@@ -158,19 +152,11 @@ async function found(
 }
 
 /** Reports objects of the lake that no row names. */
-async function findOrphans(
-  { context, database, objectStore, report }: AuditLakeParts,
-  network: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { lake } = database.network(network);
-  for await (const { key, size, modifiedAt } of objectStore.list(lakePrefix(network), { signal })) {
-    if (modifiedAt !== undefined && context.clock.now() - modifiedAt.getTime() < YOUNG_MS) continue;
-    const name = parseLakeKey(key);
-    if (name !== null && isTable(name.kind) && (await lake.file(name.kind, name, key)) !== null) continue;
-    const message = `${network}: no snapshot of the lake has the object ${key} of ${size} bytes (harmless; ${name === null ? 'nothing reads it' : 'the daily sweep deletes it'}).`;
+async function findOrphans(parts: AuditLakeParts, network: string, signal: AbortSignal): Promise<void> {
+  for await (const { key, size, isDataFile } of listLakeOrphans(parts, network, signal)) {
+    const message = `${network}: no snapshot of the lake has the object ${key} of ${size} bytes (harmless; ${isDataFile ? 'the daily sweep deletes it' : 'nothing reads it'}).`;
     const none = { kind: null, from: null, to: null, version: null, block: null, expected: null, got: null };
     const finding: Finding = { ...none, network, key, cause: 'orphan', message, size, harmless: true };
-    report.found(finding);
+    parts.report.found(finding);
   }
 }

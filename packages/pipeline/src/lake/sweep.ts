@@ -1,25 +1,13 @@
-import { isTable } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
-import { lakePrefix, parseLakeKey } from '@packhouse/lake';
-import type { ObjectStore } from '@packhouse/object-store';
-import type { Context } from '@packhouse/runtime';
-
-interface SweepParts {
-  context: Context;
-  database: Database;
-  objectStore: ObjectStore;
-}
+import { listLakeOrphans, type OrphanParts } from './list-orphans.js';
 
 /** How long the files of a snapshot stay after they were replaced, in milliseconds: a query may last as long. */
 export const KEEP_MS = 86_400_000;
-/** The commit of a younger object may still come, in milliseconds. */
-const YOUNG_MS = 3_600_000;
 /** Files that are looked up at a time. */
 const PAGE = 500;
 
 /** Deletes the files of a network that were replaced longer ago than `keepMs`. Returns their number. */
 export async function deleteExpired(
-  { database, objectStore }: SweepParts,
+  { database, objectStore }: Pick<OrphanParts, 'database' | 'objectStore'>,
   network: string,
   { keepMs, signal }: { keepMs: number; signal: AbortSignal },
 ): Promise<number> {
@@ -43,25 +31,14 @@ export async function deleteExpired(
 
 /** Deletes objects of the lake that no row names: a writer that was killed before its commit left them. */
 export async function deleteLakeOrphans(
-  { context, database, objectStore }: SweepParts,
+  parts: OrphanParts,
   network: string,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { lake } = database.network(network);
   const deleted: string[] = [];
-  for await (const { key, modifiedAt } of objectStore.list(lakePrefix(network), { signal })) {
-    signal.throwIfAborted();
-    const name = parseLakeKey(key);
-    const written = modifiedAt?.getTime();
-    if (
-      name === null ||
-      !isTable(name.kind) ||
-      written === undefined ||
-      context.clock.now() - written < YOUNG_MS
-    )
-      continue;
-    if ((await lake.file(name.kind, name, key)) !== null) continue;
-    await objectStore.delete(key);
+  for await (const { key, isDataFile, modifiedAt } of listLakeOrphans(parts, network, signal)) {
+    if (!isDataFile || modifiedAt === undefined) continue;
+    await parts.objectStore.delete(key);
     deleted.push(key);
   }
   return deleted;

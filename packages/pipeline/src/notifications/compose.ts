@@ -117,6 +117,7 @@ function countBy(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-function formatTime(time: Date): string {
+/** To the minute, in UTC. */
+export function formatTime(time: Date): string {
   return `${time.toISOString().slice(0, 16)}Z`;
 }

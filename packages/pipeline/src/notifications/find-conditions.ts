@@ -1,6 +1,7 @@
 import type { Condition, Database } from '@packhouse/database';
 import { getBudgetUsage, type LeaseStore } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
+import { formatTime } from './compose.js';
 
 type Found = Pick<Condition, 'key' | 'name' | 'network' | 'severity' | 'message'>;
 
@@ -106,8 +107,4 @@ async function findFailedSchedules({ database }: FindParts): Promise<Found[]> {
       message: `The run of schedule ${name} at ${formatTime(due)} ${what}${message === null ? '.' : `: ${message}`}`,
     };
   });
-}
-
-function formatTime(time: Date): string {
-  return `${time.toISOString().slice(0, 16)}Z`;
 }

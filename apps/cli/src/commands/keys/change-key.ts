@@ -6,16 +6,10 @@ import { type CliIo, print } from '../../terminal/io.js';
 import { parseNetworkName } from '../../terminal/parse.js';
 import { describeRestrictions } from './describe-restrictions.js';
 import { keyName } from './key-name.js';
+import type { TermOptions } from './term-options.js';
 
-interface SetOptions extends Place {
+interface SetOptions extends TermOptions {
   plan?: string;
-  network?: string;
-  expires?: string;
-  origin?: string[];
-  address?: string[];
-  method?: string[];
-  contract?: string[];
-  maxLogRange?: string;
 }
 
 /** Takes a restriction away. */

@@ -9,18 +9,12 @@ import { addChangeKeyCommands } from './change-key.js';
 import { describeRestrictions } from './describe-restrictions.js';
 import { addKeyLogCommands } from './key-log.js';
 import { keyName } from './key-name.js';
+import type { TermOptions } from './term-options.js';
 import { addKeyUsageCommand } from './usage.js';
 
-interface CreateOptions extends Place {
+interface CreateOptions extends TermOptions {
   application: string;
   plan: string;
-  network?: string;
-  expires?: string;
-  origin?: string[];
-  address?: string[];
-  method?: string[];
-  contract?: string[];
-  maxLogRange?: string;
 }
 
 /** `packhouse keys create|list|usage|set|rotate|log|requests|revoke`. */

@@ -1,9 +1,9 @@
 import { DAY_MS } from '@packhouse/runtime';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { formatDate, toLocalIso } from '../lib/format.js';
 import { describeMark, getMarkTone, type Mark } from './figures.js';
+import { axisOf, getColour, keepChart, withRoom } from './keep-chart.js';
 
 const HEIGHT = 320;
 /** How near a mark is named, in pixels. */
@@ -41,19 +41,7 @@ export function CurveChart(props: ChartProps) {
       setNear(found);
     });
     chart.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
-    resized.observe(element);
-    const redraw = (): void => made.redraw(false);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
-    const themed = new MutationObserver(redraw);
-    themed.observe(document.documentElement, { attributes: true });
-    return () => {
-      resized.disconnect();
-      themed.disconnect();
-      scheme.removeEventListener('change', redraw);
-      made.destroy();
-    };
+    return keepChart(element, made);
   }, [label, fromSeconds, stepSeconds, values, marks]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const plot = chart.current;
@@ -105,30 +93,14 @@ export function CurveChart(props: ChartProps) {
   );
 }
 
-/** A canvas knows no variables: the colour that an element of this tone has now. */
-export function getColour(element: HTMLElement, variable: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(--${variable})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
-}
-
 function makeChart(
   element: HTMLElement,
   { fromSeconds, stepSeconds, values, marks, format }: ChartProps,
   moved: (index: number | null, marks: Mark[]) => void,
 ): uPlot {
-  const colour = (name: string) => () => getColour(element, name);
   const times = values.map((_, index) => fromSeconds + index * stepSeconds);
   const place = ({ at }: Mark): number => Date.parse(at) / 1_000;
-  const axis: uPlot.Axis = {
-    stroke: colour('faint'),
-    grid: { stroke: colour('line'), width: 1 },
-    ticks: { stroke: colour('line'), width: 1 },
-    font: '12px system-ui, sans-serif',
-  };
+  const axis = axisOf(element);
   const drawMarks = (plot: uPlot): void => {
     const { ctx, bbox } = plot;
     ctx.save();
@@ -157,12 +129,20 @@ function makeChart(
       height: HEIGHT,
       legend: { show: false },
       cursor: { y: false, points: { size: 7 } },
-      scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1] } },
+      scales: { y: { range: (_, low, high) => [Math.min(0, low), withRoom(high)] } },
       axes: [
         { ...axis, values: (_, splits, __, ___, seconds) => formatTimes(splits, seconds) },
         { ...axis, size: 84, values: (_, splits) => splits.map((value) => format(value)) },
       ],
-      series: [{}, { stroke: colour('accent'), width: 1.5, spanGaps: false, points: { show: isAlone } }],
+      series: [
+        {},
+        {
+          stroke: () => getColour(element, 'accent'),
+          width: 1.5,
+          spanGaps: false,
+          points: { show: isAlone },
+        },
+      ],
       hooks: { drawClear: [drawMarks], setCursor: [onCursor] },
     },
     [times, [...values]],

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { getColour } from '../../history/curve-chart.js';
+import { axisOf, getColour, keepChart, withRoom } from '../../history/keep-chart.js';
 import type { Answer } from '../../lib/answers.js';
 import { formatCount } from '../../lib/format.js';
 
@@ -18,19 +17,7 @@ export function StackedCurves({ label, usage: { days, series } }: { label: strin
     const element = frame.current;
     if (element === null) return;
     const made = makeChart(element, JSON.parse(content), setAt);
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
-    resized.observe(element);
-    const redraw = (): void => made.redraw(false);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
-    const themed = new MutationObserver(redraw);
-    themed.observe(document.documentElement, { attributes: true });
-    return () => {
-      resized.disconnect();
-      themed.disconnect();
-      scheme.removeEventListener('change', redraw);
-      made.destroy();
-    };
+    return keepChart(element, made);
   }, [content]);
   return (
     <>
@@ -63,12 +50,7 @@ function makeChart(
   { days, series }: Usage,
   moved: (index: number | null) => void,
 ): uPlot {
-  const axis: uPlot.Axis = {
-    stroke: () => getColour(element, 'faint'),
-    grid: { stroke: () => getColour(element, 'line'), width: 1 },
-    ticks: { stroke: () => getColour(element, 'line'), width: 1 },
-    font: '12px system-ui, sans-serif',
-  };
+  const axis = axisOf(element);
   const below = days.map(() => 0);
   const tops = series.map(({ units }) =>
     units.map((value, day) => {
@@ -86,7 +68,7 @@ function makeChart(
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
-      scales: { y: { range: (_, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
+      scales: { y: { range: (_, _low, high) => [0, withRoom(high)] } },
       axes: [
         { ...axis, values: (_, splits) => splits.map(formatDay) },
         { ...axis, size: 84, values: (_, splits) => splits.map(formatCount) },
