@@ -92,3 +92,17 @@ test('a quarantined block has the field that differs, as demanded and as sent', 
   expect(tried[0].differs).toEqual({ field: 'receiptsRoot', expected: '0x01', got: '0x02' });
   expect(tried[1].differs).toBeUndefined();
 });
+
+test('of many paused backfills the number is told', async () => {
+  const { database } = on;
+  const { backfills } = database.network('calm');
+  for (let n = 0; n < 12; n += 1) {
+    const { id } = await backfills.add({ kinds: ['logs'], from: n * 10, to: n * 10 + 9, priority: 1 });
+    await database.backfills.change(id, { state: 'paused' }, { actor: 'olga', action: 'pause' });
+  }
+  // An answer is shared for two seconds.
+  const paused = async () =>
+    ((await read('findings?network=calm')) as { message: string }[]).map(({ message }) => message);
+  await expect.poll(async () => (await paused()).length, { timeout: 30_000 }).toBe(11);
+  expect((await paused()).at(-1)).toBe('2 more backfills are paused.');
+});

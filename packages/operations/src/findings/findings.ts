@@ -25,7 +25,7 @@ export interface Finding {
   cause?: string;
   /** Of `alarm`: its name. */
   alarm?: string;
-  /** Of `paused`: its ID. */
+  /** Of `paused`: its ID; absent: it is of several. */
   backfill?: number;
 }
 
@@ -146,7 +146,7 @@ function groupBy<T>(rows: readonly T[], toKey: (row: T) => string): Map<string, 
   return groups;
 }
 
-/** The paused backfills with the change that paused them, in the order of their priority. */
+/** The paused backfills with the change that paused them, in the order of their priority; of more than a few the number. */
 async function findPaused(
   database: Database,
   network: string | undefined,
@@ -163,5 +163,10 @@ async function findPaused(
     const message = `backfill ${id} is paused${actor}.`;
     return { kind: 'paused', network: of, message, detail: null, since, until: null, backfill: id };
   });
-  return Promise.all(listed);
+  const others = groupBy(paused.slice(MAX_PAUSED), (each) => each.network);
+  const rest = [...others].map(([of, { length }]): Finding => {
+    const message = `${formatCount(length)} more ${length === 1 ? 'backfill is' : 'backfills are'} paused.`;
+    return { kind: 'paused', network: of, message, detail: null, since: null, until: null };
+  });
+  return [...(await Promise.all(listed)), ...rest];
 }

@@ -27,10 +27,19 @@ export function Findings({ rows }: { rows: readonly Finding[] }) {
   );
 }
 
-const TONES = { paused: 'wait', budget: 'wait' } as const;
+/** How each kind looks, and in a few words what it is. */
+export const FINDINGS: Readonly<Record<Finding['kind'], readonly [tone: 'bad' | 'wait', words: string]>> = {
+  'nodes-silent': ['bad', 'No node answers'],
+  'no-ingester': ['bad', 'No ingester'],
+  'wrong-answer': ['bad', 'Wrong response'],
+  alarm: ['bad', 'Alarm'],
+  quarantine: ['wait', 'In quarantine'],
+  budget: ['wait', 'Budget used up'],
+  paused: ['wait', 'Backfill paused'],
+};
 
 function OneFinding({ row }: { row: Finding }) {
-  const tone = row.kind in TONES ? 'wait' : 'bad';
+  const [tone] = FINDINGS[row.kind];
   const icon = row.kind === 'paused' ? 'paused' : tone;
   return (
     <FindingItem
@@ -78,6 +87,8 @@ function Cure({ row }: { row: Finding }) {
     case 'budget':
       return link('View budgets', toHref('budgets'));
     case 'paused':
+      if (backfill === undefined)
+        return link('View backfills', toHref('backfills', { network, state: 'paused' }));
       return mayChange ? (
         <ActionButton
           name="backfills/state"

@@ -11,7 +11,7 @@ import {
 } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
-import { Chip, type Tone } from '../../parts/chip.js';
+import { Chip } from '../../parts/chip.js';
 import { Figure } from '../../parts/figure.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
 import { GoTo } from '../../parts/networks.js';
@@ -19,7 +19,7 @@ import { Page } from '../../parts/page.js';
 import { Sparkline } from '../../parts/sparkline.js';
 import { Problem, Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
-import { type Finding, Findings } from './findings.js';
+import { FINDINGS, type Finding, Findings } from './findings.js';
 
 type Network = Answer<'overview'>[number];
 
@@ -162,16 +162,6 @@ function Networks({ rows, findings }: { rows: readonly Network[]; findings: read
     />
   );
 }
-
-const FINDINGS: Readonly<Record<Finding['kind'], readonly [tone: Tone, words: string]>> = {
-  'nodes-silent': ['bad', 'No node answers'],
-  'no-ingester': ['bad', 'No ingester'],
-  'wrong-answer': ['bad', 'Wrong response'],
-  alarm: ['bad', 'Alarm'],
-  quarantine: ['wait', 'In quarantine'],
-  budget: ['wait', 'Budget used up'],
-  paused: ['wait', 'Backfill paused'],
-};
 
 /** The worst that is known of it, in a few words; the findings above say more. */
 function State({ row, finding }: { row: Network; finding: Finding | undefined }) {
