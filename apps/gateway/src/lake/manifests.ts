@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix';
 import type { BlockRange } from '@packhouse/chain';
 import type { Database, LakeFile } from '@packhouse/database';
 import {
@@ -64,7 +65,7 @@ export function createManifests({ database, kept }: { database: Database; kept: 
 }
 
 function dataAddress(request: TableRequest, { objectKey }: Pick<LakeFile, 'objectKey'>): string {
-  return `${addressOf(request)}/data/${objectKey.slice(objectKey.lastIndexOf('/') + 1)}`;
+  return `${addressOf(request)}/data/${basename(objectKey)}`;
 }
 
 /** The refusal of a file of metadata. */

@@ -87,6 +87,8 @@ interface Session {
   names: Map<string, (() => void) | undefined>;
   /** Aborted when the connection is gone or was not renewed in time, and every lease with it. */
   lost: AbortController;
+  /** When the last request is answered: a connection of pg takes one at a time. */
+  answered: Promise<unknown>;
 }
 
 /**
@@ -109,7 +111,13 @@ export function createLeases(
 
   const open = async (): Promise<Session> => {
     const client = await connections.connect();
-    const session: Session = { client, holder: randomUUID(), names: new Map(), lost: new AbortController() };
+    const session: Session = {
+      client,
+      holder: randomUUID(),
+      names: new Map(),
+      lost: new AbortController(),
+      answered: Promise.resolve(),
+    };
     client.once('end', () => void end(session));
     try {
       await ask(session, begin, [session.holder]);
@@ -207,12 +215,16 @@ function toLock(
 }
 
 async function ask<R extends object>(
-  { client }: Session,
+  session: Session,
   query: ReturnType<typeof statement>,
   values: readonly unknown[],
   withinMs = ANSWER_WITHIN_MS,
 ): Promise<R[]> {
-  return (await client.query<R>(limited({ ...query, values: [...values] }, withinMs))).rows;
+  const result = session.answered.then(() =>
+    session.client.query<R>(limited({ ...query, values: [...values] }, withinMs)),
+  );
+  session.answered = result.catch(() => {});
+  return (await result).rows;
 }
 
 /** Renews all leases of a session until the returned function is called. Calls `fail` if that fails or is late. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path/posix';
 import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
 import type { LakeFile, LakeTable } from '@packhouse/database';
 import { createVerifier, toPublicKey } from '@packhouse/manifest';
@@ -51,10 +52,7 @@ export async function auditLake(
       for (const file of await lake.files(view, blocks, CHUNK_BLOCKS)) {
         signal.throwIfAborted();
         if (intersectRanges([file], [request.range]).length === 0) continue;
-        if (
-          log !== null &&
-          log.get(file.objectKey.slice(file.objectKey.lastIndexOf('/') + 1)) !== file.sha256
-        ) {
+        if (log !== null && log.get(basename(file.objectKey)) !== file.sha256) {
           await found(parts, request, table, file, {
             what: `no entry of the signed log of the table names its data file ${file.objectKey}.`,
             expected: file.sha256,

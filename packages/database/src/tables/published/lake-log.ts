@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix';
 import type { TableName } from '@packhouse/chain';
 import { NO_ENTRY, type SealedLakeEntry, type Signer } from '@packhouse/manifest';
 import { getTable, tableCode } from '../../connection/codes.js';
@@ -53,9 +54,6 @@ interface LoggedFile {
   objectKey: string;
 }
 
-/** The last part of an object's key. */
-const fileName = (objectKey: string): string => objectKey.slice(objectKey.lastIndexOf('/') + 1);
-
 /**
  * Appends what a snapshot changes to the signed log of its table, removals first. To be called in the transaction of the
  * snapshot, which has locked the row of the table. Throws SIGNING_KEY_CHANGED.
@@ -83,7 +81,7 @@ export async function appendLakeEntries(
       sequence,
       snapshot,
       change,
-      file: fileName(file.objectKey),
+      file: basename(file.objectKey),
       from: file.firstBlock,
       to: file.lastBlock,
       sha256,
