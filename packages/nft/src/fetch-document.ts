@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { NftOutcome } from '@packhouse/database';
 import { connectPublic, createResolve, type Dial, type Resolve } from '@packhouse/outbound';
+import { openScope, untilAborted } from '@packhouse/runtime';
 import { Agent, type Dispatcher, request } from 'undici';
 import { DOCUMENT_BYTES, readWebAddress } from './token-document.js';
 
@@ -39,10 +40,12 @@ export function createFetchDocument(policy: FetchPolicy): FetchDocument {
   const timeoutMs = policy.timeoutMs ?? TIMEOUT_MS;
   const connect = connectPublic({ resolve: policy.resolve ?? createResolve(), dial: policy.dial, timeoutMs });
   return async (url, signal) => {
-    const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const scope = openScope(signal, AbortSignal.timeout(timeoutMs));
+    const ending = scope.signal;
     let at = url;
     try {
       for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+        // A question to DNS cannot be cancelled, only abandoned.
         const next = await untilAborted(hopTo(at, connect, ending), ending);
         if (!('location' in next)) return next;
         const target = readWebAddress(next.location, { allowHttp: policy.allowHttp, base: at.href });
@@ -51,6 +54,8 @@ export function createFetchDocument(policy: FetchPolicy): FetchDocument {
       }
     } catch {
       if (signal.aborted) throw signal.reason;
+    } finally {
+      scope.close();
     }
     return { outcome: 'unreachable' };
   };
@@ -110,14 +115,4 @@ async function decoded(bytes: Buffer, encoding: string | string[] | undefined): 
     const large = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
     return { outcome: large ? 'too_large' : 'invalid_json' };
   }
-}
-
-/** A question to DNS cannot be cancelled, only abandoned. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

@@ -1,5 +1,5 @@
 import type { LeasedNftJob, Nft, NftOutcome, NftTokenRef } from '@packhouse/database';
-import type { Context } from '@packhouse/runtime';
+import { type Context, openScope } from '@packhouse/runtime';
 import { createStandards, getUri, type TokenStandard } from './ask-contract.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
 import type { FetchDocument } from './fetch-document.js';
@@ -67,8 +67,8 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
   const { nft, context } = parts;
   const waiting = await nft.waiting(job);
   // The first failure ends the others: the job is released.
-  const stop = new AbortController();
-  const signal = AbortSignal.any([outer, stop.signal]);
+  const scope = openScope(outer);
+  const { signal } = scope;
   const standards = createStandards(parts.node, signal);
   const counted = context.metrics.counter('packhouse_nft_tokens_total', 'Tokens refreshed, by outcome.', [
     'network',
@@ -104,11 +104,12 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
   };
   const workers = Array.from({ length: Math.min(CONCURRENCY, waiting.length) }, () =>
     work().catch((error: unknown) => {
-      stop.abort(error);
+      scope.abort(error);
       throw error;
     }),
   );
   await Promise.allSettled(workers);
+  scope.close();
   await Promise.all(workers);
   if (trouble !== undefined) throw trouble;
   return busy;

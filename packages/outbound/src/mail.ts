@@ -1,4 +1,4 @@
-import { untilAborted } from '@packhouse/runtime';
+import { openScope, untilAborted } from '@packhouse/runtime';
 import { createTransport } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import type { PostOutcome } from './post.js';
@@ -54,7 +54,7 @@ export function createMail({ url, from, timeoutMs }: MailPolicy): Mail {
   const domain = from.split('@').at(-1);
   return async ({ id, to, subject, text }, signal) => {
     const late = AbortSignal.timeout(timeoutMs);
-    const ending = AbortSignal.any([signal, late]);
+    const scope = openScope(signal, late);
     const mail = {
       from: { name: 'Packhouse', address: from },
       to: to.map((address) => ({ name: '', address })),
@@ -62,16 +62,18 @@ export function createMail({ url, from, timeoutMs }: MailPolicy): Mail {
       headers: { 'auto-submitted': 'auto-generated' },
       subject,
       text,
-      signal: ending,
+      signal: scope.signal,
     };
     try {
-      const { rejected } = await untilAborted(transport.sendMail(mail), ending);
+      const { rejected } = await untilAborted(transport.sendMail(mail), scope.signal);
       // Not repeated: those that were accepted would get it again.
       return { refused: rejected.length };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (late.aborted) return { failure: 'timeout', reason: `No answer within ${timeoutMs / 1_000} s.` };
       return toFailure(error);
+    } finally {
+      scope.close();
     }
   };
 }

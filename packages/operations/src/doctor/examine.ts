@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
 import { createUpstreamClient, type UpstreamClient } from '@packhouse/node-rpc';
-import type { Context } from '@packhouse/runtime';
+import { type Context, openScope } from '@packhouse/runtime';
 import { type Chart, createChart } from './chart.js';
 import { checkEvm } from './check-evm.js';
 import { checkCell, checkCore, checkRegistry } from './check-others.js';
@@ -21,7 +21,8 @@ interface ExamineOptions {
 export async function examine(network: Network, options: ExamineOptions): Promise<Chart[]> {
   const { context, limitMs, timeoutMs } = options;
   const late = AbortSignal.timeout(limitMs);
-  const signal = AbortSignal.any([context.signal, late]);
+  const scope = openScope(context.signal, late);
+  const { signal } = scope;
   const charts = network.upstreams.map((upstream) => createChart(network, upstream));
   const asks = new Map<Chart, UpstreamClient>(
     charts.map((chart) => [
@@ -61,6 +62,7 @@ export async function examine(network: Network, options: ExamineOptions): Promis
     }
   } finally {
     await Promise.all([...asks.values()].map((ask) => ask.close()));
+    scope.close();
   }
   return charts;
 }

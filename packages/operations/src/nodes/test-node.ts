@@ -1,4 +1,5 @@
 import { type Network, parseNetworks } from '@packhouse/networks';
+import { type Context, openScope } from '@packhouse/runtime';
 import { z } from 'zod';
 import { askChainId } from '../doctor/ask-chain-id.js';
 import { COLUMNS } from '../doctor/chart.js';
@@ -28,8 +29,7 @@ export const testNode = change({
   }),
   run: async ({ context, database }, { network, url, chainId: given }) => {
     toNetwork(network, url, given ?? 1);
-    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const chainId = given ?? (await askChainId([url], { clock: context.clock, signal }));
+    const chainId = given ?? (await askWithin(context, url));
     const known = (await database.networks.list()).find(({ id }) => id === network);
     if (known !== undefined && known.chainId !== chainId) {
       fail(
@@ -56,6 +56,15 @@ export const testNode = change({
     };
   },
 });
+
+async function askWithin({ signal, clock }: Context, url: string): Promise<number> {
+  const scope = openScope(signal, AbortSignal.timeout(TIMEOUT_MS));
+  try {
+    return await askChainId([url], { clock, signal: scope.signal });
+  } finally {
+    scope.close();
+  }
+}
 
 /** As a networks file has it. No variable is filled in: those of the console are no business of a node. */
 function toNetwork(id: string, url: string, chainId: number): Network {
