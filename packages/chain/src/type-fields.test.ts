@@ -40,10 +40,12 @@ type List = 'transactions' | 'receipts';
 const KINDS = [0, 1, 2, 3, 4, DEPOSIT];
 const toType = (kind: number): string => `0x${kind.toString(16)}`;
 
-/** A real block that has the type, its chain, and where. */
+/** A real block that has the type, a small one where there is one, its chain, and where. */
 function example(kind: number): { answer: Recorded; chainId: number; index: number } {
   const isDeposit = kind === DEPOSIT;
-  const answer = isDeposit ? recordedBlock('optimism', 154497277) : recordedBlock('mainnet-forks', 22869878);
+  const answer = isDeposit
+    ? recordedBlock('optimism', 154497277)
+    : recordedBlock('mainnet-forks', kind === 0 || kind === 2 ? 14764013 : 22869878);
   const index = answer.block.transactions.findIndex(({ type }) => type === toType(kind));
   return { answer, chainId: isDeposit ? 10 : 1, index };
 }

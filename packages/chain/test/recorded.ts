@@ -42,11 +42,19 @@ export function recorded(name: (typeof RECORDINGS)[number]): Recorded[] {
 }
 
 function lines<T>(name: string): T[] {
+  return textsOf(name).map((line) => JSON.parse(line) as T);
+}
+
+const texts = new Map<string, string[]>();
+
+/** The lines of a recording, which is read once. */
+function textsOf(name: string): string[] {
+  const known = texts.get(name);
+  if (known !== undefined) return known;
   const text = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER))).toString('latin1');
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as T);
+  const found = text.split('\n').filter((line) => line !== '');
+  texts.set(name, found);
+  return found;
 }
 
 /** A real block of another network; `receipts` are left out where the recording lacks their blooms. */
@@ -70,7 +78,7 @@ export function otherBlocks(): Map<string, OtherBlock> {
 
 /** A fresh copy of one block of a recording. */
 export function recordedBlock(name: (typeof RECORDINGS)[number], number: number): Recorded {
-  const found = recorded(name).find((block) => block.number === number);
-  if (found === undefined) throw new Error(`no block ${number} in ${name}`);
-  return found;
+  const line = textsOf(name).find((each) => each.startsWith(`{"number":${number},`));
+  if (line === undefined) throw new Error(`no block ${number} in ${name}`);
+  return JSON.parse(line) as Recorded;
 }
