@@ -19,9 +19,12 @@ CREATE TABLE packhouse.network (
   id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE,
   chain_id int8 NOT NULL,
-  registered_at timestamptz NOT NULL DEFAULT now()
+  registered_at timestamptz NOT NULL DEFAULT now(),
+  ingester_seen_at timestamptz
 );
 COMMENT ON TABLE packhouse.network IS 'Networks that an ingester was started with.';
+COMMENT ON COLUMN packhouse.network.ingester_seen_at IS
+  'When the last ingester that left was seen; those that run are rows of worker. null: none has left';
 
 CREATE TABLE packhouse.head (
   network_id smallint PRIMARY KEY REFERENCES packhouse.network,
@@ -108,7 +111,11 @@ CREATE TABLE packhouse.backfill (
   deadline timestamptz,
   max_requests int8 CHECK (max_requests > 0),
   created_at timestamptz NOT NULL DEFAULT now(),
-  done_at timestamptz
+  done_at timestamptz,
+  stopped_at timestamptz,
+  stopped_by text,
+  stopped_reason text CHECK (length(stopped_reason) <= 500),
+  CHECK ((stopped_at IS NULL) = (stopped_by IS NULL))
 );
 COMMENT ON TABLE packhouse.backfill IS 'Block ranges that operators requested.';
 COMMENT ON COLUMN packhouse.backfill.last_block IS 'null: follows the head';
@@ -116,6 +123,8 @@ COMMENT ON COLUMN packhouse.backfill.priority IS '1 is first.';
 COMMENT ON COLUMN packhouse.backfill.done IS
   'All of it is published, so it is not planned. Deleting one of its bundles sets it back.';
 COMMENT ON COLUMN packhouse.backfill.done_at IS 'When it was last found to be done, also if it is not any more; null: never';
+COMMENT ON COLUMN packhouse.backfill.stopped_at IS 'When it was paused or cancelled; null: it is active';
+COMMENT ON COLUMN packhouse.backfill.stopped_reason IS 'Why it was paused or cancelled, if the operator said so.';
 COMMENT ON COLUMN packhouse.backfill.weight IS 'Share among backfills of the same priority.';
 COMMENT ON COLUMN packhouse.backfill.windows IS 'When it is fetched, such as "Mon-Fri 20:00-06:00 Europe/Berlin"; empty: always';
 CREATE INDEX backfill_network ON packhouse.backfill (network_id);
@@ -1169,7 +1178,7 @@ CREATE TABLE packhouse.worker (
   networks_problem text,
   slots int4 NOT NULL,
   jobs jsonb NOT NULL,
-  draining bool NOT NULL DEFAULT false,
+  draining_since timestamptz,
   started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 50);
@@ -1181,7 +1190,8 @@ COMMENT ON COLUMN packhouse.worker.networks_digest IS 'Of its networks file: equ
 COMMENT ON COLUMN packhouse.worker.networks_problem IS 'Why it refused the last change of that file.';
 COMMENT ON COLUMN packhouse.worker.slots IS 'Jobs that it runs at a time.';
 COMMENT ON COLUMN packhouse.worker.jobs IS 'Jobs that it runs now: [{"job", "seconds"}]';
-COMMENT ON COLUMN packhouse.worker.draining IS 'Set by an operator: it starts no further job.';
+COMMENT ON COLUMN packhouse.worker.draining_since IS
+  'Since when an operator lets it start no further job; null: it takes jobs';
 
 CREATE UNLOGGED TABLE packhouse.node_report (
   process uuid NOT NULL,
@@ -1236,6 +1246,7 @@ CREATE TABLE packhouse.budget_wait (
   network text PRIMARY KEY,
   provider text NOT NULL,
   period text NOT NULL,
+  since timestamptz NOT NULL DEFAULT clock_timestamp(),
   until timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE packhouse.budget_wait IS 'Networks whose backfills wait until a budget''s next day or month.';

@@ -127,14 +127,21 @@ CREATE TABLE packhouse.backfill (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   -- When it was last found to be done, also if it is not any more; null: never
   done_at timestamp with time zone,
+  -- When it was paused or cancelled; null: it is active
+  stopped_at timestamp with time zone,
+  stopped_by text,
+  -- Why it was paused or cancelled, if the operator said so.
+  stopped_reason text,
   CONSTRAINT backfill_pkey PRIMARY KEY (id),
   CONSTRAINT backfill_check CHECK ((last_block >= first_block)),
+  CONSTRAINT backfill_check1 CHECK (((stopped_at IS NULL) = (stopped_by IS NULL))),
   CONSTRAINT backfill_first_block_check CHECK ((first_block >= 0)),
   CONSTRAINT backfill_kinds_check CHECK ((kinds > 0)),
   CONSTRAINT backfill_max_requests_check CHECK ((max_requests > 0)),
   CONSTRAINT backfill_owner_check CHECK ((owner ~ '^[a-z0-9][a-z0-9._-]{0,63}$'::text)),
   CONSTRAINT backfill_priority_check CHECK (((priority >= 1) AND (priority <= 1000))),
   CONSTRAINT backfill_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
+  CONSTRAINT backfill_stopped_reason_check CHECK ((length(stopped_reason) <= 500)),
   CONSTRAINT backfill_weight_check CHECK (((weight >= 1) AND (weight <= 1000))),
   CONSTRAINT backfill_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
@@ -182,6 +189,7 @@ CREATE TABLE packhouse.budget_wait (
   network text NOT NULL,
   provider text NOT NULL,
   period text NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   until timestamp with time zone NOT NULL,
   CONSTRAINT budget_wait_pkey PRIMARY KEY (network)
 ) WITH (fillfactor=50);
@@ -628,6 +636,8 @@ CREATE TABLE packhouse.network (
   name text NOT NULL,
   chain_id bigint NOT NULL,
   registered_at timestamp with time zone NOT NULL DEFAULT now(),
+  -- When the last ingester that left was seen; those that run are rows of worker. null: none has left
+  ingester_seen_at timestamp with time zone,
   CONSTRAINT network_pkey PRIMARY KEY (id),
   CONSTRAINT network_name_key UNIQUE (name)
 );
@@ -1132,8 +1142,8 @@ CREATE TABLE packhouse.worker (
   slots integer NOT NULL,
   -- Jobs that it runs now: [{"job", "seconds"}]
   jobs jsonb NOT NULL,
-  -- Set by an operator: it starts no further job.
-  draining boolean NOT NULL DEFAULT false,
+  -- Since when an operator lets it start no further job; null: it takes jobs
+  draining_since timestamp with time zone,
   started_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT worker_pkey PRIMARY KEY (id)

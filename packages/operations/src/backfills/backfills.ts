@@ -164,6 +164,14 @@ export const setBackfill = change({
   },
 });
 
+const reasonField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .optional()
+  .describe('why it is paused or cancelled; shown with the name of the operator');
+
 /** What the log of changes calls them. */
 const ACTIONS = { paused: 'pause', active: 'resume', cancelled: 'cancel' } as const;
 
@@ -171,10 +179,11 @@ export const setBackfillState = change({
   name: 'backfills/state',
   role: 'operator',
   summary: 'Pauses, resumes or cancels a backfill; staged and published blocks stay.',
-  input: z.object({ id: idField, state: stateField, expected: expectedField }),
-  run: async ({ database, actor }, { id, state, expected }) => {
+  input: z.object({ id: idField, state: stateField, reason: reasonField, expected: expectedField }),
+  run: async ({ database, actor }, { id, state, reason, expected }) => {
     const check = (before: Backfill): void => refuseChanged(`Backfill ${id}`, { ...before }, expected);
-    const changed = await database.backfills.change(id, { state }, { actor, action: ACTIONS[state], check });
+    const by = { actor, action: ACTIONS[state], reason, check };
+    const changed = await database.backfills.change(id, { state }, by);
     return (changed ?? unknown(id)).after;
   },
 });
@@ -194,8 +203,8 @@ export const setBackfillStates = change({
   name: 'backfills/states',
   role: 'operator',
   summary: `Pauses, resumes or cancels up to ${MAX_BULK} backfills, each as \`backfills/state\` does.`,
-  input: z.object({ ids: idsField, state: stateField }),
-  run: async ({ database, actor }, { ids, state }): Promise<BulkResult[]> => {
+  input: z.object({ ids: idsField, state: stateField, reason: reasonField }),
+  run: async ({ database, actor }, { ids, state, reason }): Promise<BulkResult[]> => {
     const results: BulkResult[] = [];
     for (const id of new Set(ids)) {
       const before = await database.backfills.find(id);
@@ -203,7 +212,7 @@ export const setBackfillStates = change({
         results.push({ id, refused: before === null ? 'unknown' : `it is ${state} already` });
         continue;
       }
-      await database.backfills.change(id, { state }, { actor, action: ACTIONS[state] });
+      await database.backfills.change(id, { state }, { actor, action: ACTIONS[state], reason });
       results.push({ id, refused: null });
     }
     return results;
@@ -255,7 +264,7 @@ async function getReport(
 }
 
 function toReport(report: BackfillProgress): BackfillReport {
-  return { ...report, waits: report.waits.map((wait) => addMessage(wait, report.backfill.network)) };
+  return { ...report, waits: report.waits.map((wait) => addMessage(wait, report.backfill)) };
 }
 
 /** Whether the deadline can be met; null: it has none. */

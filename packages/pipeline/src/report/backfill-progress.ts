@@ -126,20 +126,22 @@ type NetworkFacts = Awaited<ReturnType<typeof readFacts>>;
 
 async function readFacts({ database: all, queue }: ReportParts, network: string) {
   const database = all.network(network);
-  const [head, hints, alarms, pressure, fork, slots, budgets, silence] = await Promise.all([
+  const [head, hints, alarms, pressure, fork, slots, seen, budgets, silence] = await Promise.all([
     database.head.get(),
     queueHints(queue, network),
     database.alarms.list(),
     database.pressure.get(),
     unknownFork(database),
     all.workers.slots(network),
+    all.workers.ingesterSeen(),
     all.budgets.waits(),
     findSilence(all, network),
   ]);
   const budget = budgets.find((each) => each.network === network);
   /** Of all blocks of a network, by kinds. */
   const paces = new Map<string, ReturnType<NetworkDatabase['backfills']['pace']>>();
-  return { head, hints, alarms, pressure, fork, slots, budget, silence, paces };
+  const ingesterSeen = seen.get(network) ?? null;
+  return { head, hints, alarms, pressure, fork, slots, ingesterSeen, budget, silence, paces };
 }
 
 async function readProgress(
@@ -219,23 +221,28 @@ async function getWaits(
   most: (reasons: readonly HoleReason[]) => number,
 ): Promise<BackfillWait[]> {
   const waits: BackfillWait[] = [];
-  const add = (reason: WaitReason, until: Date | null = null, more: object = {}): void => {
+  const add = (reason: WaitReason, until: Date | null = null, more: Partial<BackfillWait> = {}): void => {
     waits.push({ reason, until, ...more });
   };
-  if (range.state !== 'active') add(range.state);
+  const { createdAt, stopped } = range;
+  if (range.state !== 'active') add(range.state, null, stopped === null ? {} : { since: stopped.at });
   const opening = hours.at(range.windows, now);
   if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
   if (range.maxRequests !== null && requests + requestsPerBlock(range.kinds) > range.maxRequests)
     add('max-requests');
-  const { alarms, budget, fork, head, hints, pressure, silence, slots } = facts;
+  const { alarms, budget, fork, head, hints, ingesterSeen, pressure, silence, slots } = facts;
   if (silence !== null) add('nodes-silent', null, { since: silence.since });
-  if (head === null) add('no-head');
-  if (alarms.some(({ name }) => name === FINALITY_ALARM)) add('halted');
-  if (pressure !== null && most(['throttled']) > 0) add('staging-full');
-  if (budget !== undefined && most(TO_FETCH) > 0) add('budget', budget.until, { provider: budget.provider });
-  if (slots === 0) add('no-ingester');
+  if (head === null) add('no-head', null, { since: createdAt });
+  const halt = alarms.find(({ name }) => name === FINALITY_ALARM);
+  if (halt !== undefined) add('halted', null, { since: halt.raisedAt });
+  if (pressure !== null && most(['throttled']) > 0) add('staging-full', null, { since: pressure.since });
+  if (budget !== undefined && most(TO_FETCH) > 0) {
+    const { provider, since, until } = budget;
+    add('budget', until, { provider, since });
+  }
+  if (slots === 0) add('no-ingester', null, { since: ingesterSeen ?? createdAt });
   if (fork !== null && (range.to ?? Number.POSITIVE_INFINITY) > fork.lastBlock)
-    add('fork-unknown', fork.nextTry);
+    add('fork-unknown', fork.nextTry, { since: fork.firstSeen });
   if (waits.length > 0 || most(['fetching']) > 0) return waits;
   if (most(['queued']) > 0) add('queued');
   else if (most(['waiting']) > 0) {
@@ -247,7 +254,9 @@ async function getWaits(
       firstBlock: range.from,
       lastBlock: range.to ?? Number.MAX_SAFE_INTEGER,
     });
-    add('quarantined', new Date(Math.min(...rows.map(({ nextTry }) => nextTry.getTime()))));
+    add('quarantined', new Date(Math.min(...rows.map(({ nextTry }) => nextTry.getTime()))), {
+      since: new Date(Math.min(...rows.map(({ firstSeen }) => firstSeen.getTime()))),
+    });
   } else if (most(['staged', 'packing']) > 0) add('packing');
   else add('not-final');
   return waits;

@@ -136,12 +136,12 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
     description: string,
     done: string,
   ): void => {
-    addPlacedCommand(backfill, name, description, '3')
-      .argument('<id>', ID)
-      .action(async (id: string, options: Place) => {
-        const row = await operate(io, options, setBackfillState, { id, state });
-        await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
-      });
+    const command = addPlacedCommand(backfill, name, description, '3').argument('<id>', ID);
+    if (state !== 'active') command.option('--reason <text>', 'Why, shown with your name');
+    command.action(async (id: string, options: Place & { reason?: string }) => {
+      const row = await operate(io, options, setBackfillState, { id, state, reason: options.reason });
+      await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
+    });
   };
   change('pause', 'paused', 'Pause a backfill; staged blocks are kept', 'paused');
   change('resume', 'active', 'Resume a paused or cancelled backfill', 'resumed');

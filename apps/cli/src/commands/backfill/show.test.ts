@@ -19,13 +19,15 @@ test('a backfill is shown with what it waits for and who changed it', async () =
   const id = await add('--max-requests', '2k');
   await on.done('backfill', 'set', id, '--priority', '7');
   on.env.PACKHOUSE_OPERATOR = 'bob';
-  await on.done('backfill', 'pause', id);
-  const { out } = await on.done('backfill', 'show', id);
+  await on.done('backfill', 'pause', id, '--reason', 'disk replacement');
+  const shown = (await on.done('backfill', 'show', id)).out;
+  // Since when differs in each run.
+  const out = shown.replaceAll(/since \d{4}-[^ :]+:\d\d:\d\d\.\d{3}Z/g, 'since T');
   expect(out).toContain(`Backfill ${id}: main 0 to 999, logs.
 Terms: priority 7, at most 2,000 requests.
 State: paused, not fetching now.
-Waiting: Paused. Run \`packhouse backfill resume\`.
-Waiting: No ingester of this network reported in the last 15 s, or all are draining.
+Waiting: Paused by bob since T (disk replacement). Run \`packhouse backfill resume\`.
+Waiting: No ingester of this network takes jobs since T: none runs, or all are draining. See \`packhouse workers list\`.
 Rate: unknown (less than a minute of work in the last day).
 ETA: unknown; 1,000 finalized blocks to fetch.
 Requests: 0 of 2,000.
@@ -35,13 +37,16 @@ logs  0          0       1,000     0            0
 `);
   const history = out.split('\n').slice(-5, -1);
   expect(history[0]).toMatch(/^AT +ACTOR +ACTION +CHANGE$/);
-  expect(history[1]).toMatch(/Z +bob +pause +state active -> paused$/);
+  expect(history[1]).toMatch(/Z +bob +pause +state active -> paused, reason none -> disk replacement$/);
   expect(history[2]).toMatch(/Z +ada +set +priority 100 -> 7$/);
   expect(history[3]).toMatch(/Z +ada +add +-$/);
   expect(jsonLines(await on.done('backfill', 'show', id, '--json'))).toMatchObject([
     {
       backfill: { id: Number(id), state: 'paused' },
-      waits: [{ reason: 'paused', until: null, message: expect.any(String) }, { reason: 'no-ingester' }],
+      waits: [
+        { reason: 'paused', since: expect.any(String), until: null, message: expect.any(String) },
+        { reason: 'no-ingester' },
+      ],
       history: [{ actor: 'bob', action: 'pause' }, { actor: 'ada' }, { actor: 'ada', before: null }],
     },
   ]);

@@ -25,6 +25,7 @@ type BudgetWait = {
   network: string;
   provider: string;
   period: 'day' | 'month';
+  since: Date;
   until: Date;
 };
 
@@ -58,12 +59,14 @@ const insertBudget = statement(
      "perMonth" int8, weights jsonb, reserve float8, "pricePerMillion" float8, currency text)`,
 );
 
-/** $1 network, $2 provider, $3 period, $4 until. */
+/** $1 network, $2 provider, $3 period, $4 until. One that goes on has begun when it did. */
 const upsertWait = statement(
   'budgets/upsert-wait',
-  `INSERT INTO packhouse.budget_wait (network, provider, period, until) VALUES ($1, $2, $3, $4)
+  `INSERT INTO packhouse.budget_wait AS w (network, provider, period, until) VALUES ($1, $2, $3, $4)
    ON CONFLICT (network) DO UPDATE
-   SET provider = excluded.provider, period = excluded.period, until = excluded.until`,
+   SET provider = excluded.provider, period = excluded.period, until = excluded.until,
+     since = CASE WHEN w.until > clock_timestamp() AND w.provider = excluded.provider AND w.period = excluded.period
+       THEN w.since ELSE excluded.since END`,
 );
 
 /** $1 provider. What waits for a budget that was changed is asked for again. */
@@ -74,7 +77,7 @@ const deleteWaits = statement(
 
 const selectWaits = statement(
   'budgets/select-waits',
-  `SELECT network, provider, period, until FROM packhouse.budget_wait
+  `SELECT network, provider, period, since, until FROM packhouse.budget_wait
    WHERE until > clock_timestamp() ORDER BY network`,
 );
 
@@ -128,7 +131,7 @@ export function createBudgets(connections: Connections) {
       });
     },
     /** Notes that backfills of a network wait until a budget begins again. */
-    noteWait: async ({ network, provider, period, until }: BudgetWait) =>
+    noteWait: async ({ network, provider, period, until }: Omit<BudgetWait, 'since'>) =>
       void (await connections.query(upsertWait, [network, provider, period, until])),
     /** Those that wait still. */
     waits: () => connections.query<BudgetWait>(selectWaits, []),

@@ -53,6 +53,42 @@ it('counts the slots of live ingesters of a network that do not drain', async ()
   expect(await workers.slots('main')).toBe(0);
 });
 
+it('knows when an ingester of a network was last seen, also after it left or was killed', async () => {
+  const { networks, workers } = open.database;
+  for (const [chainId, id] of ['left', 'killed', 'never'].entries()) {
+    await networks.register({ id, chainId: 100 + chainId });
+  }
+  await workers.heartbeat(makeHeartbeat(6, { networks: ['left', 'of-no-file'] }));
+  await workers.heartbeat(makeHeartbeat(7, { networks: ['killed'] }));
+  await workers.heartbeat(makeHeartbeat(8, { role: 'packer', networks: ['never'] }));
+  const seen = async () => [...(await workers.ingesterSeen()).keys()].filter((id) => id !== 'main').sort();
+  expect(await seen()).toEqual(['killed', 'left']);
+  const before = (await workers.ingesterSeen()).get('left');
+  await workers.leave(makeHeartbeat(6).id);
+  expect((await workers.ingesterSeen()).get('left')).toEqual(before);
+  // Those that ended without a word are forgotten when another leaves, a day later.
+  await open.sql(`UPDATE packhouse.worker SET seen_at = seen_at - interval '25 hours' WHERE pid = 7`);
+  await workers.leave(makeHeartbeat(8).id);
+  expect(await seen()).toEqual(['killed', 'left']);
+  expect((await workers.ingesterSeen()).get('killed')?.getTime()).toBeLessThan(Date.now() - 86_400_000);
+});
+
+it('says since when a worker drains, also if it is told so twice', async () => {
+  const { workers } = open.database;
+  const { id } = makeHeartbeat(9);
+  await workers.heartbeat(makeHeartbeat(9));
+  const find = async () => (await workers.list()).find((row) => row.id === id);
+  expect(await find()).toMatchObject({ draining: false, drainingSince: null });
+  await workers.setDraining(id, true);
+  const since = (await find())?.drainingSince;
+  expect(since).toEqual(expect.any(Date));
+  await workers.setDraining(id, true);
+  expect(await find()).toMatchObject({ draining: true, drainingSince: since });
+  await workers.setDraining(id, false);
+  expect(await find()).toMatchObject({ draining: false, drainingSince: null });
+  await workers.leave(id);
+});
+
 it('a worker that was not seen for 15 s has ended', async () => {
   const { workers } = open.database;
   await workers.heartbeat(makeHeartbeat(5));

@@ -22,6 +22,8 @@ export interface WorkerHeartbeat {
 export interface WorkerRow extends WorkerHeartbeat {
   /** Whether an operator told it to take no further job. */
   draining: boolean;
+  /** Since when; null: it takes jobs. */
+  drainingSince: Date | null;
   startedAt: Date;
   /** By the clock of the database. */
   seenAt: Date;
@@ -40,19 +42,27 @@ const upsertWorker = statement(
    ON CONFLICT (id) DO UPDATE SET
      networks = excluded.networks, slots = excluded.slots, jobs = excluded.jobs, seen_at = clock_timestamp(),
      networks_digest = excluded.networks_digest, networks_problem = excluded.networks_problem
-   RETURNING w.draining`,
+   RETURNING w.draining_since IS NOT NULL AS draining`,
 );
 
-/** $1 id: also those that ended without a word. */
+/** $1 id: also those that ended without a word. Their networks keep when an ingester of them was last seen. */
 const deleteWorker = statement(
   'workers/delete-worker',
-  `DELETE FROM packhouse.worker WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 day'`,
+  `WITH gone AS (
+     DELETE FROM packhouse.worker WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 day'
+     RETURNING role, networks, seen_at
+   ), seen AS (
+     SELECT n.name, max(g.seen_at) AS at FROM gone AS g, unnest(g.networks) AS n (name)
+     WHERE g.role = 'ingester' GROUP BY n.name
+   )
+   UPDATE packhouse.network AS n SET ingester_seen_at = greatest(n.ingester_seen_at, seen.at)
+   FROM seen WHERE n.name = seen.name`,
 );
 
 const selectWorkers = statement(
   'workers/select-workers',
-  `SELECT id, role, host, pid, networks, slots, jobs, draining,
-     networks_digest AS "networksDigest", networks_problem AS "networksProblem", started_at AS "startedAt", seen_at AS "seenAt"
+  `SELECT id, role, host, pid, networks, slots, jobs, draining_since IS NOT NULL AS draining,
+     draining_since AS "drainingSince", networks_digest AS "networksDigest", networks_problem AS "networksProblem", started_at AS "startedAt", seen_at AS "seenAt"
    FROM packhouse.worker WHERE seen_at > clock_timestamp() - ${GONE_AFTER}
    ORDER BY role, host, started_at, id`,
 );
@@ -61,7 +71,7 @@ const selectWorkers = statement(
 const selectSlots = statement(
   'workers/select-slots',
   `SELECT coalesce(sum(slots), 0)::int4 AS slots FROM packhouse.worker
-   WHERE role = 'ingester' AND NOT draining AND $1 = ANY (networks) AND seen_at > clock_timestamp() - ${GONE_AFTER}`,
+   WHERE role = 'ingester' AND draining_since IS NULL AND $1 = ANY (networks) AND seen_at > clock_timestamp() - ${GONE_AFTER}`,
 );
 
 /** One row, of null if there is no ingester. */
@@ -76,7 +86,19 @@ const selectNetworksOfWorkers = statement(
 /** $1 id, $2 draining. */
 const updateDraining = statement(
   'workers/update-draining',
-  'UPDATE packhouse.worker SET draining = $2 WHERE id = $1 RETURNING id',
+  `UPDATE packhouse.worker
+   SET draining_since = CASE WHEN $2::bool THEN coalesce(draining_since, clock_timestamp()) END
+   WHERE id = $1 RETURNING id`,
+);
+
+/** By network; of those that had one. Workers that were killed are rows for a day. */
+const selectIngesterSeen = statement(
+  'workers/select-ingester-seen',
+  `SELECT n.name AS network, greatest(n.ingester_seen_at, max(w.seen_at)) AS at
+   FROM packhouse.network AS n
+   LEFT JOIN (SELECT unnest(networks) AS network, seen_at FROM packhouse.worker WHERE role = 'ingester') AS w
+     ON w.network = n.name
+   GROUP BY n.id HAVING n.ingester_seen_at IS NOT NULL OR max(w.seen_at) IS NOT NULL`,
 );
 
 /** The processes that take jobs, by their heartbeats. */
@@ -92,6 +114,13 @@ export function createWorkers(connections: Connections) {
     leave: async (id: string) => void (await connections.query(deleteWorker, [id])),
     /** Those seen in the last 15 s, by role and host. */
     list: () => connections.query<WorkerRow>(selectWorkers, []),
+    /** When an ingester of a network was last seen, by network; those that never had one are left out. */
+    ingesterSeen: async () =>
+      new Map(
+        (await connections.query<{ network: string; at: Date }>(selectIngesterSeen, [])).map(
+          ({ network, at }) => [network, at],
+        ),
+      ),
     /** Ingest jobs that live ingesters of a network run at a time, those that drain left out. */
     slots: async (network: string) =>
       (await connections.queryOne<{ slots: number }>(selectSlots, [network]))?.slots ?? 0,

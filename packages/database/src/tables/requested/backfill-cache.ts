@@ -30,6 +30,15 @@ export interface Backfill extends BackfillTerms {
   priority: number;
   state: 'active' | 'paused' | 'cancelled';
   createdAt: Date;
+  /** Who paused or cancelled it, and when; null: it is active. */
+  stopped: BackfillStop | null;
+}
+
+interface BackfillStop {
+  at: Date;
+  actor: string;
+  /** null: the operator gave none. */
+  reason: string | null;
 }
 
 /** What is requested of a network by kind: merged ranges, ascending; one that follows the head ends at Infinity. */
@@ -41,7 +50,7 @@ export interface RequestedRuns {
 }
 
 /** A backfill as it is planned. */
-export type OpenBackfill = Omit<Backfill, 'network' | 'state' | 'createdAt' | 'deadline'>;
+export type OpenBackfill = Omit<Backfill, 'network' | 'state' | 'createdAt' | 'deadline' | 'stopped'>;
 
 /** The end of a run without one, in the table. */
 const NO_END = Number.MAX_SAFE_INTEGER;

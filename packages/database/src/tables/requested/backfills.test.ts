@@ -31,10 +31,44 @@ it('keeps wanted ranges by priority, and their states', async () => {
   expect(await open.main.backfills.list()).toEqual([first, late]);
   expect(await backfills.change(late.id, { state: 'cancelled' })).toEqual({
     before: late,
-    after: { ...late, state: 'cancelled' },
+    after: {
+      ...late,
+      state: 'cancelled',
+      stopped: { actor: 'packhouse', reason: null, at: expect.any(Date) },
+    },
   });
   expect((await backfills.list()).map(({ id }) => id)).not.toContain(-1);
   expect(await backfills.change(-1, { state: 'paused' })).toBeNull();
+});
+
+it('keeps who stopped a backfill, when and why, until it is active again', async () => {
+  const { backfills, changes } = open.database;
+  const { id } = await open.main.backfills.add({ kinds: ['logs'], from: 0, to: 9, priority: 1 });
+  const pause = (reason?: string) =>
+    backfills.change(id, { state: 'paused' }, { actor: 'ada', action: 'pause', reason });
+  await pause('the node is replaced');
+  const stopped = { actor: 'ada', reason: 'the node is replaced', at: expect.any(Date) };
+  expect(await backfills.find(id)).toMatchObject({ state: 'paused', stopped });
+  await pause();
+  await backfills.change(id, { priority: 3 }, { actor: 'bob' });
+  expect(await backfills.find(id)).toMatchObject({ priority: 3, stopped });
+  await backfills.change(
+    id,
+    { state: 'cancelled' },
+    { actor: 'bob', action: 'cancel', reason: 'not needed' },
+  );
+  expect(await backfills.find(id)).toMatchObject({ stopped: { actor: 'bob', reason: 'not needed' } });
+  await backfills.change(id, { state: 'active' }, { actor: 'ada', action: 'resume', reason: 'of nothing' });
+  expect(await backfills.find(id)).toMatchObject({ state: 'active', stopped: null });
+  const log = await changes.list({ subject: `backfill ${id}` });
+  expect(log.map(({ action, after }) => [action, after?.reason])).toEqual([
+    ['resume', undefined],
+    ['cancel', 'not needed'],
+    ['set', 'the node is replaced'],
+    ['pause', 'the node is replaced'],
+    ['pause', 'the node is replaced'],
+    ['add', undefined],
+  ]);
 });
 
 it('loses neither of two changes at once, and notes who made them', async () => {
@@ -53,7 +87,9 @@ it('loses neither of two changes at once, and notes who made them', async () => 
     state: 'active',
   };
   const terms = { owner: 'default', weight: 3, windows: ['Sat,Sun'], deadline: null, maxRequests: null };
-  expect(await open.main.backfills.list()).toEqual([{ ...after, ...terms, id, createdAt: expect.any(Date) }]);
+  expect(await open.main.backfills.list()).toEqual([
+    { ...after, ...terms, id, stopped: null, createdAt: expect.any(Date) },
+  ]);
   const [last, first, added] = await open.database.changes.list({ subject: `backfill ${id}` });
   expect(last?.after).toEqual({ ...after, ...terms });
   expect(last?.before).toEqual(first?.after);

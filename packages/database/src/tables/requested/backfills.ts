@@ -5,7 +5,8 @@ import { noteChange } from '../operators/changes.js';
 import { type Backfill, type BackfillTerms, createBackfillCache } from './backfill-cache.js';
 
 const COLUMNS = `w.id, n.name AS network, w.kinds, w.first_block AS "from", w.last_block AS "to", w.priority, w.state,
-     w.created_at AS "createdAt", w.owner, w.weight, w.windows, w.deadline, w.max_requests AS "maxRequests"`;
+     w.created_at AS "createdAt", w.owner, w.weight, w.windows, w.deadline, w.max_requests AS "maxRequests",
+     w.stopped_at AS "stoppedAt", w.stopped_by AS "stoppedBy", w.stopped_reason AS "stoppedReason"`;
 
 /** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority, $6 to $10 terms. */
 const insertBackfill = statement(
@@ -55,12 +56,21 @@ const selectPace = statement(
    FROM day, (SELECT max(blocks) AS blocks, min(first) AS first FROM published) AS p`,
 );
 
-/** $1 id, $2 state, $3 priority, $4 to $8 terms. */
+/** $1 id, $2 priority, $3 to $7 terms. */
 const updateBackfill = statement(
   'requested/update-backfill',
-  `UPDATE packhouse.backfill SET state = $2, priority = $3, owner = $4, weight = $5, windows = $6, deadline = $7,
-     max_requests = $8
+  `UPDATE packhouse.backfill SET priority = $2, owner = $3, weight = $4, windows = $5, deadline = $6, max_requests = $7
    WHERE id = $1`,
+);
+
+/** $1 id, $2 state, $3 who pauses or cancels it, $4 reason or null. */
+const updateState = statement(
+  'requested/update-state',
+  `UPDATE packhouse.backfill AS w SET state = $2,
+     stopped_at = CASE WHEN $2::text <> 'active' THEN clock_timestamp() END,
+     stopped_by = CASE WHEN $2::text <> 'active' THEN $3::text END,
+     stopped_reason = CASE WHEN $2::text <> 'active' THEN $4::text END
+   FROM packhouse.network AS n WHERE w.id = $1 AND n.id = w.network_id RETURNING ${COLUMNS}`,
 );
 
 /** $1 id: so that its row can be locked. */
@@ -92,7 +102,12 @@ const selectVersions = statement(
 /** Who changes what no operator changes. */
 const NOBODY = 'packhouse';
 
-type Row = Omit<Backfill, 'kinds'> & { kinds: number };
+type Row = Omit<Backfill, 'kinds' | 'stopped'> & {
+  kinds: number;
+  stoppedAt: Date | null;
+  stoppedBy: string;
+  stoppedReason: string | null;
+};
 
 /** The backfills of a network. */
 export function createBackfills(connections: Connections, network: NetworkRef) {
@@ -153,21 +168,31 @@ export function createAllBackfills(connections: Connections) {
     },
     /**
      * Changes what is given of a backfill, under its lock, and notes it in `changes` as `action` (default `set`) of
-     * `actor`. `check` may throw first, also under the lock. Returns it before and after; null if there is none.
+     * `actor`. `check` may throw first, also under the lock. A `reason` is that of a pause or cancellation: one that is
+     * stopped already keeps its own, unless another is given. Returns it before and after; null if there is none.
      */
     change(
       id: number,
       change: Partial<BackfillTerms & Pick<Backfill, 'priority' | 'state'>>,
-      by: { actor?: string; action?: string; check?: (before: Backfill) => void } = {},
+      by: {
+        actor?: string;
+        action?: string;
+        reason?: string | undefined;
+        check?: (before: Backfill) => void;
+      } = {},
     ): Promise<{ before: Backfill; after: Backfill } | null> {
-      const { actor = NOBODY, action = 'set', check } = by;
+      const { actor = NOBODY, action = 'set', reason, check } = by;
       return connections.transaction(async (session) => {
         const row = await session.queryOne<Row>(lockBackfill, [id]);
         if (row === null) return null;
         const before = toBackfill(row);
         check?.(before);
-        const after = { ...before, ...change };
-        await session.query(updateBackfill, [id, after.state, after.priority, ...toTerms(after)]);
+        let after = { ...before, ...change };
+        await session.query(updateBackfill, [id, after.priority, ...toTerms(after)]);
+        if (after.state !== before.state || (reason !== undefined && after.state !== 'active')) {
+          const values = [id, after.state, actor, reason ?? null];
+          after = toBackfill((await session.queryOne<Row>(updateState, values))!);
+        }
         await noteChange(session, { actor, action, ...toImages(before, after) });
         return { before, after };
       });
@@ -189,10 +214,14 @@ function toTerms({ owner, weight, windows, deadline, maxRequests }: BackfillTerm
 
 /** What a change keeps of a backfill. */
 function toImages(before: Backfill | null, after: Backfill) {
-  const image = ({ id, createdAt, ...rest }: Backfill): object => rest;
+  const image = ({ id, createdAt, stopped, ...rest }: Backfill): object => {
+    return typeof stopped?.reason === 'string' ? { ...rest, reason: stopped.reason } : rest;
+  };
   return { subject: `backfill ${after.id}`, before: before && image(before), after: image(after) };
 }
 
 function toBackfill(row: Row): Backfill {
-  return { ...row, kinds: getKinds(row.kinds) };
+  const { stoppedAt, stoppedBy, stoppedReason, ...rest } = row;
+  const stopped = stoppedAt && { at: stoppedAt, actor: stoppedBy, reason: stoppedReason };
+  return { ...rest, kinds: getKinds(row.kinds), stopped };
 }

@@ -262,9 +262,10 @@ it('lists by cause and page by page, counts by cause, and counts the blocks of a
   expect(await open.database.network('pages').quarantine.list({ cause: 'BLOCKS_UNAVAILABLE' })).toHaveLength(
     1,
   );
+  const times = { firstSeen: expect.any(Date), nextTry: expect.any(Date) };
   expect(await open.database.network('pages').quarantine.causes()).toEqual([
-    { cause: 'BLOCKS_UNAVAILABLE', entries: 1, blocks: 100 },
-    { cause: 'PROOF_FAILED', entries: 3, blocks: 3 },
+    { cause: 'BLOCKS_UNAVAILABLE', entries: 1, blocks: 100, ...times },
+    { cause: 'PROOF_FAILED', entries: 3, blocks: 3, ...times },
   ]);
   expect(await open.database.network('pages').quarantine.retry({ firstBlock: 2, lastBlock: 109 })).toBe(12);
   expect(

@@ -58,17 +58,20 @@ const selectDue = statement(
    LIMIT $3`,
 );
 
+/** When the first block of a cause was seen, and when the first of them is tried again. */
+const TIMES = 'min(q.first_seen) AS "firstSeen", min(q.next_try) AS "nextTry"';
+
 /** $1 network id: rows and blocks of each cause. */
 const selectCauses = statement(
   'quarantine/select-causes',
-  `SELECT cause, count(*) AS entries, sum(last_block - first_block + 1)::int8 AS blocks
-   FROM packhouse.quarantine WHERE network_id = $1 GROUP BY cause ORDER BY cause`,
+  `SELECT q.cause, count(*) AS entries, sum(q.last_block - q.first_block + 1)::int8 AS blocks, ${TIMES}
+   FROM packhouse.quarantine AS q WHERE q.network_id = $1 GROUP BY q.cause ORDER BY q.cause`,
 );
 
 /** The same of all networks. */
 const selectAllCauses = statement(
   'quarantine/select-all-causes',
-  `SELECT n.name AS network, q.cause, count(*) AS entries, sum(q.last_block - q.first_block + 1)::int8 AS blocks
+  `SELECT n.name AS network, q.cause, count(*) AS entries, sum(q.last_block - q.first_block + 1)::int8 AS blocks, ${TIMES}
    FROM packhouse.quarantine AS q JOIN packhouse.network AS n ON n.id = q.network_id
    GROUP BY n.name, q.cause ORDER BY n.name, q.cause`,
 );
@@ -131,6 +134,10 @@ type CauseCount = {
   cause: string;
   entries: number;
   blocks: number;
+  /** When the first of them failed first. */
+  firstSeen: Date;
+  /** When the first of them is tried again. */
+  nextTry: Date;
 };
 
 type QuarantineRequest = Pick<

@@ -1,7 +1,9 @@
 import type { Answer } from '../../lib/answers.js';
+import { toText } from '../../lib/form-values.js';
 import { formatCount, formatTime } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
-import { ActionButton } from '../../parts/changes.js';
+import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
+import { Field } from '../../parts/fields.js';
 import { Meter } from '../../parts/meter.js';
 
 export type BackfillReport = Answer<'backfills/progress'>[number];
@@ -61,8 +63,34 @@ export function Progress({ report, state }: { report: BackfillReport | undefined
   );
 }
 
-/** Pause, resume, cancel. */
-export function StateActions({ range: { id, state } }: { range: Range }) {
+/** Pauses it with a reason, or says why it is paused. */
+const PauseForm = ({ range: { id, state, stopped } }: { range: Range }) => (
+  <MayChange>
+    <details>
+      <summary>
+        {state === 'active' ? 'Pause' : stopped?.reason ? 'Change the reason' : 'Add a reason'}
+      </summary>
+      <ChangeForm
+        name="backfills/state"
+        submit={state === 'active' ? 'Pause' : 'Save'}
+        subject={`backfill ${id}`}
+        getInput={(form) => ({ id, state: 'paused', expected: { state }, reason: toText(form, 'reason') })}
+      >
+        <Field
+          label={state === 'active' ? 'Reason (optional; everybody sees it)' : 'Reason (everybody sees it)'}
+          name="reason"
+          maxLength={500}
+          required={state !== 'active'}
+          defaultValue={stopped?.reason ?? ''}
+        />
+      </ChangeForm>
+    </details>
+  </MayChange>
+);
+
+/** Pause, resume, cancel; a pause is one click, or asks for its reason. */
+export function StateActions({ range, withReason = false }: { range: Range; withReason?: boolean }) {
+  const { id, state } = range;
   const expected = { state };
   const button = (next: Range['state'], label: string, confirm?: string) => (
     <ActionButton
@@ -76,7 +104,8 @@ export function StateActions({ range: { id, state } }: { range: Range }) {
   );
   return (
     <span class="actions">
-      {state === 'active' ? button('paused', 'Pause') : button('active', 'Resume')}
+      {state !== 'active' ? button('active', 'Resume') : !withReason && button('paused', 'Pause')}
+      {withReason && state !== 'cancelled' && <PauseForm key={state} range={range} />}
       {state !== 'cancelled' &&
         button(
           'cancelled',

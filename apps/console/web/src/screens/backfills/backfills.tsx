@@ -149,7 +149,7 @@ function Rows({ rows }: { rows: Range[] }) {
 }
 
 function State({ row, report }: { row: Range; report: Parameters<typeof getCondition>[1] }) {
-  const { cure, tone, until, why, words } = getCondition(row, report);
+  const { cure, since, tone, until, why, words } = getCondition(row, report);
   return (
     <>
       <Chip tone={tone} icon={row.state === 'paused' ? 'paused' : tone}>
@@ -157,7 +157,9 @@ function State({ row, report }: { row: Range; report: Parameters<typeof getCondi
       </Chip>
       {(why !== null || until !== null) && (
         <div>
-          {why} {until !== null && `Until ${formatTime(until)}.`}
+          <bdi>{why}</bdi>
+          {since !== null && !why?.includes(' since ') && ` Since ${formatTime(since)}.`}
+          {until !== null && ` Until ${formatTime(until)}.`}
         </div>
       )}
       {cure !== null && <a href={cure.href}>{cure.label}</a>}

@@ -6,6 +6,7 @@ import { ActionButton } from '../../parts/changes.js';
 /** What to do with the selected backfills, and what became of it. */
 export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () => void; clear: () => void }) {
   const [result, setResult] = useState('');
+  const [reason, setReason] = useState('');
   if (ids.length === 0) return result === '' ? null : <p role="status">{result}</p>;
   const many = `${formatCount(ids.length)} ${ids.length === 1 ? 'backfill' : 'backfills'}`;
   const done =
@@ -21,7 +22,7 @@ export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () =
   const button = (state: 'active' | 'paused' | 'cancelled', label: string, verb: string) => (
     <ActionButton
       name="backfills/states"
-      input={{ ids, state }}
+      input={{ ids, state, reason: state === 'active' || reason.trim() === '' ? undefined : reason }}
       confirm={
         state === 'cancelled'
           ? `Cancel ${many}? Staged and published blocks stay; the rest is not fetched.`
@@ -35,6 +36,14 @@ export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () =
   return (
     <section class="bulk" aria-label="Selected backfills">
       <strong>{many} selected</strong>
+      <input
+        type="text"
+        aria-label="Reason of a pause or cancellation"
+        placeholder="Reason (optional)"
+        maxLength={500}
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+      />
       {button('paused', 'Pause selected', 'paused')}
       {button('active', 'Resume selected', 'resumed')}
       {button('cancelled', 'Cancel selected', 'cancelled')}

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../lib/answers.js';
 import { formatCount, formatDate } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
-import { toHref } from '../../lib/route.js';
+import { toHref, useRoute } from '../../lib/route.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
@@ -22,12 +21,9 @@ import {
 import { getTerms, TermsFields } from './terms-fields.js';
 import { getCondition } from './waits.js';
 
-type Change = Answer<'backfills/show'>['history'][number];
-
 /** One backfill: progress, terms, what it waits for, and its changes. */
 export function OneBackfill({ id }: { id: string }) {
-  const [editing, edit] = useState<Range | null>(null);
-  const close = (): void => edit(null);
+  const { edit } = useRoute().query;
   return (
     <Page
       title={`Backfill ${id}`}
@@ -44,34 +40,10 @@ export function OneBackfill({ id }: { id: string }) {
             <Standing report={report} />
             <div class="toolbar">
               <Progress report={report} state={report.backfill.state} />
-              <StateActions range={report.backfill} />
+              <StateActions range={report.backfill} withReason />
             </div>
             <Terms report={report} />
-            {editing === null ? (
-              <MayChange>
-                <button type="button" onClick={() => edit(report.backfill)}>
-                  Edit terms
-                </button>
-              </MayChange>
-            ) : (
-              <>
-                <h2>Edit terms</h2>
-                <ChangeForm
-                  name="backfills/set"
-                  submit="Save"
-                  subject={`backfill ${id}`}
-                  getInput={(form) => ({
-                    id: editing.id,
-                    expected: getExpected(editing),
-                    ...getTerms(form, editing),
-                  })}
-                  done={close}
-                  cancel={close}
-                >
-                  <TermsFields terms={editing} />
-                </ChangeForm>
-              </>
-            )}
+            <TermsEditor range={report.backfill} isOpen={edit === 'terms'} />
             <Kinds report={report} />
             <h2>Changes</h2>
             <ChangeTable rows={report.history} />
@@ -82,19 +54,48 @@ export function OneBackfill({ id }: { id: string }) {
   );
 }
 
+/** The terms as fields, as they were when it was opened. */
+function TermsEditor({ range, isOpen }: { range: Range; isOpen: boolean }) {
+  const [editing, edit] = useState<Range | null>(isOpen ? range : null);
+  const close = (): void => edit(null);
+  return editing === null ? (
+    <MayChange>
+      <button type="button" onClick={() => edit(range)}>
+        Edit terms
+      </button>
+    </MayChange>
+  ) : (
+    <MayChange>
+      <h2>Edit terms</h2>
+      <ChangeForm
+        name="backfills/set"
+        submit="Save"
+        subject={`backfill ${range.id}`}
+        getInput={(form) => ({
+          id: editing.id,
+          expected: getExpected(editing),
+          ...getTerms(form, editing),
+        })}
+        done={close}
+        cancel={close}
+      >
+        <TermsFields terms={editing} />
+      </ChangeForm>
+    </MayChange>
+  );
+}
+
 /** What it is at, since when, until when, and the way to what mends it. */
-function Standing({ report }: { report: BackfillReport & { history: readonly Change[] } }) {
+function Standing({ report }: { report: BackfillReport }) {
   const { cure, since, tone, until, why, words } = getCondition(report.backfill, report);
   const { state } = report.backfill;
-  const by = report.history.find(({ action }) => action === 'pause' || action === 'cancel');
-  const stopped = state !== 'active' && by !== undefined ? by : null;
   const isFinding = tone === 'bad' || tone === 'wait' || tone === 'good';
   return (
     <ul class="findings">
       <FindingItem
         tone={isFinding ? tone : 'good'}
         icon={state === 'paused' ? 'paused' : tone}
-        since={stopped?.at ?? since}
+        since={since}
         until={until}
         action={
           cure !== null && (
@@ -105,13 +106,12 @@ function Standing({ report }: { report: BackfillReport & { history: readonly Cha
         }
       >
         <strong>{words}</strong>
-        {stopped !== null && (
+        {why !== null && (
           <>
-            {' by '}
-            <bdi>{stopped.actor}</bdi>
+            {': '}
+            <bdi>{why}</bdi>
           </>
         )}
-        {why !== null && `: ${why}`}
       </FindingItem>
     </ul>
   );

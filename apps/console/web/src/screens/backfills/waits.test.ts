@@ -14,7 +14,7 @@ test('what a backfill waits for is told with its cause and the way to its cure',
   expect(getCondition(RANGE, report({ waits }))).toMatchObject({
     tone: 'bad',
     words: 'No node answers',
-    why: expect.stringMatching(/^No node has answered since 2020-01-01 \d\d:41\.$/),
+    why: expect.stringMatching(/^No node of base has answered since 2020-01-01 \d\d:41\.$/),
     cure: { label: 'View nodes', href: '#/nodes?network=base' },
   });
 });
@@ -24,6 +24,17 @@ test('one that is done or at work needs nothing, and a reason of a later version
   expect(getCondition(RANGE, report({ state: 'fetching' })).words).toBe('Fetching');
   const waits = [{ reason: 'of-tomorrow', until: null, message: 'x' }];
   expect(getCondition(RANGE, report({ waits }))).toMatchObject({ words: 'of-tomorrow', why: null });
+});
+
+test('who stopped it, since when and why is told, also without a report', () => {
+  const stopped = { actor: 'ada', at: '2020-01-01T04:41:00Z', reason: 'the disk is replaced' };
+  const paused = { ...RANGE, state: 'paused', stopped } as Range;
+  const told = { words: 'Paused', why: 'Paused by ada: the disk is replaced', since: stopped.at };
+  expect(getCondition(paused, undefined)).toMatchObject(told);
+  const waits = [{ reason: 'paused', until: null, since: stopped.at, message: 'x' }];
+  expect(getCondition(paused, report({ waits }))).toMatchObject(told);
+  const cancelled = { ...paused, state: 'cancelled', stopped: { ...stopped, reason: null } } as Range;
+  expect(getCondition(cancelled, report({}))).toMatchObject({ why: 'Cancelled by ada.' });
 });
 
 test('without a report its own state is known', () => {

@@ -1,3 +1,4 @@
+import type { WaitReason } from '@packhouse/pipeline';
 import { formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import type { BackfillReport, Range } from './backfill-parts.js';
@@ -16,20 +17,27 @@ export interface Condition {
 }
 
 type Entry = Pick<Condition, 'tone' | 'words'> & {
-  why?: (wait: Wait) => string;
-  cure?: (network: string, wait: Wait) => Condition['cure'];
+  why?: (wait: Wait, range: Range) => string;
+  cure?: (network: string, wait: Wait, id: number) => Condition['cure'];
 };
 
 const nodes = (network: string) => ({ label: 'View nodes', href: toHref('nodes', { network }) });
 const workers = () => ({ label: 'View workers', href: toHref('workers') });
 
-const ENTRIES: Readonly<Record<string, Entry>> = {
-  paused: { tone: 'wait', words: 'Paused' },
-  cancelled: { tone: 'off', words: 'Cancelled' },
+/** Who stopped it, and why, as a sentence. */
+const describeStop = (did: string, { stopped }: Range): string =>
+  stopped === null || stopped === undefined
+    ? `${did}.`
+    : `${did} by ${stopped.actor}${stopped.reason === null ? '.' : `: ${stopped.reason}`}`;
+
+export const WAITS: Readonly<Record<WaitReason, Entry>> = {
+  paused: { tone: 'wait', words: 'Paused', why: (_, range) => describeStop('Paused', range) },
+  cancelled: { tone: 'off', words: 'Cancelled', why: (_, range) => describeStop('Cancelled', range) },
   'nodes-silent': {
     tone: 'bad',
     words: 'No node answers',
-    why: ({ since }) => `No node has answered${since ? ` since ${formatTime(since)}` : ''}.`,
+    why: ({ since }, { network }) =>
+      `No node of ${network} has answered${since ? ` since ${formatTime(since)}` : ''}.`,
     cure: nodes,
   },
   'no-head': {
@@ -42,17 +50,19 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     tone: 'wait',
     words: 'Outside its hours',
     why: ({ until }) => (until === null ? 'Its time windows are invalid.' : 'Its time windows are closed.'),
+    cure: (_, __, id) => ({ label: 'Edit terms', href: toHref(`backfills/${id}`, { edit: 'terms' }) }),
   },
   'max-requests': {
     tone: 'wait',
     words: 'Request limit reached',
-    why: () => 'It has sent as many requests as its terms allow. Edit them to go on.',
+    why: () => 'It has sent as many requests as its terms allow.',
+    cure: (_, __, id) => ({ label: 'Edit terms', href: toHref(`backfills/${id}`, { edit: 'terms' }) }),
   },
   budget: {
     tone: 'wait',
     words: 'Budget used up',
     why: ({ provider }) => `Throttled by the budget of ${provider}.`,
-    cure: () => ({ label: 'View budgets', href: toHref('budgets') }),
+    cure: (_, { provider }) => ({ label: 'Edit budget', href: toHref('budgets', { provider }) }),
   },
   halted: {
     tone: 'bad',
@@ -69,7 +79,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   'no-ingester': {
     tone: 'bad',
     words: 'No ingester',
-    why: () => 'No ingester of this network reported in the last 15 s, or all are draining.',
+    why: () => 'No ingester of this network runs, or all are draining.',
     cure: workers,
   },
   'fork-unknown': {
@@ -99,22 +109,24 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
 /** What a backfill is at, by its first wait; without a report only its state is known. */
 export function getCondition(range: Range, report: BackfillReport | undefined): Condition {
   const none = { why: null, since: null, until: null, cure: null };
-  if (range.state === 'cancelled') return { tone: 'off', words: 'Cancelled', ...none };
-  if (report === undefined) {
-    return range.state === 'paused'
-      ? { tone: 'wait', words: 'Paused', ...none }
-      : { tone: 'info', words: 'Active', ...none };
+  if (range.state === 'cancelled' || (report === undefined && range.state === 'paused')) {
+    const { tone, words } = WAITS[range.state];
+    const since = range.stopped?.at ?? null;
+    const did = range.state === 'paused' ? 'Paused' : 'Cancelled';
+    return { tone, words, ...none, since, why: describeStop(did, range) };
   }
+  if (report === undefined) return { tone: 'info', words: 'Active', ...none };
   if (report.state === 'done') return { tone: 'good', words: 'Done', ...none };
   const [wait] = report.waits;
   if (wait === undefined) return { tone: 'info', words: 'Fetching', ...none };
-  const entry = ENTRIES[wait.reason] ?? { tone: 'wait', words: wait.reason };
+  const known: Readonly<Record<string, Entry>> = WAITS;
+  const entry = known[wait.reason] ?? { tone: 'wait', words: wait.reason };
   return {
     tone: entry.tone,
     words: entry.words,
-    why: entry.why?.(wait) ?? null,
+    why: entry.why?.(wait, range) ?? null,
     since: wait.since ?? null,
     until: wait.until,
-    cure: entry.cure?.(range.network, wait) ?? null,
+    cure: entry.cure?.(range.network, wait, range.id) ?? null,
   };
 }
