@@ -95,7 +95,7 @@ test('holes come with advice, a page at a time', async () => {
       from: 998,
       to: 999,
       reason: 'paused',
-      advice: 'its backfill is paused and has to be resumed',
+      advice: 'Its backfill is paused and has to be resumed.',
     },
     { kind: 'logs', from: 1_004, to: 1_004, reason: 'waiting', quarantine: null },
   ]);
@@ -105,7 +105,7 @@ test('holes come with advice, a page at a time', async () => {
       from: 1_005,
       reason: 'quarantined',
       quarantine: { cause: 'PROOF_FAILED' },
-      advice: expect.stringMatching(/^it failed once with PROOF_FAILED/),
+      advice: expect.stringMatching(/^It failed once with PROOF_FAILED/),
     },
     { from: 1_006, to: 1_009, reason: 'waiting' },
   ]);

@@ -45,10 +45,19 @@ beforeAll(async () => {
   }
   await quarantine.put({ ...row, firstBlock: 60, cause: 'NODE_METHOD_MISSING', message: 'x', tried: [] });
   const { id } = await backfills.add({ kinds: ['logs'], from: 10, to: null, priority: 1 });
-  await database.backfills.change(id, { state: 'paused' }, { actor: 'olga', action: 'pause' });
+  await database.backfills.change(
+    id,
+    { state: 'paused' },
+    { actor: 'olga', action: 'pause', reason: 'the disk is full' },
+  );
   await database.network('side').backfills.add({ kinds: ['logs'], from: 10, to: null, priority: 1 });
   await alarms.raise({ name: 'NODES_DISAGREE', message: 'They disagree.' });
-  await database.network('side').alarms.raise({ name: 'NODES_SILENT', message: 'said below' });
+  await alarms.raise({ name: 'NODE_ANSWER_FALSE', message: 'x', data: { upstreams: ['liar', 'b'] } });
+  const side = database.network('side').alarms;
+  await side.raise({ name: 'NODES_SILENT', message: 'said below' });
+  await side.raise({ name: 'STANDSTILL', message: 'said below' });
+  for (const { alarms: each } of [database.network('main'), database.network('side')])
+    await each.raise({ name: 'NOTIFICATIONS_FAILING', message: 'Channels accept nothing.' });
   const failing = { state: 'resting', failingForMs: 120_000, lastError: 'refused' } as const;
   await database.nodes.report({ process: randomUUID(), role: 'gateway', host: 'here' }, [
     report('main', 'liar'),
@@ -60,22 +69,73 @@ beforeAll(async () => {
 
 test('what stands still or is wrong is listed with its cause, since when and until when, the worst first', async () => {
   expect(await read('findings')).toMatchObject([
-    { kind: 'nodes-silent', network: 'side', upstreams: ['a'], detail: 'refused', since: expect.any(String) },
-    { kind: 'no-ingester', network: 'side' },
+    {
+      kind: 'nodes-silent',
+      network: 'side',
+      upstreams: ['a'],
+      detail: 'refused',
+      since: expect.any(String),
+      alarms: ['STANDSTILL', 'NODES_SILENT'],
+    },
+    { kind: 'no-ingester', network: 'side', since: expect.any(String), alarms: [] },
     {
       kind: 'wrong-answer',
       network: 'main',
       message: 'liar sent a wrong response for block 40 and 1 more.',
       detail: 'It differs.',
       block: 40,
+      alarms: ['NODE_ANSWER_FALSE'],
       since: expect.any(String),
       until: expect.any(String),
     },
-    { kind: 'alarm', network: 'main', alarm: 'NODES_DISAGREE' },
-    { kind: 'quarantine', message: '1 block is in quarantine with NODE_METHOD_MISSING.' },
-    { kind: 'paused', message: expect.stringMatching(/^backfill \d+ is paused by olga\.$/) },
+    { kind: 'alarm', alarms: ['NOTIFICATIONS_FAILING'], others: 1, since: expect.any(String) },
+    { kind: 'alarm', network: 'main', alarms: ['NODES_DISAGREE'], detail: null },
+    {
+      kind: 'quarantine',
+      message: '1 block is in quarantine with NODE_METHOD_MISSING.',
+      detail: expect.stringMatching(/^No upstream serves a method/),
+      since: expect.any(String),
+      until: expect.any(String),
+    },
+    {
+      kind: 'paused',
+      message: expect.stringMatching(/^backfill \d+ is paused by olga\.$/),
+      detail: 'the disk is full',
+      since: expect.any(String),
+    },
   ]);
   expect(await read('findings?network=calm')).toEqual([]);
+});
+
+test('a network of which all ingesters drain says so, since when the last one was told', async () => {
+  const { database } = on;
+  await database.networks.register({ id: 'drained', chainId: 9 });
+  await database.network('drained').backfills.add({ kinds: ['logs'], from: 0, to: 9, priority: 1 });
+  const ids = [randomUUID(), randomUUID()];
+  const beat = (id: string) =>
+    database.workers.heartbeat({
+      id,
+      role: 'ingester',
+      host: 'here',
+      pid: 1,
+      networks: ['drained'],
+      networksDigest: '',
+      networksProblem: null,
+      slots: 1,
+      jobs: [],
+    });
+  const find = async () => {
+    for (const id of ids) await beat(id);
+    return read('findings?network=drained');
+  };
+  await expect.poll(find, { timeout: 30_000 }).toEqual([]);
+  for (const id of ids) await database.workers.setDraining(id, true);
+  const since = (await database.workers.list()).find(({ id }) => id === ids[1])?.drainingSince?.toISOString();
+  await expect
+    .poll(find, { timeout: 30_000 })
+    .toMatchObject([
+      { kind: 'no-ingester', message: expect.stringContaining('all its ingesters are draining'), since },
+    ]);
 });
 
 test('a node says since when it only fails, and the blocks of which it sent something wrong', async () => {

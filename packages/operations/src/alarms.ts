@@ -1,3 +1,5 @@
+import type { AlarmRow } from '@packhouse/database';
+import { getAlarmEnd } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { fail } from './operation/fail.js';
 import { flagField, networkField } from './operation/fields.js';
@@ -7,10 +9,18 @@ import { change, read } from './operation/operation.js';
 export const listAlarms = read({
   name: 'alarms',
   role: 'viewer',
-  summary: 'The open alarms, newest first; with `cleared` also the cleared ones.',
+  summary:
+    'The open alarms, newest first, with how each ends (by `itself`, or an `operator` clears it); with `cleared` also the cleared ones.',
   input: z.object({ network: networkField.optional(), cleared: flagField.optional() }),
-  run: ({ database }, { network, cleared = false }) =>
-    (network === undefined ? database : database.network(network)).alarms.list({ cleared }),
+  run: async (
+    { database },
+    { network, cleared = false },
+  ): Promise<(AlarmRow & { ends: ReturnType<typeof getAlarmEnd> })[]> => {
+    const rows = await (network === undefined ? database : database.network(network)).alarms.list({
+      cleared,
+    });
+    return rows.map((row) => ({ ...row, ends: getAlarmEnd(row.name) }));
+  },
 });
 
 export const clearAlarm = change({

@@ -1,4 +1,5 @@
 export { type AdoptSummary, adopt } from './adopt/adopt.js';
+export { type AlarmName, getAlarmEnd } from './alarm-names.js';
 export type { AuditRequest } from './audit/audit.js';
 export type { AuditCounts } from './audit/audit-report.js';
 export { type DamagedBundle, listDamage, raiseDamage } from './audit/damage.js';

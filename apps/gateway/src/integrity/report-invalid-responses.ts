@@ -1,8 +1,9 @@
 import type { Database } from '@packhouse/database';
 import type { InvalidResponse } from '@packhouse/node-rpc';
+import type { AlarmName } from '@packhouse/pipeline';
 import { type Context, createOnceAWhile, type ErrorCode, getOrAdd } from '@packhouse/runtime';
 
-const ALARM: ErrorCode = 'NODE_ANSWER_FALSE';
+const ALARM: AlarmName & ErrorCode = 'NODE_ANSWER_FALSE';
 /** The same sentence is logged, and the alarm written, once in this time. */
 const EVERY_MS = 60_000;
 

@@ -78,7 +78,9 @@ export const readHoles = read({
       for (const { kind, holes: found } of page.kinds) {
         const wanted = found.filter(({ reason }) => reasons?.includes(reason) ?? true);
         others += found.length - wanted.length;
-        holes.push(...wanted.map((hole) => ({ kind, ...toPublic(hole), advice: holeNeeds(hole) })));
+        holes.push(
+          ...wanted.map((hole) => ({ kind, ...toPublic(hole), advice: toSentence(holeNeeds(hole)) })),
+        );
       }
       // Of a page without them the next one may have some: a few are read, and the reader goes on from `next`.
       if (page.next !== null && holes.length < input.limit && pages < MAX_PAGES && reasons !== undefined) {
@@ -110,3 +112,6 @@ export const readCoverage = read({
     return { page, firstRequested };
   },
 });
+
+/** A clause as a sentence. */
+const toSentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;

@@ -1,40 +1,19 @@
-import type { AlarmRow, Backfill, Database, NodeReportRow, QuarantineRow } from '@packhouse/database';
+import type { Backfill, Database, NodeReportRow, QuarantineRow } from '@packhouse/database';
 import { getSilence } from '@packhouse/pipeline';
 import { getOrAdd } from '@packhouse/runtime';
 import { z } from 'zod';
+import { getAdvice } from '../coverage/quarantine-advice.js';
 import { networkField } from '../operation/fields.js';
 import { read } from '../operation/operation.js';
+import type { Finding } from './finding.js';
+import { foldAlarms } from './fold-alarms.js';
+import { findMissingIngesters } from './missing-ingesters.js';
 import { getWrongUpstreams, listWrongAnswers, WRONG_ANSWERS } from './wrong-answers.js';
 
-/** Something that stands still or is wrong until somebody acts. */
-export interface Finding {
-  kind: 'nodes-silent' | 'wrong-answer' | 'quarantine' | 'alarm' | 'no-ingester' | 'budget' | 'paused';
-  network: string;
-  /** What is wrong, as a sentence without its network. */
-  message: string;
-  /** More of it: an error, or how it goes on by itself. */
-  detail: string | null;
-  since: Date | null;
-  /** When it ends by itself; null: not known, or never. */
-  until: Date | null;
-  /** Of `wrong-answer`: the first of the blocks. */
-  block?: number;
-  /** Of `nodes-silent` and `wrong-answer`. */
-  upstreams?: string[];
-  /** Of `quarantine`. */
-  cause?: string;
-  /** Of `alarm`: its name. */
-  alarm?: string;
-  /** Of `paused`: its ID; absent: it is of several. */
-  backfill?: number;
-}
-
-/** Findings that are listed, and of these such of paused backfills, each of which reads who paused it. */
-const MAX_FINDINGS = 100;
+/** Findings that are listed, and of these such of paused backfills. */
+const MAX_FINDINGS = 1_000;
 const MAX_PAUSED = 10;
 const MAX_REPORTS = 10_000;
-/** Alarms that other findings say with more of the cause. */
-const SAID_OTHERWISE = ['NODES_SILENT'];
 
 export const listFindings = read({
   name: 'findings',
@@ -43,36 +22,48 @@ export const listFindings = read({
   summary: 'What stands still or is wrong until somebody acts, the worst first, with its cause.',
   input: z.object({ network: networkField.optional() }),
   run: async ({ database }, { network }): Promise<Finding[]> => {
-    const [reports, alarms, causes, wrong, backfills, workers, waits] = await Promise.all([
+    const isAsked = (each: { network: string }): boolean => network === undefined || each.network === network;
+    const [reports, alarms, causes, wrong, backfills, workers, seen, waits] = await Promise.all([
       database.nodes.list({ network, limit: MAX_REPORTS }),
       database.alarms.list(),
       database.quarantine.causes(),
       listWrongAnswers(database, network),
       database.backfills.list(),
       database.workers.list(),
+      database.workers.ingesterSeen(),
       database.budgets.waits(),
     ]);
-    const active = new Set(backfills.filter(({ state }) => state === 'active').map((each) => each.network));
-    const led = new Set(
-      workers.filter(({ role }) => role === 'ingester').flatMap(({ networks }) => networks),
-    );
-    const found = [
+    const active = backfills.filter(({ state }) => state === 'active');
+    const requested = new Set(active.map((each) => each.network));
+    const causal = [
       ...findSilent(reports),
-      ...[...active].filter((id) => !led.has(id)).map(toNoIngester),
+      ...findMissingIngesters({ active, workers, seen }),
       ...findWrongAnswers(wrong),
-      ...alarms.filter(({ name }) => !SAID_OTHERWISE.includes(name)).map(toAlarm),
       ...causes.filter(({ cause }) => !WRONG_ANSWERS.includes(cause)).map(toQuarantine),
-      ...waits
-        .filter((wait) => active.has(wait.network))
-        .map(({ network: of, provider, period, until }): Finding => {
-          const message = `backfills are throttled by the budget of ${provider} per ${period}.`;
-          return { kind: 'budget', network: of, message, detail: null, since: null, until };
-        }),
-      ...(await findPaused(database, network, backfills)),
     ];
-    return found.filter((each) => network === undefined || each.network === network).slice(0, MAX_FINDINGS);
+    const found = [
+      ...foldAlarms(causal.filter(isAsked), alarms.filter(isAsked)),
+      ...waits.filter((wait) => requested.has(wait.network)).map(toBudget),
+      ...findPaused(backfills.filter(isAsked)),
+    ];
+    const rank = (kind: Finding['kind']): number => ORDER.indexOf(kind);
+    return found
+      .filter(isAsked)
+      .sort((a, b) => rank(a.kind) - rank(b.kind))
+      .slice(0, MAX_FINDINGS);
   },
 });
+
+/** The worst first. */
+const ORDER: readonly Finding['kind'][] = [
+  'nodes-silent',
+  'no-ingester',
+  'wrong-answer',
+  'alarm',
+  'quarantine',
+  'budget',
+  'paused',
+];
 
 function findSilent(reports: readonly NodeReportRow[]): Finding[] {
   return [...groupBy(reports, ({ network }) => network)].flatMap(([network, rows]): Finding[] => {
@@ -80,18 +71,20 @@ function findSilent(reports: readonly NodeReportRow[]): Finding[] {
     if (silence === null) return [];
     const { since, nodes: upstreams, lastError } = silence;
     const message = 'no node has answered. Nothing is fetched.';
-    return [{ kind: 'nodes-silent', network, message, detail: lastError, since, until: null, upstreams }];
+    return [
+      {
+        kind: 'nodes-silent',
+        network,
+        message,
+        detail: lastError,
+        since,
+        until: null,
+        alarms: [],
+        upstreams,
+      },
+    ];
   });
 }
-
-const toNoIngester = (network: string): Finding => ({
-  kind: 'no-ingester',
-  network,
-  message: 'no ingester reported in the last 15 s. Nothing is fetched.',
-  detail: null,
-  since: null,
-  until: null,
-});
 
 /** One for each node with wrong answers. */
 function findWrongAnswers(rows: readonly QuarantineRow[]): Finding[] {
@@ -111,6 +104,7 @@ function findWrongAnswers(rows: readonly QuarantineRow[]): Finding[] {
         detail,
         since: new Date(Math.min(...group.map(({ row }) => row.firstSeen.getTime()))),
         until: new Date(Math.min(...group.map(({ row }) => row.nextTry.getTime()))),
+        alarms: [],
         block: firstBlock,
         upstreams: [first.upstream],
       },
@@ -118,24 +112,30 @@ function findWrongAnswers(rows: readonly QuarantineRow[]): Finding[] {
   });
 }
 
-const toAlarm = ({ network, name, message, raisedAt }: AlarmRow): Finding => ({
-  kind: 'alarm',
+type CauseRow = Awaited<ReturnType<Database['quarantine']['causes']>>[number];
+
+const toQuarantine = ({ blocks, cause, firstSeen, network, nextTry }: CauseRow): Finding => ({
+  kind: 'quarantine',
   network,
-  message,
-  detail: null,
-  since: raisedAt,
-  until: null,
-  alarm: name,
+  message: `${formatCount(blocks)} ${blocks === 1 ? 'block is' : 'blocks are'} in quarantine with ${cause}.`,
+  detail: getAdvice({ cause, upstream: null }),
+  since: firstSeen,
+  until: nextTry,
+  alarms: [],
+  cause,
 });
 
-const toQuarantine = (row: { network: string; cause: string; blocks: number }): Finding => ({
-  kind: 'quarantine',
-  network: row.network,
-  message: `${formatCount(row.blocks)} ${row.blocks === 1 ? 'block is' : 'blocks are'} in quarantine with ${row.cause}.`,
+type BudgetWait = Awaited<ReturnType<Database['budgets']['waits']>>[number];
+
+const toBudget = ({ network, period, provider, since, until }: BudgetWait): Finding => ({
+  kind: 'budget',
+  network,
+  message: `backfills are throttled by the budget of ${provider} per ${period}.`,
   detail: null,
-  since: null,
-  until: null,
-  cause: row.cause,
+  since,
+  until,
+  alarms: [],
+  provider,
 });
 
 const formatCount = (value: number): string => value.toLocaleString('en-US');
@@ -146,27 +146,27 @@ function groupBy<T>(rows: readonly T[], toKey: (row: T) => string): Map<string, 
   return groups;
 }
 
-/** The paused backfills with the change that paused them, in the order of their priority; of more than a few the number. */
-async function findPaused(
-  database: Database,
-  network: string | undefined,
-  backfills: readonly Backfill[],
-): Promise<Finding[]> {
-  const paused = backfills.filter(
-    (each) => each.state === 'paused' && (network === undefined || each.network === network),
+/** The paused backfills with who paused them and why, in the order of their priority; of more than a few the number. */
+function findPaused(backfills: readonly Backfill[]): Finding[] {
+  const paused = backfills.filter(({ state }) => state === 'paused');
+  const listed = paused.slice(0, MAX_PAUSED).map(
+    ({ id, network, stopped }): Finding => ({
+      kind: 'paused',
+      network,
+      message: `backfill ${id} is paused${stopped === null ? '' : ` by ${stopped.actor}`}.`,
+      detail: stopped?.reason ?? null,
+      since: stopped?.at ?? null,
+      until: null,
+      alarms: [],
+      backfill: id,
+    }),
   );
-  const listed = paused.slice(0, MAX_PAUSED).map(async ({ id, network: of }): Promise<Finding> => {
-    const changes = await database.changes.list({ subject: `backfill ${id}`, limit: 20 });
-    const by = changes.find(({ action }) => action === 'pause');
-    const actor = by === undefined ? '' : ` by ${by.actor}`;
-    const since = by?.at ?? null;
-    const message = `backfill ${id} is paused${actor}.`;
-    return { kind: 'paused', network: of, message, detail: null, since, until: null, backfill: id };
+  const others = groupBy(paused.slice(MAX_PAUSED), ({ network }) => network);
+  const rest = [...others].map(([network, rows]): Finding => {
+    const message = `${formatCount(rows.length)} more ${rows.length === 1 ? 'backfill is' : 'backfills are'} paused.`;
+    const times = rows.flatMap(({ stopped }) => (stopped === null ? [] : [stopped.at.getTime()]));
+    const since = times.length === 0 ? null : new Date(Math.min(...times));
+    return { kind: 'paused', network, message, detail: null, since, until: null, alarms: [] };
   });
-  const others = groupBy(paused.slice(MAX_PAUSED), (each) => each.network);
-  const rest = [...others].map(([of, { length }]): Finding => {
-    const message = `${formatCount(length)} more ${length === 1 ? 'backfill is' : 'backfills are'} paused.`;
-    return { kind: 'paused', network: of, message, detail: null, since: null, until: null };
-  });
-  return [...(await Promise.all(listed)), ...rest];
+  return [...listed, ...rest];
 }

@@ -1,5 +1,6 @@
 import { type BlockRange, isKind, type Kind } from '@packhouse/chain';
 import { type AlarmRow, type Database, withLock } from '@packhouse/database';
+import type { AlarmName } from '../alarm-names.js';
 import type { Finding, FindingCause } from './finding.js';
 
 /** A published bundle with a finding. */
@@ -49,7 +50,7 @@ export function createDamage(): Damage {
 }
 
 /** The alarm of a network with damaged bundles. */
-const BUNDLE_DAMAGED = 'BUNDLE_DAMAGED';
+const BUNDLE_DAMAGED: AlarmName = 'BUNDLE_DAMAGED';
 
 /** Bundles that the alarm lists; more are only counted. */
 const NAMED = 1_000;

@@ -1,9 +1,10 @@
 import type { AlarmRow, NetworkDatabase } from '@packhouse/database';
 import type { BlockAnchor } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** The alarm of a network whose chain has another block in place of one that is final or published. */
-export const FINALITY_ALARM = 'REORG_BELOW_FINALITY';
+export const FINALITY_ALARM: AlarmName = 'REORG_BELOW_FINALITY';
 
 interface FinalityParts {
   context: Context;

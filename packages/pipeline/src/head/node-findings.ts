@@ -1,9 +1,10 @@
 import type { Database } from '@packhouse/database';
 import type { NodeFinding } from '@packhouse/node-rpc';
-import type { Context, ErrorCode } from '@packhouse/runtime';
+import type { Context } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** The alarm about nodes of which most others have another final block. */
-const ALARM: ErrorCode = 'NODES_DISAGREE';
+const ALARM: AlarmName = 'NODES_DISAGREE';
 
 /** Raises the alarm about what was found of the nodes of a network. Other chains and false answers are told elsewhere. */
 export function createFindingReport(options: {

@@ -1,6 +1,7 @@
 import { type Database, withLock } from '@packhouse/database';
 import type { Queues } from '@packhouse/queue';
 import { type Context, openScope, repeat } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** Tells of changes of a network: see feed/changes.ts. */
 interface HookChanges {
@@ -24,7 +25,7 @@ const LOOK_AFTER_MS = 50;
 const SWEEP_EVERY_MS = 60_000;
 /** Jobs of one look at most. */
 const MAX_JOBS = 10_000;
-const ALARM = 'HOOK_QUARANTINED';
+const ALARM: AlarmName = 'HOOK_QUARANTINED';
 
 /**
  * Makes a job for each hook that is due, until the context is aborted: when its network changes, and when its row says

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import type { NetworkDatabase, QuarantineRow } from '@packhouse/database';
 import type { FetchedBlock } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** The alarm of a network whose chain has a fork that this version does not know. */
-export const FORK_ALARM = 'FORK_UNKNOWN';
+export const FORK_ALARM = 'FORK_UNKNOWN' satisfies AlarmName;
 
 /** A block whose header does not hash to its hash, and has fields that no table names. */
 export interface StrangeHeader {

@@ -1,5 +1,6 @@
 import type { NetworkDatabase } from '@packhouse/database';
 import type { Context } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** Proved blocks whose hash needed the same header fields that no table names. */
 export interface UnknownFields {
@@ -10,7 +11,7 @@ export interface UnknownFields {
 }
 
 /** The alarm about blocks that were published with header fields that no table names. */
-const FIELDS_ALARM = 'FIELDS_UNKNOWN';
+const FIELDS_ALARM: AlarmName = 'FIELDS_UNKNOWN';
 /** Most sets of fields that are named for a network: their names are the nodes'. */
 const MAX_SETS = 32;
 

@@ -3,6 +3,7 @@ import type { Database, Fence } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, getOrAdd } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 import type { SignerSource } from '../publish/sign.js';
 import { createOpeningHours } from '../schedule/time-window.js';
 import { GRID, type Grid } from './layout.js';
@@ -27,7 +28,7 @@ const TURN_MS = 20_000;
 /** While history is written, the ends of tables wait for a turn of one table, or this long, in milliseconds. */
 const ENDS_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 86_400_000;
-const ALARM = 'LAKE_INCOMPLETE';
+const ALARM: AlarmName = 'LAKE_INCOMPLETE';
 
 /** Writes the tables of the lake; to be run while the lock is held. */
 export function createLakeWriter(parts: LakeParts) {

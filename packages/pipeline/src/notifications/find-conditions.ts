@@ -1,6 +1,7 @@
 import type { Condition, Database } from '@packhouse/database';
 import { getBudgetUsage, type LeaseStore } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
+import { ALARMS } from '../alarm-names.js';
 import { formatTime } from './compose.js';
 
 type Found = Pick<Condition, 'key' | 'name' | 'network' | 'severity' | 'message'>;
@@ -12,17 +13,10 @@ interface FindParts {
   leases: LeaseStore;
 }
 
-/**
- * Alarms that are for today; every other one, also one that is not known here, is critical: it breaks through quiet
- * hours. The alerts for Prometheus say the same.
- */
-const WARNINGS: readonly string[] = [
-  'FIELDS_UNKNOWN',
-  'HOOK_QUARANTINED',
-  'LAKE_INCOMPLETE',
-  'NODES_DISAGREE',
-  'NODE_ANSWER_FALSE',
-];
+/** Alarms that are for today; every other one, also one that is not known here, is critical. */
+const WARNINGS = Object.entries(ALARMS).flatMap(([name, { severity }]) =>
+  severity === 'warning' ? [name] : [],
+);
 /** Missed deadlines that are known at a time. */
 const MAX_DEADLINES = 1_000;
 /** Shares of a budget that are told, the highest last. */

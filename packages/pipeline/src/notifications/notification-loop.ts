@@ -1,6 +1,7 @@
 import { type ChannelWork, type Database, withLock } from '@packhouse/database';
 import type { LeaseStore } from '@packhouse/node-rpc';
 import { type Context, repeat } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 import { findConditions } from './find-conditions.js';
 import { createChannelNotify, type NotifyParts } from './notify-channel.js';
 
@@ -14,7 +15,7 @@ interface LoopParts extends Omit<NotifyParts, 'database'> {
 const LOOK_EVERY_MS = 2_000;
 /** How often what ended long ago is forgotten, in milliseconds. */
 const SWEEP_EVERY_MS = 3_600_000;
-const ALARM = 'NOTIFICATIONS_FAILING';
+const ALARM: AlarmName = 'NOTIFICATIONS_FAILING';
 /** A channel that accepts nothing for so long raises the alarm, in seconds. */
 const FAILING_S = 900;
 

@@ -4,6 +4,7 @@ import type { Database, NetworkDatabase } from '@packhouse/database';
 import type { SealedEntry } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 interface RewoundParts {
   context: Context;
@@ -12,7 +13,7 @@ interface RewoundParts {
 }
 
 /** The alarm of a network whose database lacks entries that the store has. */
-export const MANIFEST_REWOUND = 'MANIFEST_REWOUND';
+export const MANIFEST_REWOUND = 'MANIFEST_REWOUND' satisfies AlarmName;
 
 /** Raises the alarm of each network, or of one, whose log in the store goes beyond the database's; one listing for each log. */
 export async function raiseRewound(parts: RewoundParts, only?: string): Promise<void> {

@@ -16,8 +16,6 @@ interface KindOverview extends Omit<NetworkStanding['kinds'][number], 'newest'> 
 /** A network in one row. */
 export interface NetworkOverview extends Omit<NetworkStanding, 'kinds'> {
   kinds: KindOverview[];
-  /** Blocks of all kinds published a second, between the looks of the last minutes that are kept, the oldest first. */
-  recent: number[];
   quarantinedBlocks: number;
   alarms: Pick<AlarmRow, 'name' | 'message' | 'raisedAt'>[];
 }
@@ -84,15 +82,6 @@ export function createOverview({
     };
   };
 
-  /** The rates between one sample and the next. */
-  const recent = (name: string): number[] => {
-    const list = samples.get(name) ?? [];
-    return list.slice(1).map(({ atMs, blocks }, at) => {
-      const before = list[at] as Sample;
-      return Math.max(0, Math.round(((blocks - before.blocks) * 100_000) / (atMs - before.atMs)) / 100);
-    });
-  };
-
   const countBlocksLeft = async (network: string, atMs: number): Promise<ReadonlyMap<Kind, number>> => {
     const there = counted.get(network);
     if (there !== undefined && atMs - there.atMs < LEFT_MS) return there.left;
@@ -118,8 +107,6 @@ export function createOverview({
         const rates = kinds.map(({ kind, blocks, bytes }) =>
           rate(`${network}/${kind}`, { atMs, blocks, bytes }),
         );
-        const all = kinds.reduce((total, { blocks }) => total + blocks, 0);
-        rate(`${network}/`, { atMs, blocks: all, bytes: 0 });
         const moves = rates.some((each) => each !== null && each.blocks > 0);
         const left = moves ? await countBlocksLeft(network, atMs) : new Map<Kind, number>();
         found.push({
@@ -134,7 +121,6 @@ export function createOverview({
               etaSeconds: toDo > 0 && blocks !== null && blocks > 0 ? toDo / blocks : null,
             };
           }),
-          recent: recent(`${network}/`),
           quarantinedBlocks: quarantined
             .filter((each) => each.network === network)
             .reduce((sum, each) => sum + each.blocks, 0),

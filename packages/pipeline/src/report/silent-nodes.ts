@@ -1,8 +1,9 @@
 import type { Database, NodeReportRow } from '@packhouse/database';
 import type { Context } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** The alarm of a network of which no node answers; ends by itself. */
-const ALARM = 'NODES_SILENT';
+const ALARM: AlarmName = 'NODES_SILENT';
 /** After so long without an answer, in milliseconds: a node that restarts is no alarm. */
 const ALARM_MS = 60_000;
 /** Reports of a network that are read: one per process and node. */

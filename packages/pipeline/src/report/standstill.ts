@@ -1,10 +1,11 @@
 import type { Database } from '@packhouse/database';
 import type { Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 import type { NetworkReport } from './network-report.js';
 
 /** The alarm of a network of which nothing moves although jobs are there; ends by itself. */
-const STANDSTILL = 'STANDSTILL';
+const STANDSTILL: AlarmName = 'STANDSTILL';
 /** After so long without a staged, published or quarantined block, in milliseconds. */
 const STANDSTILL_MS = 300_000;
 /** Jobs that are read per queue and state. */

@@ -7,9 +7,10 @@ import {
   type PackhouseError,
   repeat,
 } from '@packhouse/runtime';
+import type { AlarmName } from '../alarm-names.js';
 
 /** The alarm of a network whose object store refuses what a process asks: the secret, the bucket or a right is wrong. */
-const ALARM: ErrorCode = 'OBJECT_STORE_INVALID';
+const ALARM: AlarmName & ErrorCode = 'OBJECT_STORE_INVALID';
 
 /** Time between two probes of the store, in milliseconds. */
 const PROBE_EVERY_MS = 30_000;

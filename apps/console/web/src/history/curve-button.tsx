@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRoute } from '../lib/route.js';
 import { Sparkline } from '../parts/sparkline.js';
@@ -6,17 +6,33 @@ import { type CurveOf, describeOf, FIGURES } from './figures.js';
 import './curve-button.css';
 import { useMinutely } from './use-minutely.js';
 
+/** A number that opens the curve of a figure. */
+export const CurveNumber = ({
+  of,
+  figure,
+  children,
+}: {
+  of: CurveOf;
+  figure: string;
+  children: ComponentChildren;
+}) => <CurveButton of={of} figure={figure} content={children} />;
+
 type Dialog = ComponentType<{ of: CurveOf; figure: string; close: () => void }>;
 
-/** A sparkline that opens the curve of a figure; without points it says History. The curve is loaded when it is opened. */
+/**
+ * A sparkline, or other content, that opens the curve of a figure; without points it says History. The curve is loaded
+ * when it is opened.
+ */
 export function CurveButton({
   of,
   figure,
   points,
+  content,
 }: {
   of: CurveOf;
   figure: string;
   points?: readonly (number | null)[] | undefined;
+  content?: ComponentChildren;
 }) {
   const [Dialog, setDialog] = useState<Dialog>();
   const [isOpen, setOpen] = useState(false);
@@ -35,13 +51,14 @@ export function CurveButton({
     <>
       <button
         type="button"
-        class="curve"
+        class={content === undefined ? 'curve' : 'curve figure'}
         aria-haspopup="dialog"
-        aria-label={known ? label : `History: ${label}`}
+        aria-label={content !== undefined ? undefined : known ? label : `History: ${label}`}
         title={label}
         onClick={open}
       >
-        {known ? <Sparkline values={points} label={label} /> : 'History'}
+        {content ?? (known ? <Sparkline values={points} label={label} /> : 'History')}
+        {content !== undefined && <span class="unseen">: {label}</span>}
       </button>
       {failed && (
         <span class="bad" role="alert">

@@ -9,7 +9,7 @@ export function FindingItem(given: {
   since?: string | null | undefined;
   until?: string | null | undefined;
   /** What happens then. */
-  ends?: string;
+  ends?: string | undefined;
   detail?: ComponentChildren;
   action?: ComponentChildren;
   children: ComponentChildren;

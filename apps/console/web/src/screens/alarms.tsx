@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
+import { getAlarmCure } from '../lib/alarm-cures.js';
 import { formatDate } from '../lib/format.js';
-import { useMayChange } from '../lib/use-session.js';
+import { useRoute } from '../lib/route.js';
 import { ActionButton } from '../parts/changes.js';
 import { Ago } from '../parts/facts.js';
 import { Page } from '../parts/page.js';
@@ -9,31 +10,43 @@ import { ReadTable } from '../parts/table.js';
 /** What needs an operator. */
 export function Alarms() {
   const [cleared, setCleared] = useState(false);
-  const mayChange = useMayChange();
+  const { network: only } = useRoute().query;
   return (
-    <Page title="Alarms">
+    <Page title={only === undefined ? 'Alarms' : `Alarms of ${only}`}>
       <label class="inline">
         <input type="checkbox" checked={cleared} onChange={() => setCleared(!cleared)} /> Include cleared
       </label>
       <ReadTable
         name="alarms"
-        input={cleared ? { cleared } : {}}
+        input={{ ...(only === undefined ? {} : { network: only }), ...(cleared ? { cleared } : {}) }}
         label="Alarms"
         keyOf={(row) => `${row.network} ${row.name} ${row.raisedAt}`}
         empty={cleared ? 'No alarms yet.' : 'No open alarms.'}
         columns={{
-          Network: (row) => row.network,
+          Network: (row) => <bdi>{row.network}</bdi>,
           Alarm: (row) => <strong>{row.name}</strong>,
           Raised: (row) => <Ago at={row.raisedAt} />,
-          Message: (row) => row.message,
-          State: ({ network, name, clearedAt, clearedBy }) => {
+          Message: (row) => <bdi>{row.message}</bdi>,
+          Cure: ({ network, name, clearedAt }) => {
+            const cure = clearedAt === null ? getAlarmCure(name, network) : null;
+            return cure === null ? (
+              ''
+            ) : (
+              <a class="button" href={cure.href}>
+                {cure.label}
+              </a>
+            );
+          },
+          State: ({ network, name, clearedAt, clearedBy, ends }) => {
             if (clearedAt !== null) return `cleared ${formatDate(clearedAt)} by ${clearedBy}`;
-            if (!mayChange) return 'open';
             const confirm = `Clear ${name} of ${network}? What it stopped resumes.`;
             return (
-              <ActionButton name="alarms/clear" input={{ network, name }} confirm={confirm}>
-                Clear
-              </ActionButton>
+              <>
+                {ends === 'itself' ? 'open; ends when the cause is gone' : 'open until it is cleared'}{' '}
+                <ActionButton name="alarms/clear" input={{ network, name }} confirm={confirm}>
+                  Clear
+                </ActionButton>
+              </>
             );
           },
         }}

@@ -1,72 +1,93 @@
-import type { Answer } from '../../lib/answers.js';
-import { formatTime } from '../../lib/format.js';
+import { getAlarmCure } from '../../lib/alarm-cures.js';
+import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { FindingItem } from '../../parts/finding.js';
+import { FINDINGS, type Finding } from './finding-kinds.js';
 
-export type Finding = Answer<'findings'>[number];
-
-/** Findings that are shown at first. */
+/** Findings that are shown at first, and behind that. */
 const MAX_SHOWN = 6;
+const MAX_MORE = 100;
 
 /** What needs an operator: the cause, since when, until when, and what mends it. */
 export function Findings({ rows }: { rows: readonly Finding[] }) {
-  const items = rows.map((row, index) => <OneFinding key={`${row.kind} ${index}`} row={row} />);
-  const more = items.slice(MAX_SHOWN);
+  const show = (some: readonly Finding[]) =>
+    some.map((row, index) => <OneFinding key={`${row.kind} ${row.network} ${index}`} row={row} />);
+  const more = rows.slice(MAX_SHOWN);
   return (
     <section aria-label="Needs action">
-      <ul class="findings">{items.slice(0, MAX_SHOWN)}</ul>
+      <ul class="findings">{show(rows.slice(0, MAX_SHOWN))}</ul>
       {more.length > 0 && (
         <details>
-          <summary>{more.length} more</summary>
-          <ul class="findings">{more}</ul>
+          <summary>{formatCount(more.length)} more</summary>
+          <ul class="findings">{show(more.slice(0, MAX_MORE))}</ul>
+          {more.length > MAX_MORE && (
+            <p class="faint">
+              {formatCount(more.length - MAX_MORE)} are not shown: select a network to see all of it.
+            </p>
+          )}
         </details>
       )}
     </section>
   );
 }
 
-/** How each kind looks, and in a few words what it is. */
-export const FINDINGS: Readonly<Record<Finding['kind'], readonly [tone: 'bad' | 'wait', words: string]>> = {
-  'nodes-silent': ['bad', 'No node answers'],
-  'no-ingester': ['bad', 'No ingester'],
-  'wrong-answer': ['bad', 'Wrong response'],
-  alarm: ['bad', 'Alarm'],
-  quarantine: ['wait', 'In quarantine'],
-  budget: ['wait', 'Budget used up'],
-  paused: ['wait', 'Backfill paused'],
+/** What happens at `until`. */
+const ENDS: Readonly<Partial<Record<Finding['kind'], string>>> = {
+  'wrong-answer': 'next retry',
+  quarantine: 'next retry',
 };
 
 function OneFinding({ row }: { row: Finding }) {
-  const [tone] = FINDINGS[row.kind];
-  const icon = row.kind === 'paused' ? 'paused' : tone;
+  const { alarms, detail, kind, since, until } = row;
+  const [tone] = FINDINGS[kind];
   return (
     <FindingItem
       tone={tone}
-      icon={icon}
-      since={row.since}
-      until={row.until}
-      ends={row.kind === 'wrong-answer' ? 'next retry' : 'until'}
-      detail={row.detail}
-      action={<Cure row={row} />}
+      icon={kind === 'paused' ? 'paused' : tone}
+      since={since}
+      until={until}
+      ends={ENDS[kind]}
+      detail={
+        (detail !== null || alarms.length > 0) && (
+          <>
+            <bdi>{detail}</bdi> {alarms.length > 0 && <code>{alarms.join(', ')}</code>}
+          </>
+        )
+      }
+      action={<Remedy row={row} />}
     >
-      <strong>
-        <bdi>{row.network}</bdi>
-      </strong>
-      :{' '}
-      <bdi>
-        {row.kind === 'nodes-silent' && row.since !== null
-          ? `no node has answered since ${formatTime(row.since)}. Nothing is fetched.`
-          : row.message}
-      </bdi>
+      <Sentence row={row} />
     </FindingItem>
   );
 }
 
+function Sentence({ row: { kind, message, network, others = 0, since } }: { row: Finding }) {
+  const name = (
+    <strong>
+      <bdi>{network}</bdi>
+    </strong>
+  );
+  if (kind === 'nodes-silent' && since !== null) {
+    return (
+      <>
+        No node of {name} has answered since {formatTime(since)}. Nothing is fetched.
+      </>
+    );
+  }
+  return (
+    <>
+      {name}
+      {others > 0 && ` and ${formatCount(others)} more ${others === 1 ? 'network' : 'networks'}`}:{' '}
+      <bdi>{message}</bdi>
+    </>
+  );
+}
+
 /** The one action that mends it, or the way to it. */
-function Cure({ row }: { row: Finding }) {
-  const { kind, network, cause, block, backfill, upstreams } = row;
+function Remedy({ row }: { row: Finding }) {
+  const { alarms, backfill, block, cause, kind, network, provider, upstreams } = row;
   const mayChange = useMayChange();
   const link = (label: string, href: string) => (
     <a class="button" href={href}>
@@ -80,12 +101,14 @@ function Cure({ row }: { row: Finding }) {
       return link('View block', toHref(`quarantine/${encodeURIComponent(network)}/${block}`));
     case 'quarantine':
       return link('View blocks', toHref('quarantine', { network, cause }));
-    case 'alarm':
-      return link('View alarm', toHref('alarms', { network }));
+    case 'alarm': {
+      const cure = getAlarmCure(alarms[0] ?? '', network);
+      return cure === null ? link('View alarm', toHref('alarms', { network })) : link(cure.label, cure.href);
+    }
     case 'no-ingester':
       return link('View workers', toHref('workers'));
     case 'budget':
-      return link('View budgets', toHref('budgets'));
+      return link('Edit budget', toHref('budgets', { provider }));
     case 'paused':
       if (backfill === undefined)
         return link('View backfills', toHref('backfills', { network, state: 'paused' }));
