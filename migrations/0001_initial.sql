@@ -861,8 +861,18 @@ COMMENT ON TABLE packhouse.audit IS
 CREATE TABLE packhouse.application (
   id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE,
-  created_at timestamptz NOT NULL DEFAULT now()
+  owner_id int4,
+  description text NOT NULL DEFAULT '' CHECK (length(description) <= 1000),
+  contact text NOT NULL DEFAULT '' CHECK (length(contact) <= 200),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  archived_at timestamptz
 );
+COMMENT ON TABLE packhouse.application IS
+  'What API keys belong to. Its name is unique, as spending and NFT jobs are kept by it, and does not change.';
+COMMENT ON COLUMN packhouse.application.owner_id IS 'The account that manages it; null: operators alone';
+COMMENT ON COLUMN packhouse.application.contact IS 'Whom operators ask: an address, a channel, a team';
+COMMENT ON COLUMN packhouse.application.archived_at IS 'Since when it has no keys that work, and gets none';
+CREATE INDEX application_owner ON packhouse.application (owner_id);
 
 CREATE TABLE packhouse.plan (
   name text PRIMARY KEY,
@@ -905,6 +915,8 @@ CREATE TABLE packhouse.api_key (
   logged_until timestamptz,
   CHECK ((old_sha256 IS NULL) = (old_until IS NULL))
 );
+CREATE INDEX api_key_application ON packhouse.api_key (application_id);
+CREATE INDEX api_key_expiry ON packhouse.api_key (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
 COMMENT ON COLUMN packhouse.api_key.old_sha256 IS 'Of the secret before, which works too until old_until';
 COMMENT ON COLUMN packhouse.api_key.logged_until IS 'Until when gateways write its requests to key_request; null: they do not';
 COMMENT ON COLUMN packhouse.api_key.network IS 'By name, as a key may exist before its network is registered; null: all';
@@ -1089,12 +1101,14 @@ CREATE INDEX nft_token_asking ON packhouse.nft_token (asked_by) WHERE asked_by I
 CREATE TABLE packhouse.operator (
   id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
-  role text NOT NULL CHECK (role IN ('viewer', 'operator', 'admin')),
+  role text NOT NULL CHECK (role IN ('owner', 'viewer', 'operator', 'admin')),
   password text,
   subject text UNIQUE CHECK (length(subject) <= 2000),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE packhouse.operator IS 'Accounts of the console and the admin API.';
+COMMENT ON COLUMN packhouse.operator.role IS 'owner: sees and manages the applications that it owns, and nothing else';
+ALTER TABLE packhouse.application ADD FOREIGN KEY (owner_id) REFERENCES packhouse.operator ON DELETE SET NULL;
 COMMENT ON COLUMN packhouse.operator.subject IS
   'Issuer and subject of an OIDC provider, whose claims decide on the role at each sign-in; null: none';
 COMMENT ON COLUMN packhouse.operator.password IS 'Argon2id in PHC format; null: no password';
@@ -1109,7 +1123,7 @@ CREATE TABLE packhouse.operator_secret (
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   CHECK ((operator_id IS NULL) <> (key_id IS NULL)),
-  CHECK ((role = 'owner') = (key_id IS NOT NULL))
+  CHECK (role = 'owner' OR key_id IS NULL)
 );
 COMMENT ON TABLE packhouse.operator_secret IS
   'One-time links, browser sessions and API tokens, of an operator or of an API key''s holder, who sees the usage of that key only. Only the SHA-256 of a secret is kept.';

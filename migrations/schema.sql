@@ -75,12 +75,23 @@ CREATE TABLE packhouse.api_key (
   CONSTRAINT api_key_plan_fkey FOREIGN KEY (plan) REFERENCES packhouse.plan(name)
 );
 
+-- What API keys belong to. Its name is unique, as spending and NFT jobs are kept by it, and does not change.
 CREATE TABLE packhouse.application (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
+  -- The account that manages it; null: operators alone
+  owner_id integer,
+  description text NOT NULL DEFAULT ''::text,
+  -- Whom operators ask: an address, a channel, a team
+  contact text NOT NULL DEFAULT ''::text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  -- Since when it has no keys that work, and gets none
+  archived_at timestamp with time zone,
   CONSTRAINT application_pkey PRIMARY KEY (id),
-  CONSTRAINT application_name_key UNIQUE (name)
+  CONSTRAINT application_name_key UNIQUE (name),
+  CONSTRAINT application_contact_check CHECK ((length(contact) <= 200)),
+  CONSTRAINT application_description_check CHECK ((length(description) <= 1000)),
+  CONSTRAINT application_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES packhouse.operator(id) ON DELETE SET NULL
 );
 
 -- Result of the last scheduled audit of each network, by which packers decide when the next one is due.
@@ -815,6 +826,7 @@ CREATE TABLE packhouse.oidc_state (
 CREATE TABLE packhouse.operator (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
+  -- owner: sees and manages the applications that it owns, and nothing else
   role text NOT NULL,
   -- Argon2id in PHC format; null: no password
   password text,
@@ -825,7 +837,7 @@ CREATE TABLE packhouse.operator (
   CONSTRAINT operator_name_key UNIQUE (name),
   CONSTRAINT operator_subject_key UNIQUE (subject),
   CONSTRAINT operator_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
-  CONSTRAINT operator_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text]))),
+  CONSTRAINT operator_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'viewer'::text, 'operator'::text, 'admin'::text]))),
   CONSTRAINT operator_subject_check CHECK ((length(subject) <= 2000))
 );
 
@@ -841,7 +853,7 @@ CREATE TABLE packhouse.operator_secret (
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT operator_secret_pkey PRIMARY KEY (sha256),
   CONSTRAINT operator_secret_check CHECK (((operator_id IS NULL) <> (key_id IS NULL))),
-  CONSTRAINT operator_secret_check1 CHECK (((role = 'owner'::text) = (key_id IS NOT NULL))),
+  CONSTRAINT operator_secret_check1 CHECK (((role = 'owner'::text) OR (key_id IS NULL))),
   CONSTRAINT operator_secret_kind_check CHECK ((kind = ANY (ARRAY['link'::text, 'session'::text, 'token'::text]))),
   CONSTRAINT operator_secret_label_check CHECK ((length(label) <= 200)),
   CONSTRAINT operator_secret_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'viewer'::text, 'operator'::text, 'admin'::text]))),
@@ -1161,6 +1173,12 @@ CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, rai
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
 
 CREATE INDEX alarm_raised ON packhouse.alarm USING btree (raised_at);
+
+CREATE INDEX api_key_application ON packhouse.api_key USING btree (application_id);
+
+CREATE INDEX api_key_expiry ON packhouse.api_key USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
+
+CREATE INDEX application_owner ON packhouse.application USING btree (owner_id);
 
 CREATE INDEX backfill_blocks ON packhouse.backfill USING gist (int8range(first_block, COALESCE(last_block, '9007199254740991'::bigint), '[]'::text));
 

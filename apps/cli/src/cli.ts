@@ -95,6 +95,10 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
     needs: OPERATIONS,
     load: async () => (await import('./commands/adopt.js')).addAdoptCommand,
   },
+  applications: {
+    needs: OPERATIONS,
+    load: async () => (await import('./commands/keys/applications.js')).addApplicationsCommand,
+  },
   keys: {
     needs: OPERATIONS,
     load: async () => (await import('./commands/keys/keys.js')).addKeysCommand,

@@ -96,7 +96,7 @@ test('the log of a key is turned on by operators and by its holder, and read by 
   const { apiKey, id, prefix } = await change('keys/create', { application: 'shop', plan: 'free' });
   const other = await change('keys/create', { application: 'shop', plan: 'free' });
   expect(await change('keys/log', { key: prefix, minutes: 5 })).toMatchObject({
-    prefix,
+    subject: `key ${prefix}`,
     loggedUntil: expect.any(String),
   });
   const request = {
@@ -132,7 +132,7 @@ test('the log of a key is turned on by operators and by its holder, and read by 
     cookies: holder.cookies,
     headers: { 'x-csrf-token': holder.csrf },
   });
-  expect(ended.json()).toEqual({ prefix, loggedUntil: null });
+  expect(ended.json()).toEqual({ subject: `key ${prefix}`, loggedUntil: null });
   const stranger = await signIn(other.apiKey);
   expect(await read('own/requests', stranger.cookies)).toEqual({ loggedUntil: null, requests: [] });
   expect(await read(`keys/requests?key=${prefix}`, stranger.cookies)).toMatchObject({

@@ -20,6 +20,7 @@ import { supersede } from './publish/supersede.js';
 import { checkSchema } from './schema/check-schema.js';
 import { type ClientNames, createClientNames } from './staging/client-names.js';
 import { createAllStaging, createStaging } from './staging/staging.js';
+import { createApplications } from './tables/gateway/applications.js';
 import { createFilters } from './tables/gateway/filters.js';
 import { createKeyRequests } from './tables/gateway/key-requests.js';
 import { createKeys } from './tables/gateway/keys.js';
@@ -154,6 +155,7 @@ function openAll(
     conditions: createConditions(connections),
     channels: createChannels(connections),
     channelMessages: createChannelMessages(connections),
+    applications: createApplications(connections),
     keys: createKeys(connections),
     keyRequests: createKeyRequests(connections),
     plans: createPlans(connections),

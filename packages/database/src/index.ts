@@ -26,6 +26,7 @@ export { migrate } from './schema/migrate.js';
 export { migrationsDigest } from './schema/migrations.js';
 export type { StagedBlock, StagedKind, StageRequest } from './staging/rows.js';
 export { SEGMENT_BLOCKS } from './staging/segments.js';
+export type { ApplicationTerms, ListedApplication } from './tables/gateway/applications.js';
 export type { KeyRequest } from './tables/gateway/key-requests.js';
 export type { KeyRow, KeyTerms, ListedKey } from './tables/gateway/keys.js';
 export {

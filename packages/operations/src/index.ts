@@ -1,4 +1,12 @@
 export { clearAlarm, listAlarms } from './alarms.js';
+export {
+  addApplication,
+  archiveApplication,
+  listApplications,
+  restoreApplication,
+  setApplication,
+  showApplication,
+} from './applications/applications.js';
 export { checkTerms, type Terms } from './backfills/backfill-terms.js';
 export {
   addBackfill,
@@ -39,6 +47,7 @@ export { isAllowedClient } from './keys/key-restrictions.js';
 export { keyUsage } from './keys/key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys/keys.js';
 export { listPlans, type PublicPlan, setPlan } from './keys/plans.js';
+export { restrictApplication } from './keys/restrict-application.js';
 export { listLakeTables, rebuildLake, setLake, setLakeState } from './lake/lake.js';
 export { cordonNode, listNodes, type NodeState, uncordonNode } from './nodes/nodes.js';
 export { drainWorker, listWorkers } from './nodes/workers.js';

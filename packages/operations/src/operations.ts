@@ -1,4 +1,5 @@
 import * as alarms from './alarms.js';
+import * as applications from './applications/applications.js';
 import * as backfills from './backfills/backfills.js';
 import * as quote from './backfills/quote.js';
 import * as budgets from './budgets/budgets.js';
@@ -18,6 +19,7 @@ import * as keyUsage from './keys/key-usage.js';
 import * as keys from './keys/keys.js';
 import * as own from './keys/own.js';
 import * as plans from './keys/plans.js';
+import * as restrict from './keys/restrict-application.js';
 import * as usageSeries from './keys/usage-series.js';
 import * as lake from './lake/lake.js';
 import * as nodes from './nodes/nodes.js';
@@ -84,6 +86,13 @@ export const OPERATIONS = [
   quarantine.quarantineCauses,
   quarantine.showQuarantined,
   quarantine.retryQuarantine,
+  applications.listApplications,
+  applications.showApplication,
+  applications.addApplication,
+  applications.setApplication,
+  applications.archiveApplication,
+  applications.restoreApplication,
+  restrict.restrictApplication,
   keys.listKeys,
   keys.createKey,
   keyUsage.keyUsage,

@@ -36,7 +36,7 @@ test('operators are added, listed, changed and removed, and every change is in t
 });
 
 test.each([
-  [['add', 'x', '--role', 'king'], /--role takes viewer, operator, admin, got "king".*\[USAGE\]$/],
+  [['add', 'x', '--role', 'king'], /--role takes owner, viewer, operator, admin, got "king".*\[USAGE\]$/],
   [['add', 'x', '--role', 'admin', '--password'], /--password takes 10 to 1024 characters\. \[USAGE\]$/],
   [['set', 'nobody', '--role', 'admin'], /Unknown operator "nobody".*\[OPERATOR_UNKNOWN\]$/],
   [['list', '--server', 'nowhere'], /--server takes the URL of a console, got "nowhere".*\[USAGE\]$/],

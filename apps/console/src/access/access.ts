@@ -1,6 +1,5 @@
 import type { Database, SessionHolder } from '@packhouse/database';
-import type { Role } from '@packhouse/operations';
-import { getCsrf, getHash, isSame, isSealed } from '@packhouse/operations';
+import { getCsrf, getHash, isSame, isSealed, ROLES, type Role } from '@packhouse/operations';
 import { type Clock, createAddressList, PackhouseError } from '@packhouse/runtime';
 import type { FastifyRequest } from 'fastify';
 
@@ -13,14 +12,19 @@ const IN_USE_MS = 30_000;
 const MAX_CONCURRENT = 500;
 const MAX_KNOWN = 10_000;
 
-const RANK: Readonly<Record<SessionHolder['role'], number>> = { owner: 0, viewer: 1, operator: 2, admin: 3 };
-
 /** Identifies the sender of a request. */
 export interface Access {
   /** The sender of a request; null: unknown. */
   holder(request: FastifyRequest): Promise<SessionHolder | null>;
-  /** The same; throws SIGN_IN_REQUIRED, API_KEY_REFUSED, ROLE_TOO_LOW, CSRF_REFUSED. */
-  require(request: FastifyRequest, role: Role | 'owner'): Promise<SessionHolder>;
+  /**
+   * The same, if he has the role, or with `owners` is an account of the role owner. An API key may be in a web page, so it
+   * is no such account. Throws SIGN_IN_REQUIRED, API_KEY_REFUSED, ROLE_TOO_LOW, CSRF_REFUSED.
+   */
+  require(
+    request: FastifyRequest,
+    role: Role,
+    and?: { owners?: boolean | undefined },
+  ): Promise<SessionHolder>;
   /** The hash of the secret of a request, as a name of its session. */
   session(request: FastifyRequest): string;
   /** Forgets a session that ends. */
@@ -91,7 +95,7 @@ export function createAccess(parts: { clock: Clock; database: Database; seal: Bu
       const given = getSecret(request);
       return given === null ? null : findSealed(given.secret);
     },
-    async require(request, role) {
+    async require(request, role, { owners = false } = {}) {
       const given = getSecret(request);
       const holder = given === null ? null : await findSealed(given.secret);
       if (given === null || holder === null) {
@@ -118,7 +122,8 @@ export function createAccess(parts: { clock: Clock; database: Database; seal: Bu
           hint: 'Use it from an address that it allows.',
         });
       }
-      if (RANK[holder.role] < RANK[role]) {
+      const isOwner = holder.role === 'owner' && holder.keyId === null;
+      if (ROLES.indexOf(holder.role) < ROLES.indexOf(role) && !(owners && isOwner)) {
         throw new PackhouseError({
           code: 'ROLE_TOO_LOW',
           message: `This needs the role ${role}; ${holder.name} has the role ${holder.role}.`,

@@ -69,7 +69,7 @@ export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void 
       const mark = { ...cookie, path: '/api/sign-in', maxAge: KNOWN_S };
       reply.setCookie(KNOWN_COOKIE, byPassword.makeKnownCookie(name, password), mark);
     }
-    return { name, role, csrf: getCsrf(session), expiresInMs: SESSION_MS };
+    return { name, role, isKey: keyId !== null, csrf: getCsrf(session), expiresInMs: SESSION_MS };
   };
 
   const record = async (attempt: Omit<SignIn, 'id' | 'at'>): Promise<void> => {
@@ -103,9 +103,15 @@ export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void 
   }));
 
   app.get('/api/session', async (request) => {
-    const { name, role, expiresAt } = await access.require(request, 'owner');
+    const { name, role, keyId, expiresAt } = await access.require(request, 'owner');
     const session = request.cookies[SESSION_COOKIE];
-    return { name, role, expiresAt, csrf: session === undefined ? null : getCsrf(session) };
+    return {
+      name,
+      role,
+      isKey: keyId !== null,
+      expiresAt,
+      csrf: session === undefined ? null : getCsrf(session),
+    };
   });
 
   app.post('/api/sign-out', async (request, reply) => {

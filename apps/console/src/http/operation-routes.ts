@@ -16,7 +16,13 @@ export function addOperationRoutes(
       method: operation.kind === 'read' ? 'GET' : 'POST',
       url: `/api/${operation.name}`,
       handler: async (request, reply) => {
-        const { name: actor, keyId, role } = await access.require(request, operation.role);
+        const {
+          name: actor,
+          keyId,
+          role,
+        } = await access.require(request, operation.role, {
+          owners: operation.owners,
+        });
         const input = readInput(operation.input, operation.kind === 'read' ? request.query : request.body);
         const run = async (): Promise<string> =>
           JSON.stringify((await operation.run({ ...parts, actor, keyId, role }, input)) ?? {});
@@ -27,7 +33,9 @@ export function addOperationRoutes(
           return run().finally(shared.clear);
         }
         if (sharedForMs === undefined) return run();
-        return shared.get(`${keyId ?? ''} ${name} ${JSON.stringify(input)}`, sharedForMs, run);
+        // Each owner has answers of their own; all others have the same.
+        const whose = role === 'owner' ? `${keyId ?? ''} ${actor}` : '';
+        return shared.get(JSON.stringify([whose, name, input]), sharedForMs, run);
       },
     });
   }

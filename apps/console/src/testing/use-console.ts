@@ -17,8 +17,8 @@ interface TestConsole {
   readonly context: Context;
   /** A request to it, as one from this machine. */
   ask(options: InjectOptions): Promise<LightMyRequestResponse>;
-  /** A token of a new operator with this role, as a header. */
-  token(role: Role): Promise<{ authorization: string }>;
+  /** A token of a new operator with this role, as a header; the name is one of its own unless it is given. */
+  token(role: Role, name?: string): Promise<{ authorization: string }>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -73,9 +73,10 @@ export function useConsole({
     },
     context,
     ask: (options) => app.inject({ ...options, headers: { host: '127.0.0.1:8090', ...options.headers } }),
-    token: async (role) => {
+    token: async (role, name) => {
       operators += 1;
-      const operator = await database.operators.add({ name: `test ${operators}`, role, password: null });
+      const account = { name: name ?? `test ${operators}`, role, password: null };
+      const operator = await database.operators.add(account);
       const token = makeSecret(await database.operators.seal());
       const secret = { kind: 'token', operatorId: operator?.id ?? 0, keyId: null, role } as const;
       await database.operators.keep({ sha256: getHash(token), ...secret, forMs: HOUR_MS });

@@ -16,12 +16,12 @@ const call = (key: string, body: unknown) =>
 const chainId = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
 /** A key that no gateway writes for. */
 const MANY = 1_000_000;
-const logged = async (id: number) => (await at.database.keyRequests.list(id, 1_000)).reverse();
+const logged = async (id: number) => (await at.database.keyRequests.list([id], 1_000)).reverse();
 
 it('logs requests of a key while its log is on: method, status, duration and units, and no parameter', async () => {
   const { key, row } = await at.makeKey('free');
   await call(key, chainId);
-  const until = await at.database.keyRequests.log(row.id, 10);
+  const until = await at.database.keyRequests.log([row.id], 10);
   expect(until?.getTime()).toBeGreaterThan(at.context.clock.now());
   at.time.offset += 1_000;
   await call(key, chainId);
@@ -45,13 +45,13 @@ it('logs requests of a key while its log is on: method, status, duration and uni
   for (const { ms, bytes } of requests) expect([ms > 0, bytes > 0]).toEqual([true, true]);
   expect(JSON.stringify(requests)).not.toMatch(/s3cret|eth_nonsense/);
   expect(JSON.stringify(requests)).not.toContain(key.slice(12));
-  await at.database.keyRequests.log(row.id, 0);
+  await at.database.keyRequests.log([row.id], 0);
   at.time.offset += 1_000;
   await call(key, chainId);
   await call(key, chainId);
   // What another key does is written with it: by then, everything before it is.
   const other = await at.makeKey();
-  await at.database.keyRequests.log(other.row.id, 10);
+  await at.database.keyRequests.log([other.row.id], 10);
   await call(other.key, chainId);
   await expect.poll(() => logged(other.row.id)).toHaveLength(1);
   expect(await logged(row.id)).toHaveLength(3);
@@ -59,7 +59,7 @@ it('logs requests of a key while its log is on: method, status, duration and uni
 
 it('keeps the last 1,000 of a key, and counts what it leaves out of a flood', async () => {
   const { key, row } = await at.makeKey();
-  await at.database.keyRequests.log(row.id, 10);
+  await at.database.keyRequests.log([row.id], 10);
   const many = Array.from({ length: 300 }, () => call(key, chainId));
   await Promise.all(many);
   const sum = async () => {
@@ -70,9 +70,9 @@ it('keeps the last 1,000 of a key, and counts what it leaves out of a flood', as
   await expect.poll(sum, { timeout: 20_000, interval: 500 }).toBe(true);
   const [one] = await logged(row.id);
   if (one === undefined) throw new Error('nothing is logged');
-  const { id: _, ...request } = one;
+  const { id: _, prefix: __, ...request } = one;
   const rows = Array.from({ length: 800 }, () => ({ ...request, keyId: MANY }));
   for (let times = 0; times < 3; times += 1) await at.database.keyRequests.add(rows);
   // What a statement adds is cut by the next one.
-  expect(await at.database.keyRequests.list(MANY, 10_000)).toHaveLength(1_800);
+  expect(await at.database.keyRequests.list([MANY], 10_000)).toHaveLength(1_800);
 });

@@ -68,7 +68,7 @@ export const readHistory = read({
       throw invalidInput([{ name: 'upstream', message: 'needs the network of the node' }]);
     }
     if (key !== undefined) {
-      const { id } = await findKey(parts.database, key);
+      const { id } = await findKey(parts, key);
       return readCurves(parts, { subject: 'key', name: String(id) }, range);
     }
     if (provider !== undefined) return readCurves(parts, { subject: 'provider', name: provider }, range);

@@ -5,30 +5,26 @@ import { fail } from '../operation/fail.js';
 import { checkFuture, dateField, networkField, numberField, withoutUndefined } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts } from '../operation/operation.js';
+import { refuseOfOwner } from '../operation/own-scope.js';
 import { requireAdmin } from '../operation/require-admin.js';
 import { findKey, keyField } from './find-key.js';
-import { parseRestrictions } from './key-restrictions.js';
+import { readRestrictions, restrictionFields } from './key-restrictions.js';
 import { toPublicKey } from './keys.js';
-import { isUnlimited, logRange } from './plans.js';
-
-const values = z.array(z.string().max(300)).max(1_000);
+import { isUnlimited } from './plans.js';
 
 const fields = {
   plan: z.string().min(1).max(64).optional().describe('the plan with its limits'),
   network: networkField.nullable().optional().describe('the only network it opens; null: all'),
   expiresAt: dateField.nullable().optional().describe('when it expires; null: never'),
-  origins: values.optional().describe('allowed browser origins; none: all'),
-  addresses: values.optional().describe('allowed client addresses, as CIDR blocks; none: all'),
-  methods: values.optional().describe('allowed methods; also bundle-api, download, nft, usage; none: all'),
-  contracts: values.optional().describe('contracts that calls may read; none: all'),
-  maxLogRange: logRange.optional().describe('most blocks of one eth_getLogs; null: as the plan'),
+  ...restrictionFields,
 };
 
 export const setKey = change({
   name: 'keys/set',
   role: 'operator',
+  owners: true,
   summary:
-    'Changes plan, network, expiry and restrictions of an API key: gateways apply them within a second.',
+    'Changes plan, network, expiry and restrictions of an API key: gateways apply them within a second. Owners change origins and addresses.',
   input: z.object({
     key: keyField,
     ...fields,
@@ -38,9 +34,11 @@ export const setKey = change({
       .describe('fields as they were read; if one has changed since, the request is refused'),
   }),
   run: async (parts, { key, expected, ...given }) => {
+    const { origins: _, addresses: __, ...others } = given;
+    refuseOfOwner(parts, others);
     checkFuture(parts.context, 'expiresAt', given.expiresAt);
     const terms = await readTerms(parts, given);
-    const found = await findKey(parts.database, key);
+    const found = await findKey(parts, key);
     let before: KeyTerms | null = null;
     const row = await parts.database.keys.change(found.id, (now) => {
       requireAlive(now);
@@ -59,13 +57,14 @@ export const setKey = change({
 export const rotateKey = change({
   name: 'keys/rotate',
   role: 'operator',
+  owners: true,
   summary: 'Makes a new secret of an API key, shown only once; the old one works too for some hours.',
   input: z.object({
     key: keyField,
     overlapHours: numberField(0, 720).default(24).describe('hours for which the old secret works too'),
   }),
   run: async (parts, { key, overlapHours }) => {
-    const found = await findKey(parts.database, key);
+    const found = await findKey(parts, key);
     requireAlive(found);
     if (isUnlimited(found.plan))
       requireAdmin(parts, `Key ${found.prefix} has the unlimited plan "${found.plan.name}".`);
@@ -82,23 +81,11 @@ type Given = z.output<z.ZodObject<typeof fields>>;
 /** The given terms, with restrictions as they are stored. Throws USAGE, ROLE_TOO_LOW. */
 async function readTerms(parts: OperationParts, given: Given): Promise<Partial<KeyTerms>> {
   const { origins, addresses, methods, contracts, ...rest } = given;
-  const read = parseRestrictions({
-    origin: origins ?? [],
-    address: addresses ?? [],
-    method: methods ?? [],
-    contract: contracts ?? [],
-  });
   const plans = rest.plan === undefined ? [] : await parts.database.plans.list();
   const chosen = plans.find(({ name }) => name === rest.plan);
   if (chosen !== undefined && isUnlimited(chosen))
     requireAdmin(parts, `Only admins give keys the plan "${chosen.name}", which is unlimited.`);
-  return withoutUndefined({
-    ...rest,
-    origins: origins && read.origins,
-    addresses: addresses && read.addresses,
-    methods: methods && read.methods,
-    contracts: contracts && read.contracts,
-  });
+  return { ...withoutUndefined(rest), ...readRestrictions({ origins, addresses, methods, contracts }) };
 }
 
 function toTerms({

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import type { KeyRow } from '@packhouse/database';
 import { createAddressList, createOriginList } from '@packhouse/runtime';
+import { z } from 'zod';
 import { fail } from '../operation/fail.js';
+import { withoutUndefined } from '../operation/fields.js';
+import { logRange } from './plans.js';
 
 /** An empty list restricts nothing. */
 interface KeyRestrictions {
@@ -10,6 +13,17 @@ interface KeyRestrictions {
   methods: string[];
   contracts: string[];
 }
+
+const values = z.array(z.string().max(300)).max(1_000);
+
+/** The restrictions of keys, as they are given. */
+export const restrictionFields = {
+  origins: values.optional().describe('allowed browser origins; none: all'),
+  addresses: values.optional().describe('allowed client addresses, as CIDR blocks; none: all'),
+  methods: values.optional().describe('allowed methods; also bundle-api, download, nft, usage; none: all'),
+  contracts: values.optional().describe('contracts that calls may read, and nothing else then; none: all'),
+  maxLogRange: logRange.optional().describe('most blocks of one eth_getLogs; null: as the plan'),
+};
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST = `(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]{2,39}\\]`;
@@ -32,6 +46,27 @@ export function parseRestrictions(given: {
     methods: list('--method', given.method, getMethod, 'eth_getLogs, bundle-api, download, nft or usage'),
     contracts: list('--contract', given.contract, toContract, '0xdac17f958d2ee523a2206206994597c13d831ec7'),
   };
+}
+
+/** Those that are given, as they are stored. Throws USAGE. */
+export function readRestrictions(
+  given: {
+    [K in keyof KeyRestrictions]?: readonly string[] | undefined;
+  },
+): Partial<KeyRestrictions> {
+  const { origins, addresses, methods, contracts } = given;
+  const read = parseRestrictions({
+    origin: origins ?? [],
+    address: addresses ?? [],
+    method: methods ?? [],
+    contract: contracts ?? [],
+  });
+  return withoutUndefined({
+    origins: origins && read.origins,
+    addresses: addresses && read.addresses,
+    methods: methods && read.methods,
+    contracts: contracts && read.contracts,
+  });
 }
 
 /** Whether the holder of a key may read its usage from there, as gateways decide it. */

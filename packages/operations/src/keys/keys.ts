@@ -1,13 +1,15 @@
 import { type ListedKey, withLock } from '@packhouse/database';
 import { z } from 'zod';
+import { applicationField, findApplication, newNameField } from '../applications/find-application.js';
 import { fail } from '../operation/fail.js';
 import { checkFuture, dateField, limitField, networkField, numberField } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
+import { getOwnScope } from '../operation/own-scope.js';
 import { requireAdmin } from '../operation/require-admin.js';
 import { findKey, keyField } from './find-key.js';
-import { parseRestrictions } from './key-restrictions.js';
-import { isUnlimited, logRange } from './plans.js';
+import { parseRestrictions, restrictionFields } from './key-restrictions.js';
+import { isUnlimited } from './plans.js';
 
 /** A key as it is shown. */
 export type PublicKey = Omit<ListedKey, 'plan'> & { plan: string };
@@ -15,19 +17,23 @@ export type PublicKey = Omit<ListedKey, 'plan'> & { plan: string };
 /** Keys that an operator who is no admin may create within a day. */
 const KEYS_PER_DAY = 20;
 
-const values = z.array(z.string().max(300)).max(1_000);
-
 export const listKeys = read({
   name: 'keys',
   role: 'viewer',
-  summary: 'API keys by their public prefixes, oldest first, a page at a time.',
+  owners: true,
+  summary:
+    'API keys by their public prefixes, oldest first, a page at a time; owners see those of their applications.',
   input: z.object({
     search: z.string().min(1).max(100).optional().describe('part of the application, or start of the prefix'),
+    application: applicationField.optional().describe('only keys of this application'),
     after: numberField(0, Number.MAX_SAFE_INTEGER).optional().describe('keys after this ID'),
     limit: limitField(100),
   }),
-  run: async ({ database }, { search, after, limit }) => {
-    const found = await database.keys.list({ search, after, limit: limit + 1 });
+  run: async (parts, { search, application, after, limit }) => {
+    const owner = getOwnScope(parts);
+    const of = application === undefined ? undefined : (await findApplication(parts, application)).id;
+    const asked = { search, after, limit: limit + 1, application: of, owner };
+    const found = await parts.database.keys.list(asked);
     return { rows: found.slice(0, limit).map(toPublicKey), more: found.length > limit };
   },
 });
@@ -37,19 +43,11 @@ export const createKey = change({
   role: 'operator',
   summary: 'Creates an API key, which is shown only once.',
   input: z.object({
-    application: z
-      .string()
-      .trim()
-      .regex(/^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u, 'takes a name of 1 to 100 printable characters')
-      .describe('its application; created if unknown'),
+    application: newNameField.describe('its application; created if unknown'),
     plan: z.string().min(1).max(64).default('standard').describe('the plan with its limits'),
     network: networkField.nullish().describe('the only network it opens; default: all'),
     expiresAt: dateField.nullish().describe('when it expires; default: never'),
-    origins: values.optional().describe('allowed browser origins'),
-    addresses: values.optional().describe('allowed client addresses, as CIDR blocks'),
-    methods: values.optional().describe('allowed methods; also bundle-api, download, nft, usage'),
-    contracts: values.optional().describe('contracts that calls may read; nothing else is served'),
-    maxLogRange: logRange.optional().describe('most blocks of one eth_getLogs; null: as the plan'),
+    ...restrictionFields,
   }),
   run: async (parts, { application, plan, network, expiresAt, maxLogRange, ...given }) => {
     checkFuture(parts.context, 'expiresAt', expiresAt);
@@ -98,10 +96,11 @@ async function withinQuota<T extends object>(parts: OperationParts, create: () =
 export const revokeKey = change({
   name: 'keys/revoke',
   role: 'operator',
+  owners: true,
   summary: 'Revokes an API key: gateways reject it within a second.',
   input: z.object({ key: keyField }),
   run: async (parts, { key }) => {
-    const before = await findKey(parts.database, key);
+    const before = await findKey(parts, key);
     const row = await parts.database.keys.revoke(before.prefix);
     if (row === null) {
       fail('KEY_UNKNOWN', `Unknown key "${before.prefix}".`);

@@ -14,7 +14,7 @@ export const ownUsage = read({
   sharedForMs: 1_000,
   summary: 'Usage of the key that signed in, by day, method or network.',
   input: z.object(usageFields),
-  run: async (parts, asked) => sumUsage(parts, asked, [await findOwnKey(parts)]),
+  run: async (parts, asked) => sumUsage(parts, asked, [(await findOwnKey(parts)).id]),
 });
 
 export const ownLimits = read({

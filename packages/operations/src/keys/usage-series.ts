@@ -2,8 +2,8 @@ import { formatDay, parseSince, USAGE_PARTS, type UsagePart } from '@packhouse/d
 import { z } from 'zod';
 import { getToday, sinceField } from '../operation/fields.js';
 import { type OperationParts, read } from '../operation/operation.js';
-import { findKey, keyField } from './find-key.js';
 import { findOwnKey } from './own.js';
+import { findSubject, subjectFields } from './subject-keys.js';
 
 /** Methods or networks that are told apart; the rest is one sum. */
 const MAX_NAMED = 3;
@@ -17,10 +17,13 @@ const fields = {
 export const keyUsageSeries = read({
   name: 'keys/usage/series',
   role: 'viewer',
+  owners: true,
   sharedForMs: 1_000,
-  summary: 'Units of an API key by day, of its most used methods or networks, and of the others together.',
-  input: z.object({ key: keyField, ...fields }),
-  run: async (parts, { key, ...asked }) => getSeries(parts, await findKey(parts.database, key), asked),
+  summary:
+    'Units of an API key, or of all keys of an application, by day: of the most used methods or networks, and of the others together.',
+  input: z.object({ ...subjectFields, ...fields }),
+  run: async (parts, { key, application, ...asked }) =>
+    getSeries(parts, (await findSubject(parts, { key, application })).ids, asked),
 });
 
 export const ownUsageSeries = read({
@@ -30,17 +33,17 @@ export const ownUsageSeries = read({
   summary:
     'Units of the key that signed in by day, of its most used methods or networks, and of the others together.',
   input: z.object(fields),
-  run: async (parts, asked) => getSeries(parts, await findOwnKey(parts), asked),
+  run: async (parts, asked) => getSeries(parts, [(await findOwnKey(parts)).id], asked),
 });
 
 async function getSeries(
   { database, context }: OperationParts,
-  { id }: { id: number },
+  keyIds: readonly number[],
   { since, of }: { since: string; of: (typeof USAGE_PARTS)[number] },
 ) {
   const until = getToday(context);
   const first = Math.max(until - MAX_DAYS, Math.min(until, parseSince(since, until) ?? until));
-  const rows = await database.usage.parts({ keyId: id, since: first, until, of });
+  const rows = await database.usage.parts({ keyIds, since: first, until, of });
   return toSeries(rows, first, until);
 }
 

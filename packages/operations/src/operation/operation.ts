@@ -6,8 +6,11 @@ import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import type { z } from 'zod';
 
-/** Each may also do what those before it may: read, change the work, change operators and plans. */
-export const ROLES = ['viewer', 'operator', 'admin'] as const satisfies OperatorRole[];
+/**
+ * Each may also do what those before it may: see and manage the applications that it owns, read, change the work, change
+ * operators and plans.
+ */
+export const ROLES = ['owner', 'viewer', 'operator', 'admin'] as const satisfies OperatorRole[];
 export type Role = OperatorRole;
 
 /** What operations work on. */
@@ -27,7 +30,7 @@ export interface OperationParts {
   /** For the change log. */
   actor: string;
   /** The role of the actor; absent: he has the credentials of the database, and may do everything. */
-  role?: Role | 'owner' | undefined;
+  role?: Role | undefined;
   /** The API key that signed in; null or absent: an operator. */
   keyId?: number | null | undefined;
 }
@@ -39,7 +42,9 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O = unknown, N e
   /** A `read` is a GET and changes nothing; a `change` is a POST. */
   readonly kind: 'read' | 'change';
   /** The lowest role; `owner`: also an API key, for itself. */
-  readonly role: Role | 'owner';
+  readonly role: Role;
+  /** Whether accounts of the role owner may run it too: it sees to it that they reach only what is theirs. */
+  readonly owners?: true;
   /** For a read that open pages repeat: how long an answer is shared, in milliseconds. */
   readonly sharedForMs?: number;
   /** One sentence. */

@@ -14,7 +14,9 @@ const LINK_MS = 600_000;
 const name = z.string().min(1).max(200).describe('the name of an operator');
 const role = z
   .enum(ROLES, `takes ${ROLES.join(', ')}`)
-  .describe('viewer reads, operator changes the work, admin changes operators and plans');
+  .describe(
+    'owner manages its applications, viewer reads, operator changes the work, admin changes operators and plans',
+  );
 const PASSWORD_LENGTH = 'takes 10 to 1024 characters';
 const password = z
   .string()

@@ -25,7 +25,7 @@ const CASES: [line: string, offered: string[]][] = [
   ['backf', ['backfill']],
   ['backfill ca', ['cancel']],
   ['backfill add --max', ['--max-requests']],
-  ['operators add ada --role ', ['admin', 'operator', 'viewer']],
+  ['operators add ada --role ', ['admin', 'operator', 'owner', 'viewer']],
   ['schedule add x -- aud', []],
 ];
 

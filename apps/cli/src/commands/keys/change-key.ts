@@ -4,6 +4,7 @@ import { operate } from '../../installation/operate.js';
 import { addPlacedCommand, type Place } from '../../terminal/command.js';
 import { type CliIo, print } from '../../terminal/io.js';
 import { parseNetworkName } from '../../terminal/parse.js';
+import { ANY, toList, toNull } from './any-value.js';
 import { describeRestrictions } from './describe-restrictions.js';
 import { keyName } from './key-name.js';
 import type { TermOptions } from './term-options.js';
@@ -11,9 +12,6 @@ import type { TermOptions } from './term-options.js';
 interface SetOptions extends TermOptions {
   plan?: string;
 }
-
-/** Takes a restriction away. */
-const ANY = 'any';
 
 /** `packhouse keys set|rotate`. */
 export function addChangeKeyCommands(keys: Command, io: CliIo): void {
@@ -69,13 +67,4 @@ export function addChangeKeyCommands(keys: Command, io: CliIo): void {
         options.json ? row : `${row.apiKey}\nStore it now: only its hash is kept. The old secret ${old}.`,
       );
     });
-}
-
-/** Null: the restriction is taken away; undefined: it stays. */
-function toNull(given: string | undefined): string | null | undefined {
-  return given === ANY ? null : given;
-}
-
-function toList(given: string[] | undefined): string[] | undefined {
-  return given?.length === 1 && given[0] === ANY ? [] : given;
 }

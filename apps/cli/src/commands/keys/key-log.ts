@@ -7,41 +7,50 @@ import { keyName } from './key-name.js';
 
 const KEY = 'Prefix (ph_ and 8 characters), number, or whole key';
 
+interface LogOptions extends Place {
+  application?: string;
+}
+
 /** `packhouse keys log|requests`. */
 export function addKeyLogCommands(keys: Command, io: CliIo): void {
   addPlacedCommand(
     keys,
     'log',
-    'Log the requests of an API key for some minutes, without parameters',
+    'Log the requests of an API key or application for some minutes, without parameters',
     'ph_3kTq9ZbX',
+    '--application shop --minutes 30',
   )
-    .argument('<key>', KEY)
+    .argument('[key]', KEY)
+    .option('--application <name>', 'All keys of this application')
     .option('--minutes <n>', 'Minutes, up to 1440; 0 ends it', '10')
-    .action(async (name: string, options: Place & { minutes: string }) => {
-      const row = await operate(io, options, logKey, { key: keyName(name), minutes: options.minutes });
-      const { loggedUntil: until, prefix } = row;
+    .action(async (name: string | undefined, options: LogOptions & { minutes: string }) => {
+      const { application, minutes } = options;
+      const row = await operate(io, options, logKey, { key: keyNameOr(name), application, minutes });
+      const { loggedUntil: until, subject } = row;
       const text =
         until === null
-          ? `Requests of ${prefix} are not logged.`
-          : `Requests of ${prefix} are logged until ${until.toISOString().slice(0, 19)}Z: packhouse keys requests ${prefix}`;
+          ? `Requests of ${subject} are not logged.`
+          : `Requests of ${subject} are logged until ${until.toISOString().slice(0, 19)}Z: packhouse keys requests ${name === undefined ? `--application ${JSON.stringify(application)}` : name.slice(0, 11)}`;
       await print(io, options.json ? row : text);
     });
 
   addPlacedCommand(
     keys,
     'requests',
-    'List the logged requests of an API key, newest first',
+    'List the logged requests of an API key or application, newest first',
     'ph_3kTq9ZbX --limit 50',
+    '--application shop',
   )
-    .argument('<key>', KEY)
+    .argument('[key]', KEY)
+    .option('--application <name>', 'All keys of this application')
     .option('--limit <n>', 'Number of them, up to 1000', '100')
-    .action(async (name: string, options: Place & { limit: string }) => {
-      const { requests } = await operate(io, options, keyRequests, {
-        key: keyName(name),
-        limit: options.limit,
-      });
+    .action(async (name: string | undefined, options: LogOptions & { limit: string }) => {
+      const { application, limit } = options;
+      const asked = { key: keyNameOr(name), application, limit };
+      const { requests } = await operate(io, options, keyRequests, asked);
       const lines = requests.map((each) => [
         each.at.toISOString(),
+        each.prefix,
         each.network,
         each.method,
         String(each.calls || ''),
@@ -54,6 +63,7 @@ export function addKeyLogCommands(keys: Command, io: CliIo): void {
       ]);
       const head = [
         'TIME',
+        'KEY',
         'NETWORK',
         'METHOD',
         'CALLS',
@@ -70,3 +80,6 @@ export function addKeyLogCommands(keys: Command, io: CliIo): void {
       });
     });
 }
+
+const keyNameOr = (name: string | undefined): string | undefined =>
+  name === undefined ? undefined : keyName(name);

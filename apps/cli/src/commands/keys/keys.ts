@@ -60,8 +60,10 @@ export function addKeysCommand(program: Command, io: CliIo): void {
 
   addPlacedCommand(keys, 'list', 'List API keys by prefix')
     .option('--search <text>', 'Only keys whose application contains this, or whose prefix begins with it')
-    .action(async (options: Place & { search?: string }) => {
-      const rows = await readAllRows(io, options, listKeys, { search: options.search });
+    .option('--application <name>', 'Only keys of this application')
+    .action(async (options: Place & { search?: string; application?: string }) => {
+      const { search, application } = options;
+      const rows = await readAllRows(io, options, listKeys, { search, application });
       const lines = rows.map((row) => [
         row.prefix,
         row.application,

@@ -84,7 +84,7 @@ describe('keys usage', () => {
 
   test.each([
     [['ph_nobodyXX'], /Unknown key "ph_nobodyXX".*`packhouse keys list`.*\[KEY_UNKNOWN\]$/],
-    [['--application', 'nobody'], /Unknown key of application "nobody".*\[KEY_UNKNOWN\]$/],
+    [['--application', 'nobody'], /Unknown application "nobody".*\[APPLICATION_UNKNOWN\]$/],
     [['--since', 'monday'], /--since takes a day .*30d, got "monday".*\[USAGE\]$/],
     [['--until', '2026-02-30'], /--until takes a day, .*got "2026-02-30".*\[USAGE\]$/],
     [

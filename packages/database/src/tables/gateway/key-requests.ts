@@ -39,19 +39,24 @@ const insertRequests = statement(
    SELECT "keyId", at, network, method, calls, status, outcome, ms, units, bytes, "leftOut" FROM given`,
 );
 
-/** $1 key, $2 limit. */
+/** $1 keys, $2 limit. Of each key a range of the primary key, from its end. */
 const selectRequests = statement(
   'key-requests/select',
-  `SELECT id, at, network, method, calls, status, outcome, ms, units, bytes, left_out AS "leftOut"
-   FROM packhouse.key_request WHERE key_id = $1 ORDER BY id DESC LIMIT $2`,
+  `SELECT r.id, k.prefix, r.at, r.network, r.method, r.calls, r.status, r.outcome, r.ms, r.units, r.bytes,
+     r.left_out AS "leftOut"
+   FROM unnest($1::int8[]) AS given (id)
+   CROSS JOIN LATERAL (
+     SELECT * FROM packhouse.key_request WHERE key_id = given.id ORDER BY id DESC LIMIT $2::int8) AS r
+   LEFT JOIN packhouse.api_key AS k ON k.id = given.id
+   ORDER BY r.id DESC LIMIT $2::int8`,
 );
 
-/** $1 key, $2 minutes; 0: none. */
+/** $1 keys, $2 minutes; 0: none. Keys that are revoked have no requests. */
 const updateLogged = statement(
   'key-requests/update-logged',
   `UPDATE packhouse.api_key
    SET logged_until = CASE WHEN $2::int4 > 0 THEN clock_timestamp() + $2::int4 * interval '1 minute' END
-   WHERE id = $1 RETURNING logged_until AS "loggedUntil"`,
+   WHERE id = ANY ($1::int8[]) AND revoked_at IS NULL RETURNING logged_until AS "loggedUntil"`,
 );
 
 /** The requests of keys whose log is on. */
@@ -59,12 +64,12 @@ export function createKeyRequests(connections: Connections) {
   return {
     add: async (requests: readonly (KeyRequest & { keyId: number })[]) =>
       void (await connections.query(insertRequests, [JSON.stringify(requests)])),
-    /** The newest first, 1,000 and what came since at most. */
-    list: (keyId: number, limit: number) =>
-      connections.query<KeyRequest & { id: number }>(selectRequests, [keyId, limit]),
-    /** Turns the log of a key on for so many minutes, or off; returns until when it is on. */
-    log: async (keyId: number, minutes: number) =>
-      (await connections.queryOne<{ loggedUntil: Date | null }>(updateLogged, [keyId, minutes]))
+    /** Of these keys, the newest first; of each 1,000 and what came since are kept. `prefix` names the key. */
+    list: (keyIds: readonly number[], limit: number) =>
+      connections.query<KeyRequest & { id: number; prefix: string }>(selectRequests, [keyIds, limit]),
+    /** Turns the log of keys on for so many minutes, or off; returns until when it is on. */
+    log: async (keyIds: readonly number[], minutes: number) =>
+      (await connections.query<{ loggedUntil: Date | null }>(updateLogged, [keyIds, minutes]))[0]
         ?.loggedUntil ?? null,
   };
 }

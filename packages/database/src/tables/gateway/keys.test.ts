@@ -40,9 +40,11 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
     loggedUntil: null,
     lastUsedAt: null,
     oldSecretUntil: null,
+    applicationId: expect.any(Number),
+    owner: null,
   });
   expect(await keys.named(row.prefix)).toEqual(row);
-  const { lastUsedAt: _, oldSecretUntil: __, ...found } = row;
+  const { lastUsedAt: _, oldSecretUntil: __, applicationId: ___, owner: ____, ...found } = row;
   expect(await keys.find(digest(key))).toEqual(found);
   expect(await keys.find(digest(`${key}x`))).toBeNull();
   const stored = JSON.stringify(await open.sql('SELECT * FROM packhouse.api_key'));

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { PackhouseError } from '@packhouse/runtime';
 import { type Connections, statement } from '../../connection/connections.js';
 import { PLAN_JSON, type Plan, planUnknown } from './plans.js';
 
@@ -29,11 +30,17 @@ export interface KeyRow {
 
 /** A key as operators see it. */
 export interface ListedKey extends KeyRow {
+  applicationId: number;
+  /** The account that owns its application; null: nobody. */
+  owner: string | null;
   /** When a gateway last counted a request, within a second; null: never, or before the usage that is kept. */
   lastUsedAt: Date | null;
   /** Until when the secret before the last rotation works too; null: it does not. */
   oldSecretUntil: Date | null;
 }
+
+/** A key in use that ends soon. */
+type ExpiringKey = Pick<ListedKey, 'prefix' | 'application'> & { expiresAt: Date; lastUsedAt: Date };
 
 /** What is changed of a key. */
 export type KeyTerms = Pick<
@@ -46,7 +53,8 @@ const KEY = `k.id, k.prefix, a.name AS application, k.network, ${PLAN_JSON} AS p
      k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.origins, k.addresses, k.methods, k.contracts,
      k.max_log_range AS "maxLogRange", k.logged_until AS "loggedUntil"`;
 /** A ListedKey: the last day of a key is one walk down the primary key. */
-const LISTED = `${KEY},
+const LISTED = `${KEY}, k.application_id AS "applicationId",
+     (SELECT o.name FROM packhouse.operator AS o WHERE o.id = a.owner_id) AS owner,
      (SELECT u.last_at FROM packhouse.key_usage AS u WHERE u.key_id = k.id ORDER BY u.day DESC LIMIT 1) AS "lastUsedAt",
      CASE WHEN k.old_until > clock_timestamp() THEN k.old_until END AS "oldSecretUntil"`;
 const JOINED = `JOIN packhouse.application AS a ON a.id = k.application_id
@@ -56,8 +64,9 @@ const JOINED = `JOIN packhouse.application AS a ON a.id = k.application_id
  * $1 application, $2 plan, $3 network or null, $4 prefix, $5 sha256, $6 expiry or null,
  * $7 origins, $8 addresses, $9 methods, $10 contracts, $11 most blocks of logs or null.
  *
- * Creates the application if there is none (the update changes nothing; it makes RETURNING return its id). Returns no
- * row and creates no application if the plan does not exist.
+ * Creates the application if there is none (the update changes nothing; it makes RETURNING return its id, and waits for
+ * an application that is being archived). Returns no row and creates no application if the plan does not exist, and no
+ * key if the application is archived.
  */
 const insertKey = statement(
   'keys/insert-key',
@@ -66,13 +75,13 @@ const insertKey = statement(
    ), a AS (
      INSERT INTO packhouse.application (name) SELECT $1::text FROM p
      ON CONFLICT (name) DO UPDATE SET name = excluded.name
-     RETURNING id, name
+     RETURNING id, name, owner_id, archived_at
    ), k AS (
      INSERT INTO packhouse.api_key (application_id, plan, network, prefix, sha256, expires_at, origins, addresses,
        methods, contracts, max_log_range)
      SELECT a.id, p.name, $3::text, $4::text, $5::bytea, $6::timestamptz, $7::text[], $8::text[],
        $9::text[], $10::text[], $11::int8
-     FROM a, p
+     FROM a, p WHERE a.archived_at IS NULL
      RETURNING *
    )
    SELECT ${LISTED} FROM k, a, p`,
@@ -87,7 +96,10 @@ const selectKey = statement(
    WHERE k.sha256 = $1 OR (k.old_sha256 = $1 AND k.old_until > clock_timestamp())`,
 );
 
-/** $1 part of the application's name, or beginning of the prefix, or null for all; $2 id to begin after; $3 limit. */
+/**
+ * $1 part of the application's name, or beginning of the prefix, or null for all; $2 id to begin after; $3 limit; $4
+ * application or null; $5 name of its owner or null.
+ */
 const selectKeys = statement(
   'keys/select-keys',
   `SELECT ${LISTED}
@@ -95,6 +107,8 @@ const selectKeys = statement(
    ${JOINED}
    WHERE k.id > $2::int8
      AND ($1::text IS NULL OR strpos(lower(a.name), lower($1)) > 0 OR starts_with(k.prefix, $1))
+     AND ($4::int8 IS NULL OR k.application_id = $4)
+     AND ($5::text IS NULL OR a.owner_id = (SELECT o.id FROM packhouse.operator AS o WHERE o.name = $5))
    ORDER BY k.id
    LIMIT $3::int8`,
 );
@@ -106,6 +120,28 @@ const selectNamed = statement(
    FROM packhouse.api_key AS k
    ${JOINED}
    WHERE k.id = $1::int8 OR k.prefix = $2::text`,
+);
+
+/** $1 name. */
+const selectArchived = statement(
+  'keys/select-archived',
+  'SELECT 1 FROM packhouse.application WHERE name = $1 AND archived_at IS NOT NULL',
+);
+
+/** A key that was used within this time is in use. */
+const IN_USE = `interval '7 days'`;
+
+/** $1 days, $2 limit. A range of the index of expiries. */
+const selectExpiring = statement(
+  'keys/select-expiring',
+  `SELECT k.prefix, a.name AS application, k.expires_at AS "expiresAt", u.last_at AS "lastUsedAt"
+   FROM packhouse.api_key AS k
+   JOIN packhouse.application AS a ON a.id = k.application_id
+   CROSS JOIN LATERAL (
+     SELECT last_at FROM packhouse.key_usage WHERE key_id = k.id ORDER BY day DESC LIMIT 1) AS u
+   WHERE k.revoked_at IS NULL AND k.expires_at > clock_timestamp()
+     AND k.expires_at < clock_timestamp() + $1::int4 * interval '1 day' AND u.last_at > clock_timestamp() - ${IN_USE}
+   ORDER BY k.expires_at LIMIT $2`,
 );
 
 const countByPlan = statement(
@@ -163,7 +199,10 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** API keys and their applications. */
 export function createKeys(connections: Connections) {
   return {
-    /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */
+    /**
+     * Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN,
+     * APPLICATION_ARCHIVED.
+     */
     async create({
       application,
       network,
@@ -182,6 +221,13 @@ export function createKeys(connections: Connections) {
       const values = [application, plan, network, prefix, sha256, expiresAt, ...restrictions];
       const row = await connections.queryOne<ListedKey>(insertKey, values);
       if (row !== null) return { key, row };
+      if ((await connections.queryOne(selectArchived, [application])) !== null) {
+        throw new PackhouseError({
+          code: 'APPLICATION_ARCHIVED',
+          message: `The application "${application}" is archived: it gets no keys.`,
+          hint: 'Restore it, or name another application.',
+        });
+      }
       throw await planUnknown(connections, plan);
     },
     /** By the SHA-256 of the whole key. */
@@ -189,8 +235,31 @@ export function createKeys(connections: Connections) {
     /** By id or the exact public prefix; null if there is none. */
     named: (idOrPrefix: string) => connections.queryOne<ListedKey>(selectNamed, nameValues(idOrPrefix)),
     /** Oldest first, after this id; `search` is part of the application's name, or the beginning of the prefix. */
-    list: ({ search, after, limit }: { search?: string; after?: number; limit?: number } = {}) =>
-      connections.query<ListedKey>(selectKeys, [search ?? null, after ?? 0, limit ?? null]),
+    list: ({
+      search,
+      after,
+      limit,
+      application,
+      owner,
+    }: {
+      search?: string | undefined;
+      after?: number | undefined;
+      limit?: number;
+      /** By its id. */
+      application?: number | undefined;
+      /** Of the application. */
+      owner?: string | undefined;
+    } = {}) =>
+      connections.query<ListedKey>(selectKeys, [
+        search ?? null,
+        after ?? 0,
+        limit ?? null,
+        application ?? null,
+        owner ?? null,
+      ]),
+    /** Keys in use that end within so many days, the next first: name, end and last use. */
+    expiring: ({ days, limit }: { days: number; limit: number }) =>
+      connections.query<ExpiringKey>(selectExpiring, [days, limit]),
     /** Keys that are not revoked, by the name of their plan. */
     async countByPlan(): Promise<ReadonlyMap<string, number>> {
       const rows = await connections.query<{ plan: string; keys: number }>(countByPlan, []);

@@ -71,7 +71,7 @@ it('sums by key, day, method and network, within days and of some keys', async (
     { name: '9999', units: 2 },
     { name: row.prefix, units: 18 },
   ]);
-  const of = { keyId: row.id, ...january };
+  const of = { keyIds: [row.id], ...january };
   expect(await usage.parts({ ...of, of: 'network' })).toEqual([
     { day: getDay('2025-01-01'), name: 'main', units: 15 },
     { day: getDay('2025-01-02'), name: 'main', units: 2 },

@@ -38,6 +38,8 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export interface UsageSum extends UsageFigures {
   /** By its group: a key's prefix, a day as `2026-11-22`, a method, or a network. */
   name: string;
+  /** Of a key; null: the key is not known any more. */
+  application?: string | null;
 }
 
 /** The routes under which gateways count downloads: of bundles, and of files of the lake. */
@@ -109,28 +111,33 @@ const FIGURES =
   'sum(u.requests)::int8 AS requests, sum(u.units)::int8 AS units, sum(u.errors)::int8 AS errors, sum(u.bytes)::int8 AS bytes';
 
 /** $1 key ids or null for all, $2 first day, $3 last day. */
-const sumsBy = (group: UsageGroup, name: string) =>
+const sumsBy = (group: UsageGroup, name: string, more = '', join = '') =>
   statement(
     `usage/sums-by-${group}`,
-    `SELECT ${name} AS name, ${FIGURES}
-     FROM packhouse.method_usage AS u
-     LEFT JOIN packhouse.api_key AS k ON k.id = u.key_id
+    `SELECT ${name} AS name, ${more}${FIGURES}
+     FROM packhouse.method_usage AS u ${join}
      WHERE ($1::int8[] IS NULL OR u.key_id = ANY ($1)) AND u.day BETWEEN $2::int4 AND $3::int4
      GROUP BY 1
      ORDER BY 1`,
   );
 
 const selectSums = {
-  key: sumsBy('key', `coalesce(k.prefix, u.key_id::text)`),
+  key: sumsBy(
+    'key',
+    `coalesce(k.prefix, u.key_id::text)`,
+    'max(a.name) AS application, ',
+    `LEFT JOIN packhouse.api_key AS k ON k.id = u.key_id
+     LEFT JOIN packhouse.application AS a ON a.id = k.application_id`,
+  ),
   day: sumsBy('day', `to_char(date '1970-01-01' + u.day, 'YYYY-MM-DD')`),
   method: sumsBy('method', 'u.method'),
   network: sumsBy('network', 'u.network'),
 };
 
-/** What the days of one key are split by. */
+/** What the days of keys are split by. */
 export const USAGE_PARTS = ['method', 'network'] as const;
 
-/** A sum over one day of one key: `name` is a method or a network. */
+/** A sum over one day of some keys: `name` is a method or a network. */
 export interface UsagePart {
   /** Days since 1970-01-01 in UTC. */
   day: number;
@@ -138,13 +145,13 @@ export interface UsagePart {
   units: number;
 }
 
-/** $1 key id, $2 first day, $3 last day: a range of the primary key, as wide as its methods and networks. */
+/** $1 key ids, $2 first day, $3 last day: of each a range of the primary key, as wide as its methods and networks. */
 const partsBy = (part: (typeof USAGE_PARTS)[number]) =>
   statement(
     `usage/parts-by-${part}`,
     `SELECT u.day, u.${part} AS name, sum(u.units)::int8 AS units
      FROM packhouse.method_usage AS u
-     WHERE u.key_id = $1::int8 AND u.day BETWEEN $2::int4 AND $3::int4
+     WHERE u.key_id = ANY ($1::int8[]) AND u.day BETWEEN $2::int4 AND $3::int4
      GROUP BY 1, 2
      ORDER BY 1, 2`,
   );
@@ -191,18 +198,18 @@ export function createUsage(connections: Connections) {
     }) {
       return connections.query<UsageSum>(selectSums[by], [keyIds ?? null, since, until]);
     },
-    /** The units of a key by day and method or network, ascending. */
+    /** The units of keys by day and method or network, ascending. */
     parts: ({
-      keyId,
+      keyIds,
       since,
       until,
       of,
     }: {
-      keyId: number;
+      keyIds: readonly number[];
       since: number;
       until: number;
       of: 'method' | 'network';
-    }) => connections.query<UsagePart>(selectParts[of], [keyId, since, until]),
+    }) => connections.query<UsagePart>(selectParts[of], [keyIds, since, until]),
     /** Deletes what is older than `days`, by the database's clock. */
     async forget(days: number): Promise<void> {
       for (let deleted = 1; deleted > 0; ) {

@@ -12,7 +12,8 @@ export interface OperatorRow {
   createdAt: Date;
 }
 
-export type OperatorRole = 'viewer' | 'operator' | 'admin';
+/** `owner`: sees and manages the applications that it owns, and nothing else. */
+export type OperatorRole = 'owner' | 'viewer' | 'operator' | 'admin';
 
 /** What signs somebody in: a link for one use, the session of a browser, or the token of a program. */
 type SecretKind = 'link' | 'session' | 'token';
@@ -22,7 +23,7 @@ export interface SecretHolder {
   kind: SecretKind;
   /** The operator's name, or the prefix of the key. */
   name: string;
-  role: OperatorRole | 'owner';
+  role: OperatorRole;
   operatorId: number | null;
   keyId: number | null;
   label: string;
