@@ -130,6 +130,7 @@ COMMENT ON COLUMN packhouse.backfill.windows IS 'When it is fetched, such as "Mo
 CREATE INDEX backfill_network ON packhouse.backfill (network_id);
 CREATE INDEX backfill_created ON packhouse.backfill (created_at);
 CREATE INDEX backfill_done ON packhouse.backfill (done_at) WHERE done_at IS NOT NULL;
+CREATE INDEX backfill_stopped ON packhouse.backfill (stopped_at) WHERE stopped_at IS NOT NULL;
 CREATE INDEX backfill_open ON packhouse.backfill (network_id, id) WHERE state = 'active' AND NOT done;
 CREATE INDEX backfill_last ON packhouse.backfill (network_id, last_block) WHERE state <> 'cancelled';
 CREATE INDEX backfill_deadline ON packhouse.backfill (deadline)
@@ -1527,3 +1528,4 @@ COMMENT ON TABLE packhouse.history_mark IS
 COMMENT ON COLUMN packhouse.history_mark.network IS 'null: of all';
 CREATE INDEX history_mark_at ON packhouse.history_mark (at);
 CREATE INDEX history_mark_deploy ON packhouse.history_mark (subject, id) WHERE kind = 'deploy';
+CREATE INDEX history_mark_quarantine ON packhouse.history_mark (network, id) WHERE subject = 'quarantine';

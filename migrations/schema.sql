@@ -1194,6 +1194,8 @@ CREATE INDEX backfill_network ON packhouse.backfill USING btree (network_id);
 
 CREATE INDEX backfill_open ON packhouse.backfill USING btree (network_id, id) WHERE ((state = 'active'::text) AND (NOT done));
 
+CREATE INDEX backfill_stopped ON packhouse.backfill USING btree (stopped_at) WHERE (stopped_at IS NOT NULL);
+
 CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind, first_block) INCLUDE (last_block, not_proved) WHERE (not_proved <> ''::text);
 
 CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_proved) WHERE (not_proved <> ''::text);
@@ -1213,6 +1215,8 @@ CREATE INDEX history_hour_hour ON packhouse.history_hour USING btree (hour);
 CREATE INDEX history_mark_at ON packhouse.history_mark USING btree (at);
 
 CREATE INDEX history_mark_deploy ON packhouse.history_mark USING btree (subject, id) WHERE (kind = 'deploy'::text);
+
+CREATE INDEX history_mark_quarantine ON packhouse.history_mark USING btree (network, id) WHERE (subject = 'quarantine'::text);
 
 CREATE INDEX hook_due ON packhouse.hook USING btree (due_at) WHERE ((state = 'active'::text) AND (due_at IS NOT NULL));
 

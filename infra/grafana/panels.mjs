@@ -196,6 +196,41 @@ export const DASHBOARDS = {
         { '{{network}} {{outcome}}': rate('packhouse_hook_deliveries_total', 'network, outcome') },
       ],
       ['Longest failing webhook', 's', { '{{network}}': max('packhouse_hook_failing_seconds', 'network') }],
+      [
+        'Messages to channels of notifications by outcome',
+        'ops',
+        { '{{kind}} {{outcome}}': rate('packhouse_notifications_total', 'kind, outcome', 'kind=~".+"') },
+      ],
+      [
+        'Failing channels of notifications',
+        's',
+        { '{{kind}} {{channel}}': 'max by (kind, channel) (packhouse_notification_failing_seconds)' },
+      ],
+      [
+        'Channels of notifications by state',
+        'short',
+        { '{{kind}} {{state}}': 'max by (kind, state) (packhouse_notification_channels)' },
+      ],
+      [
+        'Failed looks for notifications',
+        'short',
+        { '{{family}}': increase('packhouse_notification_looks_failed_total', 'family', 'family=~".+"') },
+      ],
+      [
+        'Age of the last sample of the history',
+        's',
+        { age: 'time() - max(packhouse_history_sampled_timestamp_seconds)' },
+      ],
+      [
+        'Samples of the history by outcome',
+        'short',
+        { '{{outcome}}': increase('packhouse_history_samples_total', 'outcome', 'outcome=~".+"') },
+      ],
+      [
+        'Series that the history sums as others',
+        'short',
+        { '{{subject}}': 'max by (subject) (packhouse_history_summed_series)' },
+      ],
     ],
   },
   store: {

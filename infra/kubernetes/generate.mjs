@@ -66,6 +66,53 @@ function defaults(manifests) {
   return `replicas:\n${lines.replicas.join('\n')}\nresources:\n${lines.resources.join('\n')}\n`;
 }
 
+/** Settings that hold a secret: they belong to the Secret, not to the values. */
+const SECRETS = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'SMTP_URL',
+  'OIDC_CLIENT_SECRET',
+];
+/** Variables of Node.js, the AWS SDK and OpenTelemetry, and secrets in mounted files. */
+const OTHERS = '^((AWS|NODE|OTEL)_[A-Z0-9_]+|NO_PROXY|[A-Z0-9_]+_FILE)$';
+
+/** What helm checks the values with: a setting that does not exist, or is a secret, is refused by name. */
+function schema() {
+  const rows = read('../../docs/settings.md')
+    .match(/^\| `[A-Z][^|]*\|/gm)
+    .join('');
+  const isValue = (name) => !SECRETS.includes(name) && !name.startsWith('PACKHOUSE_');
+  const names = [...new Set(rows.match(/(?<=`)[A-Z][A-Z0-9_]+(?=`)/g))].filter(isValue);
+  const text = { type: 'string' };
+  const flag = { type: 'boolean' };
+  const each = (of) => ({ type: 'object', additionalProperties: of });
+  const properties = {
+    image: text,
+    serviceAccount: text,
+    secret: text,
+    signingKeySecret: text,
+    networks: text,
+    settings: {
+      type: 'object',
+      description: 'Settings of docs/settings.md that are no secrets, each as a text.',
+      properties: Object.fromEntries(names.sort().map((name) => [name, text])),
+      patternProperties: { [OTHERS]: text },
+      propertyNames: { not: { enum: SECRETS } },
+      additionalProperties: false,
+    },
+    autoscaling: flag,
+    monitoring: flag,
+    replicas: each({ type: 'integer', minimum: 0 }),
+    resources: each({ type: 'object' }),
+    global: { type: 'object' },
+  };
+  const all = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' };
+  return `${JSON.stringify({ ...all, properties, additionalProperties: false }, null, 2)}\n`;
+}
+
 /** Every generated file below infra, and its text. */
 export function generate() {
   const manifests = readdirSync(`${here}base`)
@@ -96,10 +143,11 @@ type: application
 version: ${version}
 appVersion: ${version}
 `,
+    [`${chart}/values.schema.json`]: schema(),
     [`${chart}/values.yaml`]: `# Everything that can be set. docs/containers.md#kubernetes has what must be there before: Postgres, the S3 store and two Secrets.
 image: localhost/packhouse:${version}
 serviceAccount: packhouse
-# The Secret with DATABASE_URL and other variables that are secrets, and that with signing-key.pem.
+# The Secret with DATABASE_URL and other variables that are secrets (SMTP_URL, OIDC_CLIENT_SECRET), and that with signing-key.pem.
 secret: packhouse
 signingKeySecret: packhouse-signing-key
 # The text of networks.yaml: --set-file networks=networks.yaml

@@ -70,6 +70,26 @@ test('every process of the manifests and of compose is a command, and its variab
   expect(named.filter((name) => !variables.has(name) && !OWN.has(name))).toEqual([]);
 });
 
+test('values are settings by name, and no secrets; what is commented out is one too', async () => {
+  const { properties } = JSON.parse(await read('helm/packhouse/values.schema.json')) as {
+    properties: Record<string, { properties?: Record<string, unknown>; propertyNames?: unknown }>;
+  };
+  const values = await read('helm/packhouse/values.yaml');
+  expect(Object.keys(properties)).toEqual(
+    expect.arrayContaining(Object.keys(parse(values) as Record<string, unknown>)),
+  );
+  const settings = Object.keys(properties.settings?.properties ?? {});
+  const named = [...values.matchAll(/^ {2}(?:# )?([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name ?? '');
+  expect(named).toEqual(expect.arrayContaining(['CONSOLE_URL', 'SMTP_FROM', 'OIDC_ROLES', 'METRICS_PORT']));
+  expect(named.filter((name) => !settings.includes(name))).toEqual([]);
+  expect(settings.filter((name) => !variables.has(name))).toEqual([]);
+  const secrets = ['DATABASE_URL', 'SMTP_URL', 'OIDC_CLIENT_SECRET'];
+  expect(properties.settings?.propertyNames).toEqual({
+    not: { enum: expect.arrayContaining(secrets) },
+  });
+  expect(settings).not.toEqual(expect.arrayContaining(secrets));
+});
+
 test('no container has rights that it does not need', () => {
   for (const { metadata, spec } of pods) {
     const { containers, securityContext } = spec.template.spec;
@@ -145,6 +165,8 @@ test.skipIf(!isOnPath('helm') || !isOnPath('kustomize') || !validator)(
     await expect(run('helm', ['template', 'packhouse', chart])).rejects.toThrow(
       'the text of networks.yaml is needed',
     );
+    for (const wrong of ['CONSOLE_ULR=x', 'SMTP_URL=smtps://a:b@c'])
+      await expect(template('--set', `settings.${wrong}`)).rejects.toThrow(wrong.split('=')[0] ?? '');
   },
 );
 

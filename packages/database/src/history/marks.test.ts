@@ -45,6 +45,17 @@ it('tells what happened, of one network or all, from the tables that keep it', a
 
   await open.sql(`UPDATE packhouse.backfill SET done = true, done_at = clock_timestamp()`);
   expect(await tell('main')).toContain('backfill-end backfill 1');
+  const { id } = await main.backfills.add({ kinds: ['blocks'], from: 4, to: 5, priority: 1 });
+  const why = { actor: 'ada', action: 'cancel', reason: 'not needed' };
+  await database.backfills.change(id, { state: 'paused' }, why);
+  expect(await tell('main')).not.toContain(`backfill-end backfill ${id}`);
+  await database.backfills.change(id, { state: 'cancelled' }, why);
+  expect(await list('main')).toContainEqual(
+    expect.objectContaining({ kind: 'backfill-end', message: 'cancelled by ada: not needed' }),
+  );
+  await marks.quarantine('quarantine-begin', 'main', 'blocks: 1');
+  await marks.quarantine('quarantine-end', 'main', 'none');
+  expect(await marks.quarantined()).toEqual(['other']);
 });
 
 it('keeps the newest marks of a year', async () => {

@@ -37,6 +37,15 @@ const insertQuarantine = statement(
   `INSERT INTO packhouse.history_mark (kind, network, subject, message) VALUES ($1, $2, 'quarantine', $3)`,
 );
 
+/** Networks of which the newest mark of quarantine is that it began. */
+const selectQuarantined = statement(
+  'history/select-quarantined',
+  `SELECT network FROM (
+     SELECT DISTINCT ON (network) network, kind FROM packhouse.history_mark
+     WHERE subject = 'quarantine' ORDER BY network, id DESC) AS last
+   WHERE kind = 'quarantine-begin'`,
+);
+
 /** $1 how many stay. */
 const deleteOld = statement(
   'history/delete-old-marks',
@@ -79,6 +88,12 @@ const selectMarks = statement(
      (SELECT b.done_at, 'backfill-end', n.name, 'backfill ' || b.id, 'all of it is published'
       FROM packhouse.backfill AS b JOIN packhouse.network AS n ON n.id = b.network_id
       WHERE b.done_at BETWEEN $1 AND $2 AND ($3::text IS NULL OR n.name = $3) ORDER BY b.done_at DESC LIMIT $4)
+     UNION ALL
+     (SELECT b.stopped_at, 'backfill-end', n.name, 'backfill ' || b.id,
+        left('cancelled by ' || b.stopped_by || coalesce(': ' || b.stopped_reason, ''), 300)
+      FROM packhouse.backfill AS b JOIN packhouse.network AS n ON n.id = b.network_id
+      WHERE b.stopped_at BETWEEN $1 AND $2 AND b.state = 'cancelled' AND ($3::text IS NULL OR n.name = $3)
+      ORDER BY b.stopped_at DESC LIMIT $4)
    ) AS marks (at, kind, network, subject, message)
    ORDER BY at DESC LIMIT $4`,
 );
@@ -92,6 +107,9 @@ export function createHistoryMarks(connections: Connections) {
     /** Notes that a network has blocks in quarantine, or has no more. */
     quarantine: async (kind: 'quarantine-begin' | 'quarantine-end', network: string, message: string) =>
       void (await connections.query(insertQuarantine, [kind, network, message])),
+    /** The networks that had blocks in quarantine when that was last looked at. */
+    quarantined: async () =>
+      (await connections.query<{ network: string }>(selectQuarantined, [])).map(({ network }) => network),
     /** Deletes all but the newest 20,000, and those older than a year. */
     forget: async () => void (await connections.query(deleteOld, [MAX_KEPT])),
     /** The newest `limit` of a time, the newest first; of a network also those of all networks. */

@@ -180,11 +180,24 @@ it('is done by one process, by another when that is killed, and follows a clock 
     }
     await idle();
   };
+  const { quarantine } = database.network('main');
+  const held = { firstBlock: 7, kinds: ['logs' as const], cause: 'NODE_TIMEOUT', message: 'x' };
+  const marks = async (): Promise<string[]> => {
+    const all = await database.history.marks.list({
+      since: new Date(Date.now() - 3_600_000),
+      until: new Date(Date.now() + 3_600_000),
+      limit: 100,
+    });
+    return all.flatMap(({ kind, subject }) => (subject === 'quarantine' ? [kind] : [])).reverse();
+  };
+  await quarantine.put({ ...held, upstream: null, payloadDigest: null, tried: [] });
   await passMinute();
   await passMinute();
   expect(await minutes()).toEqual([0, 1]);
+  expect(await marks()).toEqual(['quarantine-begin']);
   expect(await outcomes('written')).toBe(2);
 
+  await quarantine.settle({ firstBlock: 7, lastBlock: 7 }, ['logs']);
   await runSql(
     fresh.url,
     `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
@@ -192,6 +205,8 @@ it('is done by one process, by another when that is killed, and follows a clock 
   );
   for (let minute = 0; minute < 3; minute++) await passMinute();
   const after = await minutes();
+  // It ended while nobody sampled.
+  expect(await marks()).toEqual(['quarantine-begin', 'quarantine-end']);
   expect(after.length).toBeGreaterThanOrEqual(4);
   expect(after.slice(-2)).toEqual([3, 4]);
 

@@ -56,7 +56,9 @@ async function sampleWhile(
   const { history } = database;
   const writer = await history.writer();
   const collect = createCollector({ context, database, queues });
-  let { quarantined } = await collect();
+  await collect();
+  // What began or ended while nobody sampled is marked with the first sample.
+  let quarantined: ReadonlySet<string> = new Set(await history.marks.quarantined());
   let before = { atMs: await history.counters.nowMs(), elapsed: clock.elapsed() };
   let rolledUp: number | undefined;
   while (!signal.aborted) {
@@ -75,7 +77,7 @@ async function sampleWhile(
     const minute = Math.round(now.atMs / MINUTE_MS) - 1;
     await write({ minute, ...sample });
     await noteQuarantine(database, quarantined, held);
-    quarantined = held;
+    quarantined = new Set(held.keys());
     const hour = Math.floor((minute + 1) / HOUR_MINUTES);
     if (hour !== rolledUp && (await rollUp(hour))) rolledUp = hour;
   }
@@ -108,13 +110,13 @@ async function sampleWhile(
 /** Marks where a network gets its first block in quarantine, and where it has none any more. */
 async function noteQuarantine(
   { history: { marks } }: Database,
-  before: ReadonlyMap<string, number>,
+  before: ReadonlySet<string>,
   now: ReadonlyMap<string, number>,
 ): Promise<void> {
   for (const [network, blocks] of now) {
     if (!before.has(network)) await marks.quarantine('quarantine-begin', network, `blocks: ${blocks}`);
   }
-  for (const network of before.keys()) {
+  for (const network of before) {
     if (!now.has(network)) await marks.quarantine('quarantine-end', network, 'no block is in quarantine');
   }
 }

@@ -97,7 +97,7 @@ const MARKS: Readonly<Record<Mark['kind'], [label: string, tone: 'bad' | 'wait' 
   'quarantine-begin': ['Quarantine', 'bad'],
   'quarantine-end': ['Quarantine ended', 'good'],
   'backfill-begin': ['Backfill added', 'accent'],
-  'backfill-end': ['Backfill done', 'good'],
+  'backfill-end': ['Backfill ended', 'good'],
 };
 
 export const getMarkTone = ({ kind }: Mark): string => MARKS[kind][1];
