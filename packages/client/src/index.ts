@@ -45,10 +45,10 @@ export { type Mirror, type MirrorPlan, noteFolder, openMirror, planMirror } from
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { isPartialCopy } from './pull-state.js';
 export { type Bound, looksLikeBound, parseBound, readBlockNumber } from './range.js';
-export type { CodedBatch } from './rows/coded-column.js';
+export { type CodedBatch, type CodedColumn, columnReader, sliceBatch } from './rows/coded-column.js';
 export type { Match } from './rows/match.js';
 export { hasReceiptColumns, toSchema } from './rows/read-columns.js';
-export { type RowSource, readCodedRows, readRows } from './rows/read-rows.js';
+export { inflateBundle, type RowSource, readCodedRows, readRows } from './rows/read-rows.js';
 export {
   type Column,
   type ColumnSpec,
@@ -59,11 +59,17 @@ export {
   type RowBatch,
   type Schema,
 } from './rows/schema.js';
+export { withReceipts } from './rows/with-receipts.js';
 export { stateFolder } from './sinks/folder-sink.js';
 export { openParquetFile, openSink, type SinkTarget } from './sinks/open-sink.js';
 export type { ColumnTotals, ParquetFile, ParquetOptions } from './sinks/parquet-file.js';
 export { findReplaced, pullRows } from './sinks/pull-rows.js';
 export { openReceipts } from './sinks/read-receipts.js';
 export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';
-export { readTransfers, TRANSFER_PARTS, type TransferSources } from './transfers/read-transfers.js';
+export {
+  readTransfers,
+  TRANSFER_PARTS,
+  type TransferSources,
+  withTransferParts,
+} from './transfers/read-transfers.js';
 export { TRANSFERS } from './transfers/transfer.js';

@@ -15,6 +15,24 @@ export interface CodedBatch {
   columns: Record<string, Column | CodedColumn>;
 }
 
+/** The rows from one to before another, as views where they are coded. */
+export function sliceBatch({ columns }: CodedBatch, from: number, to: number): CodedBatch {
+  const entries = Object.entries(columns).map(([name, column]) => {
+    if (Array.isArray(column)) return [name, column.slice(from, to)] as const;
+    return [name, { places: column.places.subarray(from, to), values: column.values }] as const;
+  });
+  return { rows: to - from, columns: Object.fromEntries(entries) };
+}
+
+/** Reads the values of a column by their rows. Throws RangeError if there is no such column. */
+export function columnReader({ columns }: CodedBatch, name: string): (row: number) => Column[number] {
+  const column = columns[name];
+  if (column === undefined) throw new RangeError(`the rows have no column ${name}`);
+  if (Array.isArray(column)) return (row) => column[row] ?? null;
+  const { places, values } = column;
+  return (row) => values[places[row] as number] ?? null;
+}
+
 /** The same rows, with a value for each. */
 export function toPlainBatch({ rows, columns }: CodedBatch): RowBatch {
   const entries = Object.entries(columns).map(([name, column]) => [name, toPlainColumn(column)] as const);

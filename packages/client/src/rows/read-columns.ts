@@ -16,6 +16,8 @@ interface SchemaOptions {
   peer?: Peer | undefined;
   /** Is written as text: numbers of any size are text there. */
   text?: boolean;
+  /** See Schema. */
+  also?: readonly FieldColumn[];
 }
 
 /** A table of some members of the records of a kind, to be made into something else. */
@@ -25,7 +27,10 @@ export function toPartSchema(kind: Kind, fields: readonly FieldColumn[]): Schema
 }
 
 /** The table of a kind. Throws USAGE if the other program has no such table. */
-export function toSchema(kind: Kind, { bytes = false, peer, text = false }: SchemaOptions = {}): Schema {
+export function toSchema(
+  kind: Kind,
+  { bytes = false, peer, text = false, also }: SchemaOptions = {},
+): Schema {
   const fields = fieldsOf({ kind, peer, text });
   const columns = fields.map(({ name, form, required }) => ({
     name,
@@ -38,18 +43,20 @@ export function toSchema(kind: Kind, { bytes = false, peer, text = false }: Sche
     name: `${kind}-${SCHEMA_VERSIONS[kind]}${form}`,
     kind,
     columns: [...columns, { name: 'extra', type: 'JSON' }],
+    ...(also && { also }),
   };
 }
 
-/** The columns of a table but `extra`, with the members of the record. */
+/** The columns of a table but `extra`, with the members of the record; then what is read along. */
 export function fieldsOf({
   kind,
   peer,
   text,
   fields: part,
-}: Pick<Schema, 'kind' | 'peer' | 'text' | 'fields'>): readonly FieldColumn[] {
+  also = [],
+}: Pick<Schema, 'kind' | 'peer' | 'text' | 'fields' | 'also'>): readonly FieldColumn[] {
   if (part !== undefined) return part;
-  if (peer === undefined) return FIELD_COLUMNS[kind];
+  if (peer === undefined) return [...FIELD_COLUMNS[kind], ...also];
   const fields = PEER_COLUMNS[peer][kind];
   if (fields === undefined) {
     throw new PackhouseError({

@@ -27,8 +27,11 @@ const BATCH_ROWS = 8_192;
 /** Text that is parsed as one: finding the ends of its blocks first takes longer than parsing all of them. */
 const WHOLE_BYTES = 33_554_432;
 
+/** A bundle: a file, its bytes, or the text that `inflateBundle` made of them. */
+type Bundle = { path: string } | { bytes: Uint8Array } | { text: Buffer };
+
 /** A checked bundle, and which of its rows are wanted. */
-export type RowSource = ({ path: string } | { bytes: Uint8Array }) & {
+export type RowSource = Bundle & {
   kind: Kind;
   /** Of the network, as the file's entry in the manifest has it. */
   chainId: number;
@@ -204,7 +207,7 @@ type Block = JsonRecord | JsonRecord[];
 
 /** Parses a text, or a bundle block by block; null is a block that holds nothing that is wanted. */
 async function* getBlocks(
-  source: { path: string } | { bytes: Uint8Array },
+  source: Bundle,
   whole: Buffer | null,
   mayHold: (text: Buffer) => boolean = () => true,
 ): AsyncGenerator<(Block | null)[]> {
@@ -212,7 +215,7 @@ async function* getBlocks(
     if (mayHold(whole)) yield parsed(whole) as Block[];
     return;
   }
-  const pieces = 'path' in source ? createReadStream(source.path) : [source.bytes];
+  const pieces = 'path' in source ? createReadStream(source.path) : [(source as { bytes: Uint8Array }).bytes];
   for await (const text of streamRecords(getEach(pieces))) {
     yield [mayHold(text) ? (parsed(text) as Block) : null];
   }
@@ -226,19 +229,21 @@ async function* getEach(
 
 const inflate = promisify<Uint8Array, ZlibOptions, Buffer>(gunzip);
 
-/** The text of a bundle, or null if it is long. Its length is in the last four bytes (RFC 1952). */
-async function wholeText(source: { path: string } | { bytes: Uint8Array }): Promise<Buffer | null> {
-  let bytes = 'bytes' in source ? source.bytes : null;
-  if (bytes === null) {
-    const file = await open((source as { path: string }).path);
-    try {
-      const { size } = await file.stat();
-      if (size > WHOLE_BYTES) return null;
-      bytes = await file.readFile();
-    } finally {
-      await file.close();
-    }
+/** The text of a bundle, or null if it is long. */
+async function wholeText(source: Bundle): Promise<Buffer | null> {
+  if ('text' in source) return source.text;
+  if ('bytes' in source) return inflateBundle(source.bytes);
+  const file = await open(source.path);
+  try {
+    const { size } = await file.stat();
+    return size > WHOLE_BYTES ? null : await inflateBundle(await file.readFile());
+  } finally {
+    await file.close();
   }
+}
+
+/** The text of a bundle; null if it has more than 32 MiB, as its last four bytes say (RFC 1952). Throws BUNDLE_INVALID. */
+export async function inflateBundle(bytes: Uint8Array): Promise<Buffer | null> {
   const length =
     bytes.length < 4 ? 0 : Buffer.from(bytes.buffer, bytes.byteOffset + bytes.length - 4).readUInt32LE();
   if (length > WHOLE_BYTES) return null;

@@ -1,7 +1,7 @@
 import { openRecordReader, type RecordReader, type RecordStep } from '@packhouse/kernels';
 import type { CodedBatch, CodedColumn } from './coded-column.js';
 import { learnShape } from './learn-shape.js';
-import { fieldsOf, hasReceiptColumns } from './read-columns.js';
+import { fieldsOf, hasExtra, hasReceiptColumns } from './read-columns.js';
 import { RECEIPT_HASH, receiptColumn, toReceiptSchema } from './receipt-columns.js';
 import { type Members, type RecordMember, toMembers } from './record-member.js';
 import type { Column, Schema } from './schema.js';
@@ -143,11 +143,9 @@ export class RecordScanner {
     copies.set(time, this.#takeTimes());
     copies.set(chain, new Uint32Array(rows).fill(1));
     const isOwn = this.#ownReceipts(rows);
-    for (const [at, { name }] of this.#schema.columns.entries()) {
-      const column = columns[at];
-      if (column === undefined) {
-        batch.columns[name] = { places: new Uint32Array(rows), values: [null] };
-      } else if (column === 'receipt') {
+    for (const [at, { name }] of fieldsOf(this.#schema).entries()) {
+      const column = columns[at] as Members['columns'][number];
+      if (column === 'receipt') {
         batch.columns[name] = receiptColumn(name, this.#blocks, isOwn);
       } else {
         batch.columns[name] = {
@@ -156,6 +154,7 @@ export class RecordScanner {
         };
       }
     }
+    if (hasExtra(this.#schema)) batch.columns.extra = { places: new Uint32Array(rows), values: [null] };
     this.#rows = 0;
     this.#blocks = [];
     return batch;

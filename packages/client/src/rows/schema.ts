@@ -52,6 +52,8 @@ export interface Schema {
   kind: Kind;
   /** Its columns in the record, if they are not those of the kind; then there is no `extra`. */
   fields?: readonly FieldColumn[];
+  /** What is read of the records along with the columns, by names of their own; no columns of the table. */
+  also?: readonly FieldColumn[];
   columns: readonly ColumnSpec[];
 }
 

@@ -1,6 +1,6 @@
 import { PackhouseError } from '@packhouse/runtime';
+import { type CodedBatch, columnReader } from '../rows/coded-column.js';
 import { toPartSchema } from '../rows/read-columns.js';
-import type { RowBatch } from '../rows/schema.js';
 import { columns } from '../rows/schemas.js';
 import type { Transfer } from './transfer.js';
 
@@ -46,20 +46,25 @@ type Movement = Pick<Transfer, 'from' | 'to' | 'value'>;
  * The native transfers of traces, in their order: calls, creations and self-destructs that moved more than nothing to
  * another account, outside of failed calls. `callcode` and `delegatecall` move nothing, and rewards come from nobody.
  */
-export function createNativeTransfers(): (batch: RowBatch) => Generator<Transfer> {
+export function createNativeTransfers(): (batch: CodedBatch) => Generator<Transfer> {
   const isFailed = createFailedPaths();
   return function* (batch) {
-    const { rows, columns: of } = batch;
-    for (let row = 0; row < rows; row += 1) {
-      const path = of.trace_address?.[row] as string | null;
-      if (isFailed(path, of.error?.[row] != null)) continue;
-      const movement = getMovement(batch, row);
+    const pathAt = columnReader(batch, 'trace_address');
+    const errorAt = columnReader(batch, 'error');
+    const movementAt = createMovements(batch);
+    const [blockAt, timeAt] = [columnReader(batch, 'block_number'), columnReader(batch, 'block_timestamp')];
+    const indexAt = columnReader(batch, 'transaction_position');
+    const hashAt = columnReader(batch, 'transaction_hash');
+    for (let row = 0; row < batch.rows; row += 1) {
+      const path = pathAt(row) as string | null;
+      if (isFailed(path, errorAt(row) !== null)) continue;
+      const movement = movementAt(row);
       if (movement === null || movement.from === movement.to || movement.value === 0n) continue;
       yield {
-        block: of.block_number?.[row] as number,
-        time: (of.block_timestamp?.[row] as number | null | undefined) ?? null,
-        transactionIndex: of.transaction_position?.[row] as number | null,
-        transactionHash: of.transaction_hash?.[row] as string | null,
+        block: blockAt(row) as number,
+        time: timeAt(row) as number | null,
+        transactionIndex: indexAt(row) as number | null,
+        transactionHash: hashAt(row) as string | null,
         source: 'trace',
         logIndex: null,
         batchIndex: null,
@@ -74,27 +79,38 @@ export function createNativeTransfers(): (batch: RowBatch) => Generator<Transfer
   };
 }
 
-/** Throws RECORD_INVALID if a trace that succeeded does not say where its value went. */
-function getMovement({ columns: of }: RowBatch, row: number): Movement | null {
-  const type = of.trace_type?.[row];
-  const callType = of.call_type?.[row];
-  const isCall = type === 'call' && (callType === 'call' || callType === null);
-  const isCreation = type === 'create';
-  const isEnd = type === 'suicide' || type === 'selfdestruct';
-  if (!isCall && !isCreation && !isEnd) return null;
-  const value = (isEnd ? of.balance_text : of.value_text)?.[row] as string | null;
-  // Most calls move nothing.
-  if (value === '0' || value === null) return null;
-  const from = (isEnd ? of.selfdestruct_address : of.from_address)?.[row] as string | null;
-  const to = (isCall ? of.to_address : isCreation ? of.contract_address : of.refund_address)?.[row];
-  if (from === null || typeof to !== 'string') {
-    throw new PackhouseError({
-      code: 'RECORD_INVALID',
-      message: `A trace of block ${of.block_number?.[row]} (${type} at ${of.trace_address?.[row]} of transaction ${of.transaction_position?.[row]}) moved ${value} and has no ${from === null ? 'sender' : 'recipient'}.`,
-      hint: 'Check the file with packhouse verify.',
-    });
-  }
-  return { from, to, value: BigInt(value) };
+/** Reads where the value of a trace went. Throws RECORD_INVALID if one that succeeded does not say it. */
+function createMovements(batch: CodedBatch): (row: number) => Movement | null {
+  const [typeAt, callTypeAt] = [columnReader(batch, 'trace_type'), columnReader(batch, 'call_type')];
+  const [valueAt, balanceAt] = [columnReader(batch, 'value_text'), columnReader(batch, 'balance_text')];
+  const [fromAt, toAt] = [columnReader(batch, 'from_address'), columnReader(batch, 'to_address')];
+  const createdAt = columnReader(batch, 'contract_address');
+  const [endedAt, refundedAt] = [
+    columnReader(batch, 'selfdestruct_address'),
+    columnReader(batch, 'refund_address'),
+  ];
+  return (row) => {
+    const type = typeAt(row);
+    const callType = callTypeAt(row);
+    const isCall = type === 'call' && (callType === 'call' || callType === null);
+    const isCreation = type === 'create';
+    const isEnd = type === 'suicide' || type === 'selfdestruct';
+    if (!isCall && !isCreation && !isEnd) return null;
+    const value = (isEnd ? balanceAt : valueAt)(row) as string | null;
+    // Most calls move nothing.
+    if (value === '0' || value === null) return null;
+    const from = (isEnd ? endedAt : fromAt)(row) as string | null;
+    const to = (isCall ? toAt : isCreation ? createdAt : refundedAt)(row);
+    if (from === null || typeof to !== 'string') {
+      const at = (name: string): unknown => columnReader(batch, name)(row);
+      throw new PackhouseError({
+        code: 'RECORD_INVALID',
+        message: `A trace of block ${at('block_number')} (${type} at ${at('trace_address')} of transaction ${at('transaction_position')}) moved ${value} and has no ${from === null ? 'sender' : 'recipient'}.`,
+        hint: 'Check the file with packhouse verify.',
+      });
+    }
+    return { from, to, value: BigInt(value) };
+  };
 }
 
 /** Says of traces in their order, by their paths as JSON, whether they or one around them failed. */
@@ -110,15 +126,17 @@ function createFailedPaths(): (path: string | null, failed: boolean) => boolean 
 }
 
 /** The withdrawals of blocks (EIP-4895), in their order. */
-export function* withdrawalTransfers({ rows, columns: of }: RowBatch): Generator<Transfer> {
-  for (let row = 0; row < rows; row += 1) {
-    const text = of.withdrawals?.[row] as string | null;
+export function* withdrawalTransfers(batch: CodedBatch): Generator<Transfer> {
+  const textAt = columnReader(batch, 'withdrawals');
+  const [blockAt, timeAt] = [columnReader(batch, 'block_number'), columnReader(batch, 'block_timestamp')];
+  for (let row = 0; row < batch.rows; row += 1) {
+    const text = textAt(row) as string | null;
     if (text === null) continue;
     const withdrawals = JSON.parse(text) as { index: string; address: string; amount: string }[];
     for (const { index, address, amount } of withdrawals) {
       yield {
-        block: of.block_number?.[row] as number,
-        time: (of.block_timestamp?.[row] as number | null | undefined) ?? null,
+        block: blockAt(row) as number,
+        time: timeAt(row) as number | null,
         transactionIndex: null,
         transactionHash: null,
         source: 'withdrawal',

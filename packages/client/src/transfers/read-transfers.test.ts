@@ -4,7 +4,7 @@ import { canonicalRecord, type Kind } from '@packhouse/chain';
 import { describe, expect, it } from 'vitest';
 import { readCodedRows } from '../rows/read-rows.js';
 import type { Column } from '../rows/schema.js';
-import { readTransfers, TRANSFER_PARTS } from './read-transfers.js';
+import { readTransfers, TRANSFER_PARTS, withTransferParts } from './read-transfers.js';
 
 /** Recordings of real blocks, kept outside of the project. */
 const FOLDER = new URL('../../../../../shared/chain-data/', import.meta.url);
@@ -27,12 +27,15 @@ const topic = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2
 const word = (value: number | bigint): string => value.toString(16).padStart(64, '0');
 const FIRST = 7;
 
-async function getTransfers(chain: Chain): Promise<Row[]> {
+async function getTransfers(
+  chain: Chain,
+  schemaOf = (kind: keyof Chain) => TRANSFER_PARTS[kind],
+): Promise<Row[]> {
   const read = (kind: keyof Chain) => {
     if (chain[kind] === undefined) return undefined;
     const bytes = gzipSync(`[${chain[kind].map((record) => JSON.stringify(record)).join(',')}]`);
     const times = async () => chain[kind]?.map((_, at) => 1_700_000_000 + at) ?? null;
-    return readCodedRows({ bytes, kind, chainId: 1, schema: TRANSFER_PARTS[kind], fileFrom: FIRST, times });
+    return readCodedRows({ bytes, kind, chainId: 1, schema: schemaOf(kind), fileFrom: FIRST, times });
   };
   const rows: Row[] = [];
   const sources = { logs: read('logs'), traces: read('traces'), blocks: read('blocks') };
@@ -316,7 +319,7 @@ describe.skipIf(!existsSync(FOLDER))('transfers of real blocks', () => {
     async (name, count) => {
       let found = 0;
       for (const line of getLines(name).slice(0, count)) {
-        const rows = await getTransfers({
+        const chain = {
           logs: [
             text(
               'logs',
@@ -325,7 +328,9 @@ describe.skipIf(!existsSync(FOLDER))('transfers of real blocks', () => {
           ],
           ...(line.traces === undefined ? {} : { traces: [text('traces', line.traces)] }),
           blocks: [text('blocks', line.block)],
-        });
+        };
+        const rows = await getTransfers(chain);
+        expect(await getTransfers(chain, withTransferParts)).toEqual(rows);
         const sums: Record<string, bigint[]> = {};
         for (const { standard, value_text, batch_index } of rows) {
           // The other count leaves batches out.

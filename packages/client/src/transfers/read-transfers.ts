@@ -1,4 +1,6 @@
-import { type CodedBatch, toPlainBatch } from '../rows/coded-column.js';
+import type { Kind } from '@packhouse/chain';
+import type { CodedBatch } from '../rows/coded-column.js';
+import { fieldsOf, toSchema } from '../rows/read-columns.js';
 import type { RowBatch, Schema } from '../rows/schema.js';
 import {
   createNativeTransfers,
@@ -19,8 +21,18 @@ export const TRANSFER_PARTS: Readonly<Record<'logs' | 'traces' | 'blocks', Schem
   blocks: WITHDRAWAL_PART,
 };
 
+/** The table of a kind, read along with what transfers are in: both are made of the same rows. */
+export function withTransferParts(kind: Kind): Schema {
+  const part = kind in TRANSFER_PARTS ? TRANSFER_PARTS[kind as keyof typeof TRANSFER_PARTS] : null;
+  const names = new Set(fieldsOf({ kind }).map(({ name }) => name));
+  const also = part === null ? [] : fieldsOf(part).filter(({ name }) => !names.has(name));
+  return also.length === 0 ? toSchema(kind) : toSchema(kind, { also });
+}
+
 /** Rows of the same blocks, whole blocks in ascending order; a kind may be left out. */
-export type TransferSources = Partial<Record<keyof typeof TRANSFER_PARTS, AsyncIterable<CodedBatch>>>;
+export type TransferSources = Partial<
+  Record<keyof typeof TRANSFER_PARTS, AsyncIterable<CodedBatch> | Iterable<CodedBatch>>
+>;
 
 /** The transfers of a block that are in one kind. */
 interface Group {
@@ -83,12 +95,12 @@ function byTransaction(a: Transfer, b: Transfer): number {
 
 /** Yields the blocks that have transfers. */
 async function* byBlock(
-  batches: AsyncIterable<CodedBatch> | undefined,
-  transfersOf: (batch: RowBatch) => Generator<Transfer>,
+  batches: TransferSources['logs'],
+  transfersOf: (batch: CodedBatch) => Generator<Transfer>,
 ): AsyncGenerator<Group, null, undefined> {
   for await (const batch of batches ?? []) {
     let group: Group = { block: -1, transfers: [] };
-    for (const transfer of transfersOf(toPlainBatch(batch))) {
+    for (const transfer of transfersOf(batch)) {
       if (group.block !== transfer.block) {
         if (group.transfers.length > 0) yield group;
         group = { block: transfer.block, transfers: [] };

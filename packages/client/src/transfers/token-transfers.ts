@@ -1,6 +1,7 @@
 import { TOKEN_EVENTS } from '@packhouse/chain';
+import { type CodedBatch, columnReader } from '../rows/coded-column.js';
 import { toPartSchema } from '../rows/read-columns.js';
-import type { RowBatch } from '../rows/schema.js';
+import type { Column } from '../rows/schema.js';
 import { columns } from '../rows/schemas.js';
 import type { Transfer } from './transfer.js';
 
@@ -42,26 +43,34 @@ const ADDRESS_TOPIC = /^0x0{24}[0-9a-f]{40}$/;
  *
  * Topics of accounts begin with twelve zero bytes.
  */
-export function* tokenTransfers({ rows, columns: of }: RowBatch): Generator<Transfer> {
-  const { topic0, topic1, topic2, topic3, address, data } = of;
-  for (let row = 0; row < rows; row += 1) {
-    const topic = topic0?.[row];
+export function* tokenTransfers(batch: CodedBatch): Generator<Transfer> {
+  const at = (name: string): ((row: number) => Column[number]) => columnReader(batch, name);
+  const [topic0, topic1, topic2, topic3] = [at('topic0'), at('topic1'), at('topic2'), at('topic3')];
+  const [address, data, blockAt, timeAt] = [
+    at('address'),
+    at('data'),
+    at('block_number'),
+    at('block_timestamp'),
+  ];
+  const [indexAt, hashAt, logIndexAt] = [at('transaction_index'), at('transaction_hash'), at('log_index')];
+  for (let row = 0; row < batch.rows; row += 1) {
+    const topic = topic0(row);
     if (topic !== TRANSFER && topic !== SINGLE && topic !== BATCH) continue;
-    const last = topic3?.[row] as string | null;
-    const words = data?.[row] as string;
-    const token = address?.[row] as string;
+    const last = topic3(row) as string | null;
+    const words = data(row) as string;
+    const token = address(row) as string;
     // Of ERC-1155 the first is the operator.
     const isMulti = topic !== TRANSFER;
-    const from = toAccount((isMulti ? topic2 : topic1)?.[row] as string | null);
-    const to = toAccount(isMulti ? last : (topic2?.[row] as string | null));
+    const from = toAccount((isMulti ? topic2 : topic1)(row) as string | null);
+    const to = toAccount(isMulti ? last : (topic2(row) as string | null));
     if (from === null || to === null) continue;
     const transfer: Transfer = {
-      block: of.block_number?.[row] as number,
-      time: (of.block_timestamp?.[row] as number | null | undefined) ?? null,
-      transactionIndex: of.transaction_index?.[row] as number,
-      transactionHash: of.transaction_hash?.[row] as string,
+      block: blockAt(row) as number,
+      time: timeAt(row) as number | null,
+      transactionIndex: indexAt(row) as number,
+      transactionHash: hashAt(row) as string,
       source: 'log',
-      logIndex: of.log_index?.[row] as number,
+      logIndex: logIndexAt(row) as number,
       batchIndex: null,
       traceAddress: null,
       withdrawalIndex: null,

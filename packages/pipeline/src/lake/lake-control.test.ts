@@ -57,6 +57,59 @@ it('writes the newest blocks outside of the windows of history, and the rest wit
   expect(await rangesOf('traces')).toEqual(ALL);
 });
 
+it('writes new blocks while it writes history', async () => {
+  const other = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, LENGTH) }], {
+    maxBlocks: 7,
+  });
+  try {
+    await other.want(FIRST, FIRST + 17);
+    await other.noteHead();
+    await other.settle();
+    const main = other.database.network('main');
+    const committed: string[] = [];
+    let isPublished = false;
+    const commit: typeof main.lake.commit = async (kind, change, fence) => {
+      const result = await main.lake.commit(kind, change, fence);
+      for (const { firstBlock } of change.add) committed.push(`${kind} ${firstBlock}`);
+      if (!isPublished && change.add.some(({ firstBlock }) => firstBlock < 1_010)) {
+        isPublished = true;
+        await other.want(FIRST + 18, LAST);
+        await other.settle();
+      }
+      return result;
+    };
+    const database = Object.assign(Object.create(other.database), {
+      network: () => ({ ...main, lake: { ...main.lake, commit } }),
+    });
+    let elapsed = 0;
+    // From then on, each look at the clock is long after the one before.
+    const clock = {
+      ...other.context.clock,
+      elapsed() {
+        if (isPublished) elapsed += 16_000;
+        return elapsed;
+      },
+    };
+    const writer = createLakeWriter({
+      ...other,
+      database,
+      context: { ...other.context, clock },
+      networks: () => [other.network],
+      grid: GRID,
+    });
+    while (await writer.run(other.context.signal));
+    const history = committed.findLastIndex((each) => / 10(04|05|10)$/.test(each));
+    expect(committed.indexOf('logs 1030')).toBeGreaterThan(-1);
+    expect(committed.indexOf('logs 1030')).toBeLessThan(history);
+    for (const { kind, snapshot } of await main.lake.tables()) {
+      const view = { kind, snapshot, maxBlock: LAST };
+      expect(await main.lake.ranges(view, 9), kind).toEqual([{ firstBlock: FIRST, lastBlock: LAST }]);
+    }
+  } finally {
+    await other.close();
+  }
+});
+
 it('rests for its share of the time after each file of history', async () => {
   const slept: number[] = [];
   const clock = {

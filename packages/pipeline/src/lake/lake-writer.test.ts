@@ -122,6 +122,31 @@ it('has transfers of the blocks that have all their kinds, and makes them anew f
   expect(await tableRows('transfers')).toEqual(rows);
 });
 
+it('reads each bundle once for all tables, and again for none but the table that is written again', async () => {
+  await forgetTables();
+  const keys: string[] = [];
+  const counting = Object.assign(Object.create(world.objectStore), {
+    read: (...args: Parameters<ObjectStore['read']>) => {
+      if (/^main\/.*gz$/.test(args[0])) keys.push(args[0]);
+      return world.objectStore.read(...args);
+    },
+  }) as ObjectStore;
+  await newWriter(counting).run(world.context.signal);
+  const published = [];
+  for (const kind of KINDS) {
+    for (const row of await world.database.network('main').bundles.list(kind, 0, 1_000))
+      published.push(row.objectKey);
+  }
+  // Those at the border of two cells are read with each.
+  expect(new Set(keys)).toEqual(new Set(published));
+  expect(keys.length - published.length).toBeLessThanOrEqual(KINDS.length);
+  keys.length = 0;
+  await world.database.network('main').lake.rebuild('logs', { firstBlock: 1_012, lastBlock: 1_012 });
+  await newWriter(counting).run(world.context.signal);
+  expect(keys.length).toBeGreaterThan(0);
+  expect(keys.every((key) => key.includes('/logs/'))).toBe(true);
+});
+
 it('writes nothing if nothing was published', async () => {
   const before = await world.database.network('main').lake.tables();
   await newWriter().run(world.context.signal);

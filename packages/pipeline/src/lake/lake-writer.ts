@@ -10,7 +10,7 @@ import { GRID, type Grid } from './layout.js';
 import type { LakeSource } from './plan-files.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
 import { needsOf } from './table-rows.js';
-import { createTableUpdate, type TableUpdate, type UpdateHow } from './update-table.js';
+import { createNetworkUpdate, type NetworkUpdate, type UpdateHow } from './update-network.js';
 
 interface LakeParts {
   context: Context;
@@ -23,9 +23,9 @@ interface LakeParts {
   grid?: Grid;
 }
 
-/** How long a table is written before the next one has its turn, in milliseconds. A file is finished. */
+/** How long a network is written before the next one has its turn, in milliseconds. A cell is finished. */
 const TURN_MS = 20_000;
-/** While history is written, the ends of tables wait for a turn of one table, or this long, in milliseconds. */
+/** While history is written, the ends of tables wait this long, and for one bundle or file, in milliseconds. */
 const ENDS_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 86_400_000;
 const ALARM: AlarmName = 'LAKE_INCOMPLETE';
@@ -33,7 +33,7 @@ const ALARM: AlarmName = 'LAKE_INCOMPLETE';
 /** Writes the tables of the lake; to be run while the lock is held. */
 export function createLakeWriter(parts: LakeParts) {
   const { context, database, grid = GRID } = parts;
-  const updates = new Map<string, TableUpdate>();
+  const updates = new Map<string, NetworkUpdate>();
   const hours = createOpeningHours();
   let endsAt = 0;
   const sweptAt = new Map<string, number>();
@@ -61,59 +61,67 @@ export function createLakeWriter(parts: LakeParts) {
     });
   };
 
-  const listSources = (): LakeSource[] =>
+  /** Networks with the tables that they have. */
+  const listNetworks = (): { network: string; sources: LakeSource[] }[] =>
     parts
       .networks()
       .filter(({ bundles }) => bundles.enabled)
-      .flatMap(({ id: network, chainId, bundles }) =>
-        TABLES.map((kind) => ({ network, chainId, kind, needs: needsOf(kind, bundles.kinds) })),
-      )
-      .filter(({ needs }) => needs.length > 0);
-  const getUpdate = (source: LakeSource): TableUpdate =>
-    getOrAdd(updates, `${source.network} ${source.kind} ${source.needs}`, () =>
-      createTableUpdate({ ...parts, grid }, source),
+      .map(({ id: network, chainId, bundles }) => {
+        const sources = TABLES.map((kind) => ({
+          network,
+          chainId,
+          kind,
+          needs: needsOf(kind, bundles.kinds),
+        }));
+        return { network, sources: sources.filter(({ needs }) => needs.length > 0) };
+      })
+      .filter(({ sources }) => sources.length > 0);
+  type LakeNetwork = ReturnType<typeof listNetworks>[number];
+  const getUpdate = ({ network, sources }: LakeNetwork): NetworkUpdate =>
+    getOrAdd(updates, `${network} ${sources.map(({ needs }) => needs)}`, () =>
+      createNetworkUpdate({ ...parts, grid }, sources),
     );
 
   /** Writes what was published last, of all tables: it waits for no history. */
-  const writeEnds = async (sources: readonly LakeSource[], how: UpdateHow): Promise<void> => {
-    for (const source of sources) {
-      const { paused } = await database.network(source.network).lake.control();
-      if (!paused) await getUpdate(source).run({ ...how, newestOnly: true });
+  const writeEnds = async (networks: readonly LakeNetwork[], how: UpdateHow): Promise<void> => {
+    for (const each of networks) {
+      const { paused } = await database.network(each.network).lake.control();
+      if (!paused) await getUpdate(each).run({ ...how, newestOnly: true });
     }
     endsAt = context.clock.elapsed();
   };
 
-  /** Writes history of a table for a turn. Returns whether there is more to do now. */
-  const writeHistory = async (source: LakeSource, how: UpdateHow): Promise<boolean> => {
-    const { paused, windows, share } = await database.network(source.network).lake.control();
+  /** Writes history of a network for a turn. Returns whether there is more to do now. */
+  const writeHistory = async (of: LakeNetwork, how: UpdateHow): Promise<boolean> => {
+    const { paused, windows, share } = await database.network(of.network).lake.control();
     if (paused || !hours.at(windows, context.clock.now()).open) return false;
     const rest = (workedMs: number): Promise<void> =>
       share === 1 ? Promise.resolve() : context.clock.sleep((workedMs * (1 - share)) / share, how.signal);
-    return (await getUpdate(source).run({ ...how, rest })).more;
+    return (await getUpdate(of).run({ ...how, rest })).more;
   };
 
   return {
     /**
-     * Updates the ends of all tables, and gives each a turn to write history: in the windows of its network, and for its
-     * share of the time. Between turns the ends are updated again. Returns whether there is more to do now.
+     * Updates the ends of all tables, and gives each network a turn to write history: in its windows, and for its share of
+     * the time. Meanwhile the ends are updated again and again. Returns whether there is more to do now.
      */
     async run(signal: AbortSignal, fence?: Fence): Promise<boolean> {
       const how = { signal, fence, turnMs: TURN_MS };
-      const sources = listSources();
-      await writeEnds(sources, how);
-      const behind = new Set<string>();
-      for (const source of sources) {
-        if (context.clock.elapsed() - endsAt > ENDS_EVERY_MS) await writeEnds(sources, how);
-        if (await writeHistory(source, how)) behind.add(source.network);
+      const networks = listNetworks();
+      await writeEnds(networks, how);
+      const afterBundle = async (): Promise<void> => {
+        if (context.clock.elapsed() - endsAt > ENDS_EVERY_MS) await writeEnds(networks, how);
+      };
+      let isBehind = false;
+      for (const each of networks) {
+        await afterBundle();
+        if (await writeHistory(each, { ...how, afterBundle })) isBehind = true;
       }
-      for (const network of new Set(sources.map((source) => source.network))) {
-        const faults = sources
-          .filter((source) => source.network === network)
-          .flatMap((source) => getUpdate(source).faults());
-        await report(network, faults);
-        await sweep(network, signal);
+      for (const each of networks) {
+        await report(each.network, getUpdate(each).faults());
+        await sweep(each.network, signal);
       }
-      return behind.size > 0;
+      return isBehind;
     },
   };
 }

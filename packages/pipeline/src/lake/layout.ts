@@ -18,8 +18,8 @@ export interface Grid {
 }
 
 /**
- * A file is in memory once or twice while it is stored, and no other is written meanwhile: new blocks wait for it. 2 GiB of
- * bundles are read in about a minute.
+ * A file is in memory once or twice while it is stored, and new blocks wait for that. 2 GiB of bundles are read in some
+ * minutes; new blocks wait for one bundle.
  */
 export const GRID: Grid = {
   sizes: [10_000, 5_000, 1_000, 500, 100],

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { filterKey, objectKey, readBundle, readFilter, readTimes } from '@packhouse/bundle';
+import { filterKey, objectKey, readFilter, readTimes } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
+import { inflateBundle } from '@packhouse/client';
 import type { Database, PublishedFile } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { PackhouseError } from '@packhouse/runtime';
+import { sha256InPool } from './sha256-in-pool.js';
 
 export interface SourceParts {
   database: Database;
@@ -19,19 +21,31 @@ export interface SourceParts {
   signal: AbortSignal;
 }
 
-/** A bundle on the disk whose bytes are those that were published. */
-interface OpenSource {
-  path: string;
-  close(): Promise<void>;
-}
+/** A bundle whose bytes are those that were published: its text, or a file if that is long. */
+type OpenSource = { text: Buffer } | { path: string };
 
-/** Downloads a bundle and compares it with the index. Throws OBJECT_MISSING, OBJECT_MISMATCH, errors of the store. */
+/** Bytes of bundles that are read in memory. */
+const MEMORY_BYTES = 16_777_216;
+
+/**
+ * Fetches a bundle, compares it with the index and inflates it: away from the main thread, but for the bytes of the store.
+ * Throws OBJECT_MISSING, OBJECT_MISMATCH, BUNDLE_INVALID, errors of the store.
+ */
 export async function openSource(
   { objectStore, network, folder, signal }: SourceParts,
   kind: Kind,
-  { firstBlock, lastBlock, version, sha256 }: PublishedFile,
+  { firstBlock, lastBlock, version, sha256, byteLength }: PublishedFile,
 ): Promise<OpenSource> {
   const key = objectKey({ network, kind, firstBlock, lastBlock, version });
+  const check = (got: string): void => {
+    if (got !== sha256) throw damaged(objectStore, key, { expected: sha256, got });
+  };
+  if (byteLength <= MEMORY_BYTES) {
+    const bytes = await objectStore.read(key, { signal });
+    check(await sha256InPool(bytes));
+    const text = await inflateBundle(bytes);
+    if (text !== null) return { text };
+  }
   const file = path.join(folder, `${kind}-${firstBlock}.json.gz`);
   const hash = createHash('sha256');
   const hashing = new Transform({
@@ -41,9 +55,13 @@ export async function openSource(
     },
   });
   await pipeline(await objectStore.stream(key, { signal }), hashing, createWriteStream(file), { signal });
-  const got = hash.digest('hex');
-  if (got !== sha256) throw damaged(objectStore, key, { expected: sha256, got });
-  return { path: file, close: () => rm(file, { force: true }) };
+  check(hash.digest('hex'));
+  return { path: file };
+}
+
+/** Removes what an open bundle has on the disk. */
+export async function closeSource(source: OpenSource): Promise<void> {
+  if ('path' in source) await rm(source.path, { force: true });
 }
 
 /** When the blocks of a bundle are of, by its filter; null: it has no filter with times. Throws as `openSource`. */
@@ -61,23 +79,6 @@ export async function readSourceTimes(
   const got = createHash('sha256').update(bytes).digest('hex');
   if (got !== file.filter.sha256) throw damaged(objectStore, key, { expected: file.filter.sha256, got });
   return readTimes(readFilter(bytes, firstBlock).times, lastBlock - firstBlock + 1);
-}
-
-/** The texts of the receipts of blocks, by their bundles; asked in ascending order. One bundle is in memory. Throws as `openSource`. */
-export function openSourceReceipts(parts: SourceParts, files: readonly PublishedFile[]) {
-  let open: { file: PublishedFile; records: readonly Buffer[] } | null = null;
-  let next = 0;
-  return async (block: number): Promise<Buffer | null> => {
-    while (open === null || open.file.lastBlock < block) {
-      const file = files[next++];
-      if (file === undefined) return null;
-      if (file.lastBlock < block) continue;
-      const source = await openSource(parts, 'receipts', file);
-      open = { file, records: (await readBundle(await readFile(source.path))).records };
-      await source.close();
-    }
-    return open.records[block - open.file.firstBlock] ?? null;
-  };
 }
 
 function damaged(

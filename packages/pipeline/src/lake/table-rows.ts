@@ -1,27 +1,17 @@
-import type { BlockRange, Kind, TableName } from '@packhouse/chain';
+import type { Kind, TableName } from '@packhouse/chain';
 import {
+  type CodedBatch,
   type ColumnSpec,
-  type RowSource,
-  readCodedRows,
+  columnReader,
   readTransfers,
   type Schema,
   TRANSFER_PARTS,
   TRANSFERS,
   toSchema,
+  withReceipts,
+  withTransferParts,
 } from '@packhouse/client';
-import type { PublishedFile } from '@packhouse/database';
-import { openSource, openSourceReceipts, readSourceTimes, type SourceParts } from './sources.js';
-
-/** Rows of a batch, or more if a block has more: row groups end with one. */
-const BATCH_ROWS = 1_024;
-
-/** Rows as the reader of bundles yields them. */
-type Rows = ReturnType<typeof readCodedRows>;
-
-/** A range of blocks with the bundles that have its rows, ascending, by kind. */
-interface Range extends BlockRange {
-  files: Partial<Record<Kind, readonly PublishedFile[]>>;
-}
+import { createRowsQueue } from './rows-queue.js';
 
 /** The columns of a table of the lake, and their version. */
 export function tableSchema(table: TableName): { name: string; columns: readonly ColumnSpec[] } {
@@ -52,40 +42,34 @@ export function expectedBytes(table: TableName, bundleBytes: number): number {
   return bundleBytes * SHARES[table];
 }
 
-/** The rows of a range, in batches. Throws as `openSource`, BUNDLE_INVALID, RECORD_INVALID. */
-export function readTableRows(
-  parts: SourceParts,
-  { kind, chainId }: { kind: TableName; chainId: number },
-  range: Range,
-): Rows | ReturnType<typeof readTransfers> {
-  if (kind !== 'transfers') {
-    const receipts =
-      kind === 'transactions' ? openSourceReceipts(parts, range.files.receipts ?? []) : undefined;
-    return readKind(parts, range, { kind, chainId, schema: toSchema(kind), receipts });
-  }
-  const read = (of: keyof typeof TRANSFER_PARTS): Rows =>
-    readKind(parts, range, { kind: of, chainId, schema: TRANSFER_PARTS[of] });
-  return readTransfers({ logs: read('logs'), traces: read('traces'), blocks: read('blocks') }, chainId);
+/** What is read of a kind for these tables, which need it. */
+export function schemaToRead(kind: Kind, tables: readonly TableName[]): Schema {
+  if (!tables.includes('transfers')) return toSchema(kind);
+  if (tables.length > 1) return withTransferParts(kind);
+  return TRANSFER_PARTS[kind as keyof typeof TRANSFER_PARTS];
 }
 
-/** The rows of a kind; one bundle is on the disk at a time. */
-async function* readKind(
-  parts: SourceParts,
-  { firstBlock, lastBlock, files }: Range,
-  of: { kind: Kind; chainId: number; schema: Schema; receipts?: RowSource['receipts'] },
-): Rows {
-  for (const bundle of files[of.kind] ?? []) {
-    parts.signal.throwIfAborted();
-    const source = await openSource(parts, of.kind, bundle);
-    yield* readCodedRows({
-      ...of,
-      path: source.path,
-      fileFrom: bundle.firstBlock,
-      times: () => readSourceTimes(parts, of.kind, bundle),
-      from: firstBlock,
-      to: lastBlock,
-      batchRows: BATCH_ROWS,
-    });
-    await source.close();
+/** The rows of a table of blocks, from all rows of these blocks by kind. Throws RECORD_INVALID. */
+export async function* toTableRows(
+  table: TableName,
+  chainId: number,
+  rows: Partial<Record<Kind, readonly CodedBatch[]>>,
+): AsyncGenerator<CodedBatch, void, undefined> {
+  if (table === 'transfers') yield* readTransfers(rows, chainId);
+  else if (table === 'transactions') yield* outcomes(rows.transactions ?? [], rows.receipts ?? []);
+  else yield* rows[table] ?? [];
+}
+
+/** Rows of transactions with the columns of their receipts, in pieces of one batch of each. */
+function* outcomes(
+  transactions: readonly CodedBatch[],
+  receipts: readonly CodedBatch[],
+): Generator<CodedBatch, void, undefined> {
+  const waiting = createRowsQueue();
+  for (const batch of transactions) waiting.add(batch);
+  for (const batch of receipts) {
+    const last = columnReader(batch, 'block_number')(batch.rows - 1) as number;
+    for (const piece of waiting.take(last)) yield withReceipts(piece, batch);
   }
+  yield* waiting.take(Number.POSITIVE_INFINITY);
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
-import { type CodedBatch, openParquetFile } from '@packhouse/client';
-import type { Database, NewLakeFile, PublishedFile } from '@packhouse/database';
+import { type CodedBatch, columnReader, openParquetFile, sliceBatch } from '@packhouse/client';
+import type { NewLakeFile, PublishedFile } from '@packhouse/database';
 import { type Field, lakeFileKey } from '@packhouse/lake';
 import type { ObjectStore } from '@packhouse/object-store';
 import { putVerified } from '../publish/put-verified.js';
-import { readTableRows, tableSchema } from './table-rows.js';
+import { sha256InPool } from './sha256-in-pool.js';
+import { tableSchema } from './table-rows.js';
 
 /** Part of what files are made of: another number makes all of them again. */
 const WRITER = 'packhouse-lake-2';
@@ -50,66 +50,71 @@ export function toWanted(
   return { ...range, files, sources: hash.digest('hex') };
 }
 
-/**
- * Writes the rows of a range as a Parquet file and stores it under a key that depends on nothing but its bytes: a run that
- * was killed is repeated over what it left. Throws OBJECT_MISSING and OBJECT_MISMATCH for a damaged bundle, BUNDLE_INVALID,
- * RECORD_INVALID, DISK_FULL, and errors of the store.
- */
-export async function writeLakeFile(
-  parts: { database: Database; objectStore: ObjectStore },
-  table: { network: string; chainId: number; kind: TableName; fields: readonly Field[] },
-  wanted: WantedFile,
-  signal: AbortSignal,
-): Promise<NewLakeFile> {
-  const { objectStore } = parts;
-  const { network, kind, fields } = table;
-  const { firstBlock, lastBlock, sources } = wanted;
-  const folder = await mkdtemp(path.join(tmpdir(), 'packhouse-lake-'));
-  try {
-    const from = { ...parts, network, folder, signal };
-    const schema = tableSchema(kind);
-    const name = path.join(folder, 'rows.parquet');
-    const ids = new Map(fields.map((field) => [field.name, field.id]));
-    const file = await openParquetFile(name, { schema, network, fieldIds: ids });
-    const groupBlocks = Math.max(1, Math.ceil((lastBlock - firstBlock + 1) / FILE_GROUPS));
-    let group = { rows: 0, firstBlock };
-    for await (const batch of readTableRows(from, table, wanted)) {
-      signal.throwIfAborted();
-      await file.write(batch);
-      group.rows += batch.rows;
-      const last = lastOf(batch);
-      if (group.rows < MIN_GROUP_ROWS || last - group.firstBlock + 1 < groupBlocks) continue;
-      file.endGroup();
-      group = { rows: 0, firstBlock: last + 1 };
-    }
-    const { rows, columns } = await file.finish();
-    const bytes = await readFile(name);
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const key = lakeFileKey({ network, kind, firstBlock, lastBlock, sha256 });
-    const metadata = { range: `${firstBlock}-${lastBlock}` };
-    const object = { key, bytes, sha256, contentType: 'application/vnd.apache.parquet', metadata };
-    await putVerified(objectStore, object, signal);
-    const stats = columns
-      .filter(({ name: column }) => BOUNDED.includes(column))
-      .map(({ name: column, ...each }) => [String(ids.get(column)), each] as const);
-    return {
-      firstBlock,
-      lastBlock,
-      rows,
-      bytes: bytes.length,
-      sha256,
-      sources,
-      objectKey: key,
-      stats: Object.fromEntries(stats),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+/** A data file that is being written. */
+export interface OpenLakeFile {
+  /** Adds rows of the file's blocks, whole blocks in their order. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
+  write(batch: CodedBatch): Promise<void>;
+  /** Ends the file and stores it. Throws DISK_FULL, errors of the store. */
+  finish(): Promise<NewLakeFile>;
 }
 
-/** The last block of a batch, which is of whole blocks in their order. */
-function lastOf({ rows, columns }: CodedBatch): number {
-  const column = columns.block_number as CodedBatch['columns'][string];
-  if (Array.isArray(column)) return column[rows - 1] as number;
-  return column.values[column.places[rows - 1] as number] as number;
+/**
+ * Begins a data file in a folder. It is stored under a key that depends on nothing but its bytes: a run that was killed is
+ * repeated over what it left.
+ */
+export async function openLakeFile(
+  { objectStore, folder, signal }: { objectStore: ObjectStore; folder: string; signal: AbortSignal },
+  { network, kind, fields }: { network: string; kind: TableName; fields: readonly Field[] },
+  { firstBlock, lastBlock, sources }: WantedFile,
+): Promise<OpenLakeFile> {
+  const name = path.join(folder, `${kind}-${firstBlock}.parquet`);
+  const ids = new Map(fields.map((field) => [field.name, field.id]));
+  const file = await openParquetFile(name, { schema: tableSchema(kind), network, fieldIds: ids });
+  const groupBlocks = Math.max(1, Math.ceil((lastBlock - firstBlock + 1) / FILE_GROUPS));
+  let group = { rows: 0, firstBlock };
+  return {
+    async write(batch) {
+      const blockAt = columnReader(batch, 'block_number') as (row: number) => number;
+      let from = 0;
+      // Where groups end depends on the blocks alone, not on the batches that they come in.
+      for (let to = 1; to <= batch.rows; to += 1) {
+        const block = blockAt(to - 1);
+        const isEnd = to === batch.rows || blockAt(to) !== block;
+        if (!isEnd) continue;
+        const isFull =
+          group.rows + to - from >= MIN_GROUP_ROWS && block - group.firstBlock + 1 >= groupBlocks;
+        if (!isFull && to < batch.rows) continue;
+        signal.throwIfAborted();
+        await file.write(from === 0 && to === batch.rows ? batch : sliceBatch(batch, from, to));
+        group.rows += to - from;
+        from = to;
+        if (!isFull) continue;
+        file.endGroup();
+        group = { rows: 0, firstBlock: block + 1 };
+      }
+    },
+    async finish() {
+      const { rows, columns } = await file.finish();
+      const bytes = await readFile(name);
+      await rm(name);
+      const sha256 = await sha256InPool(bytes);
+      const key = lakeFileKey({ network, kind, firstBlock, lastBlock, sha256 });
+      const metadata = { range: `${firstBlock}-${lastBlock}` };
+      const object = { key, bytes, sha256, contentType: 'application/vnd.apache.parquet', metadata };
+      await putVerified(objectStore, object, signal);
+      const stats = columns
+        .filter(({ name: column }) => BOUNDED.includes(column))
+        .map(({ name: column, ...each }) => [String(ids.get(column)), each] as const);
+      return {
+        firstBlock,
+        lastBlock,
+        rows,
+        bytes: bytes.length,
+        sha256,
+        sources,
+        objectKey: key,
+        stats: Object.fromEntries(stats),
+      };
+    },
+  };
 }
