@@ -257,7 +257,7 @@ it('refuses a writer that lost its lease', async () => {
 const SEEDS = process.env.TESTS === 'all' ? 200 : 2;
 
 it(`ends with the same tables however often it is killed (${SEEDS} deaths)`, {
-  timeout: 600_000,
+  timeout: 1_800_000,
 }, async () => {
   await forgetTables();
   await newWriter().run(world.context.signal);

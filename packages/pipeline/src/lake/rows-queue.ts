@@ -1,7 +1,7 @@
 import { type CodedBatch, columnReader, sliceBatch } from '@packhouse/client';
 
 /** Rows that wait for those of the same blocks of other kinds. */
-export interface RowsQueue {
+interface RowsQueue {
   add(batch: CodedBatch): void;
   /** Takes out the rows of all blocks up to this one, in their order. */
   take(through: number): CodedBatch[];

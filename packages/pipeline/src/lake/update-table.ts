@@ -105,10 +105,10 @@ export function createTableUpdate(
   };
 }
 
-function countFault({ metrics }: Context, labels: { network: string; table: string }): void {
+function countFault({ metrics }: Context, { network, table }: { network: string; table: string }): void {
   metrics.count(
     'packhouse_lake_failures_total',
     'Tries to write data files of the lake that a damaged bundle ended',
-    labels,
+    { network, table },
   );
 }
