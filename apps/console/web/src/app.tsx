@@ -15,7 +15,7 @@ import { Keys } from './screens/keys/keys.js';
 import { Own } from './screens/keys/own.js';
 import { Plans } from './screens/keys/plans.js';
 import { Nodes } from './screens/nodes/nodes.js';
-import { Operators } from './screens/operators.js';
+import { Operators } from './screens/operators/operators.js';
 import { Overview } from './screens/overview/overview.js';
 import { Quarantine } from './screens/quarantine/quarantine.js';
 import { Hooks } from './screens/receivers/hooks.js';
@@ -47,8 +47,9 @@ const SHOWN: Readonly<Record<string, FunctionComponent>> = {
   changes: Changes,
   start: Start,
 };
-/** The screen of an API key. */
+/** The screen of an API key, and that of an account that owns applications. */
 const OWN: ScreenEntry = { path: 'own', title: 'Your key', group: '', icon: 'keys' };
+const OWNED: ScreenEntry = { path: 'keys', title: 'Applications', group: '', icon: 'keys' };
 
 /** Pause between two attempts to reach the console. */
 const RETRY_MS = 3_000;
@@ -101,10 +102,10 @@ export function App() {
     setExpired(false);
   };
   if (session === null) return <SignIn done={signedIn} />;
-  const screens = isOwner ? [OWN] : SCREENS;
+  const screens = isOwner ? [session.isKey ? OWN : OWNED] : SCREENS;
   const screen =
     screens.find(({ path: each }) => each === parts[0] && each !== 'jobs') ?? (screens[0] as ScreenEntry);
-  const Shown = isOwner ? Own : (SHOWN[screen.path] ?? Overview);
+  const Shown = screen === OWN ? Own : (SHOWN[screen.path] ?? Overview);
   const leave = (): void => void signOut().finally(() => setSession(null));
   return (
     <SessionContext.Provider value={session}>

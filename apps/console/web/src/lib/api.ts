@@ -17,6 +17,8 @@ export class ApiError extends Error {
 export interface Session {
   name: string;
   role: 'owner' | 'viewer' | 'operator' | 'admin';
+  /** Whether an API key signed in: it sees itself alone. */
+  isKey: boolean;
   csrf: string | null;
 }
 

@@ -2,12 +2,17 @@ import type { ComponentChildren } from 'preact';
 import type { Answer, Input, OperationName } from '../lib/answers.js';
 import { change } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
-import { useMayChange } from '../lib/use-session.js';
+import { useIsOperator, useMayChange } from '../lib/use-session.js';
 import { useTask } from '../lib/use-task.js';
 import { Problem, useReload } from './states.js';
 
-/** What only operators and admins see. */
+/** What those see who may change what is shown. */
 export const MayChange = ({ children }: { children: ComponentChildren }) => <>{useMayChange() && children}</>;
+
+/** What only operators and admins see. */
+export const OperatorsOnly = ({ children }: { children: ComponentChildren }) => (
+  <>{useIsOperator() && children}</>
+);
 
 interface ChangeProps<N extends OperationName> {
   name: N;
@@ -60,15 +65,18 @@ export function ChangeForm<N extends OperationName>(
   given: ChangeProps<N> & {
     /** The label of its button. */
     submit: string;
+    /** Asked first. */
+    confirm?: string | undefined;
     getInput: (form: FormData) => Input<N>;
     cancel?: (() => void) | undefined;
     children: ComponentChildren;
   },
 ) {
-  const { name, submit, getInput, done, cancel, subject, children } = given;
+  const { name, submit, confirm, getInput, done, cancel, subject, children } = given;
   const { busy, error, run } = useTask();
   const reload = useReload();
   const send = onForm((fields, form) => {
+    if (confirm !== undefined && !window.confirm(confirm)) return;
     void run(async () => {
       const result = await change(name, getInput(fields));
       form.reset();

@@ -18,6 +18,10 @@ export function Facts({ rows }: { rows: Readonly<Record<string, ComponentChildre
 /** How long ago; the date is its title. */
 export const Ago = ({ at }: { at: string }) => <span title={formatDate(at)}>{formatAgo(at)}</span>;
 
+/** When something was last used; null: never, as far as usage is kept. */
+export const LastUse = ({ at }: { at: string | null }) =>
+  at === null ? <span class="faint">never</span> : <Ago at={at} />;
+
 /** What is used of a limit; null: unlimited. */
 export function Usage({ label, used, limit }: { label: string; used: number; limit: number | null }) {
   if (limit === null) return <>{formatCount(used)}, unlimited</>;

@@ -1,12 +1,12 @@
 import { onForm, toText } from '../lib/form-values.js';
 import type { Query } from '../lib/query.js';
 import { toHref } from '../lib/route.js';
+import { useIsOwner } from '../lib/use-session.js';
 import { MayChange } from './changes.js';
 
-/** The log of the changes of a thing. */
-export const ChangeLogLink = ({ subject }: { subject: string }) => (
-  <a href={toHref('changes', { subject })}>Audit log</a>
-);
+/** The log of the changes of a thing; owners do not read it. */
+export const ChangeLogLink = ({ subject }: { subject: string }) =>
+  useIsOwner() ? null : <a href={toHref('changes', { subject })}>Audit log</a>;
 
 export const NewBackfillButton = ({ query = {} }: { query?: Query }) => (
   <MayChange>

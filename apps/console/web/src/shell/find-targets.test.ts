@@ -6,6 +6,7 @@ const KNOWN = {
   network: undefined,
   nodes: [{ network: 'ethereum', upstream: 'eth-archive-1' }],
   keys: [],
+  applications: [],
 };
 const titles = (text: string, more = {}): string[] =>
   findTargets(text, { ...KNOWN, ...more }).map(({ title }) => title);
@@ -32,6 +33,20 @@ test('words find screens, networks and nodes by any part of their names, in any 
   expect(titles('arch eth')).toEqual(['eth-archive-1']);
   expect(titles('new')).toEqual(['New backfill']);
   expect(titles('<script>')).toEqual([]);
+});
+
+test('applications come before the keys that belong to them', () => {
+  const applications = [
+    { name: 'a/b & c', owner: 'ada' },
+    { name: 'blog', owner: null },
+  ];
+  const keys = [{ prefix: 'ph_abcdefgh', application: 'blog' }];
+  const found = findTargets('b', { ...KNOWN, networks: [], nodes: [], applications, keys });
+  expect(found.filter(({ note }) => note !== 'Screen')).toMatchObject([
+    { title: 'a/b & c', note: 'Application of ada', href: '#/keys?application=a%2Fb+%26+c' },
+    { title: 'blog', note: 'Application' },
+    { title: 'blog', note: 'Key ph_abcdefgh', href: '#/keys/ph_abcdefgh' },
+  ]);
 });
 
 test('without a text all screens are there, those of a network with the selected one', () => {

@@ -18,6 +18,7 @@ export interface Known {
   /** The selected network; undefined: all. */
   network: string | undefined;
   nodes: readonly { network: string; upstream: string }[];
+  applications: readonly { name: string; owner: string | null }[];
   keys: readonly { prefix: string; application: string }[];
 }
 
@@ -57,6 +58,10 @@ export function findTargets(text: string, known: Known): Target[] {
         const href = toHref('nodes', { network, search: upstream });
         return { href, icon: 'nodes', title: upstream, note: `Node of ${network}` };
       }),
+    ...known.applications.slice(0, MAX_EACH).map(({ name, owner }): Target => {
+      const note = owner === null ? 'Application' : `Application of ${owner}`;
+      return { href: toHref('keys', { application: name }), icon: 'keys', title: name, note };
+    }),
     ...known.keys.slice(0, MAX_EACH).map(({ prefix, application }): Target => {
       return { href: toHref(`keys/${prefix}`), icon: 'keys', title: application, note: `Key ${prefix}` };
     }),

@@ -6,19 +6,21 @@ import { Icon } from '../parts/icon.js';
 import { NETWORKS_EVERY_MS, useNetworkIds } from '../parts/networks.js';
 import { findTargets, type Known, type Target } from './find-targets.js';
 
-/** Pause until keys are searched for what was typed. */
+/** Pause until applications and keys are searched for what was typed. */
+/** Characters that the console searches for. */
+const MAX_SEARCH = 100;
 const SETTLED_MS = 150;
 
-/** Finds screens, networks, blocks, backfills, nodes and keys. */
+/** Finds screens, networks, blocks, backfills, nodes, applications and keys. */
 export function Palette({ close }: { close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const keys = useFoundKeys(text);
+  const found = useFound(text);
   const network = useSelectedNetwork();
   const networks = useNetworkIds();
   const nodes = useRead('nodes', { limit: 1_000 }, NETWORKS_EVERY_MS).value ?? [];
-  const targets = findTargets(text, { networks, network, nodes, keys });
+  const targets = findTargets(text, { networks, network, nodes, ...found });
   const current = Math.min(at, targets.length - 1);
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
@@ -93,26 +95,28 @@ export function Palette({ close }: { close: () => void }) {
   );
 }
 
-/** Keys with the text in their names. */
-function useFoundKeys(text: string): Known['keys'] {
-  const [keys, setKeys] = useState<Known['keys']>([]);
+type Found = Pick<Known, 'applications' | 'keys'>;
+const NONE: Found = { applications: [], keys: [] };
+
+/** Applications and keys with the text in their names. */
+function useFound(text: string): Found {
+  const [found, setFound] = useState(NONE);
   useEffect(() => {
     const gone = new AbortController();
-    const search = text.trim();
+    const search = text.trim().slice(0, MAX_SEARCH);
     const timer = setTimeout(() => {
-      if (search.length < 2) setKeys([]);
-      else {
-        read('keys', { search, limit: 6 }, gone.signal).then(
-          ({ rows }) => setKeys(rows),
-          // The other targets are there; a later text tries again.
-          () => undefined,
-        );
-      }
+      if (search.length < 2) return setFound(NONE);
+      const asked = { search, limit: 6 };
+      Promise.all([read('applications', asked, gone.signal), read('keys', asked, gone.signal)]).then(
+        ([applications, keys]) => setFound({ applications: applications.rows, keys: keys.rows }),
+        // The other targets are there; a later text tries again.
+        () => undefined,
+      );
     }, SETTLED_MS);
     return () => {
       clearTimeout(timer);
       gone.abort();
     };
   }, [text]);
-  return keys;
+  return found;
 }

@@ -7,20 +7,16 @@ import { NumberField } from '../../parts/fields.js';
 import { getKeyTerms, KeyFields } from './key-fields.js';
 import type { KeyRow } from './one-key.js';
 
-/** Changes a key that is not revoked: its terms, its secret, or for good. */
+/** Changes a key that is not revoked: its secret, its terms, or for good. */
 export function KeyActions({ row }: { row: KeyRow }) {
-  const [shown, show] = useState<'edit' | 'rotate' | null>(null);
+  const [edited, edit] = useState(false);
   const [secret, setSecret] = useState<{ apiKey: string; oldSecretUntil: string | null } | null>(null);
-  const close = (): void => show(null);
   const { prefix } = row;
   return (
     <MayChange>
       <p class="actions">
-        <button type="button" aria-expanded={shown === 'edit'} onClick={() => show('edit')}>
+        <button type="button" aria-expanded={edited} onClick={() => edit(!edited)}>
           Edit
-        </button>
-        <button type="button" aria-expanded={shown === 'rotate'} onClick={() => show('rotate')}>
-          Rotate
         </button>
         <ActionButton
           name="keys/revoke"
@@ -30,39 +26,57 @@ export function KeyActions({ row }: { row: KeyRow }) {
           Revoke
         </ActionButton>
       </p>
-      {secret !== null && <NewSecret {...secret} prefix={prefix} done={() => setSecret(null)} />}
-      {shown === 'rotate' && (
-        <ChangeForm
-          name="keys/rotate"
-          submit="Rotate"
-          getInput={(form) => ({ key: prefix, overlapHours: toNumber(form, 'overlapHours') ?? 0 })}
-          done={(made) => {
-            setSecret(made);
-            close();
-          }}
-          cancel={close}
-        >
-          <NumberField
-            label="Hours for which the old secret works too (0 to 720)"
-            name="overlapHours"
-            value={24}
-            required
-          />
-        </ChangeForm>
-      )}
-      {shown === 'edit' && (
+      {edited && (
         <ChangeForm
           name="keys/set"
           submit="Save"
           subject={`key ${prefix}`}
           getInput={(form) => ({ key: prefix, ...getKeyTerms(form, row), expected: getExpected(row) })}
-          done={close}
-          cancel={close}
+          done={() => edit(false)}
+          cancel={() => edit(false)}
         >
           <KeyFields row={row} />
         </ChangeForm>
       )}
+      {secret === null ? (
+        <Rotate row={row} done={setSecret} />
+      ) : (
+        <NewSecret {...secret} prefix={prefix} done={() => setSecret(null)} />
+      )}
     </MayChange>
+  );
+}
+
+/**
+ * One click makes a new secret, as the old one works on for a day unless somebody says otherwise. While an older one does,
+ * the next rotation would end it at once: that is asked first.
+ */
+function Rotate({
+  row: { prefix, oldSecretUntil },
+  done,
+}: {
+  row: KeyRow;
+  done: (made: { apiKey: string; oldSecretUntil: string | null }) => void;
+}) {
+  return (
+    <ChangeForm
+      name="keys/rotate"
+      submit="Rotate"
+      confirm={
+        oldSecretUntil === null
+          ? undefined
+          : `The secret before the last rotation works until ${formatTime(oldSecretUntil)}. Rotate again, and end it now?`
+      }
+      getInput={(form) => ({ key: prefix, overlapHours: toNumber(form, 'overlapHours') ?? 0 })}
+      done={done}
+    >
+      <NumberField
+        label="Hours for which the old secret works too (0 to 720)"
+        name="overlapHours"
+        value={24}
+        required
+      />
+    </ChangeForm>
   );
 }
 

@@ -1,104 +1,113 @@
-import { useState } from 'preact/hooks';
-import { toText } from '../../lib/form-values.js';
-import { formatTime } from '../../lib/format.js';
+import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { ChangeForm, MayChange } from '../../parts/changes.js';
-import { ShownOnce } from '../../parts/copy.js';
-import { Ago } from '../../parts/facts.js';
-import { Field } from '../../parts/fields.js';
+import { useIsOwner } from '../../lib/use-session.js';
+import { OperatorsOnly } from '../../parts/changes.js';
+import { LastUse } from '../../parts/facts.js';
 import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { getKeyTerms, KeyFields } from './key-fields.js';
-import { KeyState } from './key-state.js';
+import { type Application, ApplicationState, toApplication } from './application.js';
+import { NewApplication } from './application-forms.js';
+import { NewKey } from './new-key.js';
+import { OneApplication } from './one-application.js';
 import { OneKey } from './one-key.js';
 
 const PAGE = 100;
 
-/** Keys with their applications, and one of them. */
+/** Applications with their keys; one of them; one key. */
 export function Keys() {
-  const [, prefix] = useRoute().parts;
-  return prefix === undefined ? <KeyList /> : <OneKey key={prefix} prefix={prefix} />;
+  const { parts, query } = useRoute();
+  const [, prefix] = parts;
+  if (prefix !== undefined) return <OneKey key={prefix} prefix={prefix} />;
+  const { application } = query;
+  return application === undefined ? (
+    <ApplicationList />
+  ) : (
+    <OneApplication key={application} name={application} />
+  );
 }
 
-function KeyList() {
-  const { search, after } = useRoute().query;
+function ApplicationList() {
+  const { search, archived, after } = useRoute().query;
+  const isOwner = useIsOwner();
   return (
-    <Page title="API keys" actions={<ChangeLogLink subject="key" />}>
+    <Page
+      title={isOwner ? 'Applications' : 'API keys'}
+      actions={
+        <>
+          <a href={toHref('keys', { search, archived: archived === undefined ? true : undefined })}>
+            {archived === undefined ? 'Show archived' : 'Hide archived'}
+          </a>
+          <ChangeLogLink subject="application" />
+          <ChangeLogLink subject="key" />
+        </>
+      }
+      lead="Each key belongs to an application: who answers for it, its usage, and what ends it."
+    >
       <ReadTable
-        name="keys"
-        input={{ search, after, limit: PAGE }}
+        name="applications"
+        input={{ search, archived, after, limit: PAGE }}
         everyMs={10_000}
         above={
           <>
-            <MayChange>
+            <OperatorsOnly>
               <NewKey />
-            </MayChange>
+              <NewApplication />
+            </OperatorsOnly>
             <SearchForm
               path="keys"
               name="search"
               value={search}
               label="Application or prefix"
               submit="Search"
+              query={{ archived }}
             />
           </>
         }
-        label="Keys"
+        label="Applications"
         keyOf={(row) => row.id}
-        empty={
-          search === undefined
-            ? 'No keys yet. Clients need one to read what is published.'
-            : `No application contains “${search}”, and no prefix starts with it.`
-        }
+        empty={toEmpty(search, isOwner)}
         columns={{
           Application: (row) => (
-            <strong>
-              <bdi>{row.application}</bdi>
-            </strong>
-          ),
-          Key: (row) => (
-            <a class="word" href={toHref(`keys/${row.prefix}`)}>
-              <code>{row.prefix}</code>
+            <a href={toApplication(row.name)}>
+              <strong>
+                <bdi>{row.name}</bdi>
+              </strong>
             </a>
           ),
-          State: (row) => <KeyState row={row} />,
-          Plan: (row) => row.plan,
-          Network: (row) => row.network ?? 'all',
-          'Last used': (row) =>
-            row.lastUsedAt === null ? <span class="faint">never</span> : <Ago at={row.lastUsedAt} />,
+          Keys: (row) => <KeyLinks row={row} />,
+          Owner: (row) => (row.owner === null ? <span class="faint">none</span> : <bdi>{row.owner}</bdi>),
+          State: (row) => <ApplicationState row={row} />,
+          'Last used': (row) => <LastUse at={row.lastUsedAt} />,
           Created: (row) => <span class="word">{formatTime(row.createdAt)}</span>,
         }}
-        pages={{ path: 'keys', query: { search }, next: ({ id }) => ({ after: id }) }}
+        pages={{ path: 'keys', query: { search, archived }, next: ({ id }) => ({ after: id }) }}
       />
     </Page>
   );
 }
 
-/** The form for a key, and then the key, once. */
-export function NewKey({ onMade }: { onMade?: (apiKey: string) => void }) {
-  const [made, setMade] = useState<{ apiKey: string; prefix: string } | null>(null);
-  if (made !== null) {
-    return (
-      <ShownOnce text={made.apiKey} label="the key" done={() => setMade(null)}>
-        Key <code>{made.prefix}</code>.
-      </ShownOnce>
-    );
-  }
+function toEmpty(search: string | undefined, isOwner: boolean): string {
+  if (search !== undefined)
+    return `No application contains “${search}”, and no prefix of a key starts with it.`;
+  if (isOwner) return 'No application belongs to this account yet. Ask an operator for one.';
+  return 'No applications yet. Clients need a key of one to read what is published.';
+}
+
+/** The newest live keys, and how many more there are. */
+function KeyLinks({ row: { name, liveKeys, prefixes } }: { row: Application }) {
+  const more = liveKeys - prefixes.length;
+  if (liveKeys === 0) return <span class="faint">none live</span>;
   return (
-    <details>
-      <summary>New key</summary>
-      <ChangeForm
-        name="keys/create"
-        submit="Create"
-        getInput={(form) => ({ application: toText(form, 'application'), ...getKeyTerms(form, null) })}
-        done={(key) => {
-          setMade(key);
-          onMade?.(key.apiKey);
-        }}
-      >
-        <Field label="Application" name="application" required maxLength={100} />
-        <KeyFields row={null} />
-      </ChangeForm>
-    </details>
+    <>
+      {prefixes.map((prefix) => (
+        <>
+          <a key={prefix} class="word" href={toHref(`keys/${prefix}`)}>
+            <code>{prefix}</code>
+          </a>{' '}
+        </>
+      ))}
+      {more > 0 && <a href={toApplication(name)}>and {formatCount(more)} more</a>}
+    </>
   );
 }

@@ -1,11 +1,13 @@
+import type { ComponentChildren } from 'preact';
 import type { Answer } from '../../lib/answers.js';
-import { formatCount, formatDate } from '../../lib/format.js';
+import { formatCount, formatDate, formatDuration } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { MayChange } from '../../parts/changes.js';
-import { Ago, Facts } from '../../parts/facts.js';
+import { Facts, LastUse } from '../../parts/facts.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
+import { toApplication } from './application.js';
 import { KeyActions } from './key-actions.js';
 import { KeyState } from './key-state.js';
 import { RequestLog } from './request-log.js';
@@ -34,11 +36,18 @@ export function OneKey({ prefix }: { prefix: string }) {
             </Empty>
           ) : (
             <>
-              <KeyFacts row={row} />
+              <KeyFacts
+                row={row}
+                application={
+                  <a href={toApplication(row.application)}>
+                    <bdi>{row.application}</bdi>
+                  </a>
+                }
+              />
               {row.revokedAt === null && <KeyActions row={row} />}
-              <UsageCharts name="keys/usage" input={{ key: prefix }} />
+              <UsageCharts of={{ key: prefix }} />
               <MayChange>
-                <RequestLog prefix={prefix} />
+                <RequestLog of={{ key: prefix }} />
               </MayChange>
             </>
           )
@@ -48,19 +57,32 @@ export function OneKey({ prefix }: { prefix: string }) {
   );
 }
 
-export function KeyFacts({ row }: { row: KeyRow }) {
+/** A date, and how long it is until then. */
+function Until({ at }: { at: string }) {
+  const left = Date.parse(at) - Date.now();
+  return (
+    <>
+      {formatDate(at)} {left > 0 && <span class="faint">({formatDuration(left)} left)</span>}
+    </>
+  );
+}
+
+/** `application`: how its application is shown, if not by its name. */
+export function KeyFacts({ row, application }: { row: KeyRow; application?: ComponentChildren }) {
   const list = (values: readonly string[]): string => values.join(', ') || 'all';
   return (
     <Facts
       rows={{
-        Application: <bdi>{row.application}</bdi>,
+        Application: application ?? <bdi>{row.application}</bdi>,
         State: <KeyState row={row} />,
-        'Last used': row.lastUsedAt === null ? 'never' : <Ago at={row.lastUsedAt} />,
-        ...(row.oldSecretUntil === null ? {} : { 'Old secret works until': formatDate(row.oldSecretUntil) }),
+        'Last used': <LastUse at={row.lastUsedAt} />,
+        ...(row.oldSecretUntil === null
+          ? {}
+          : { 'Old secret works until': <Until at={row.oldSecretUntil} /> }),
         Plan: row.plan,
         Network: row.network ?? 'all',
         Created: formatDate(row.createdAt),
-        Expires: row.expiresAt === null ? 'never' : formatDate(row.expiresAt),
+        Expires: row.expiresAt === null ? 'never' : <Until at={row.expiresAt} />,
         'Allowed origins': list(row.origins),
         'Allowed addresses': list(row.addresses),
         'Allowed methods': list(row.methods),

@@ -58,8 +58,8 @@ export function Own() {
           )
         }
       </Read>
-      <UsageCharts name="own/usage" />
-      <RequestLog prefix={null} />
+      <UsageCharts of={null} />
+      <RequestLog of={null} />
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 import type { Answer } from '../../lib/answers.js';
 import { change } from '../../lib/api.js';
 import { formatBytes, formatCount, formatDate, formatTime } from '../../lib/format.js';
+import { toHref } from '../../lib/route.js';
 import { useTask } from '../../lib/use-task.js';
 import { Problem, Read, useReload } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
@@ -13,27 +14,30 @@ const SHOWN = 100;
 type Log = Answer<'keys/requests'>;
 type KeyRequest = Log['requests'][number];
 
-/** The last requests of a key, as they come while its log is on: never their parameters. */
-export const RequestLog = ({ prefix }: { prefix: string | null }) => (
+/** Whose requests: a key, all keys of an application, or the key that signed in. */
+type Of = { key: string } | { application: string } | null;
+
+/** The last requests, as they come while the log is on: never their parameters. */
+export const RequestLog = ({ of }: { of: Of }) => (
   <section aria-label="Requests">
     <h2>Requests</h2>
     <Read
-      name={prefix === null ? 'own/requests' : 'keys/requests'}
-      input={{ limit: SHOWN, ...(prefix === null ? {} : { key: prefix }) }}
+      name={of === null ? 'own/requests' : 'keys/requests'}
+      input={{ limit: SHOWN, ...of }}
       everyMs={EVERY_MS}
     >
-      {(log) => <Requests log={log} prefix={prefix} />}
+      {(log) => <Requests log={log} of={of} />}
     </Read>
   </section>
 );
 
-function Requests({ log: { loggedUntil, requests }, prefix }: { log: Log; prefix: string | null }) {
+function Requests({ log: { loggedUntil, requests }, of }: { log: Log; of: Of }) {
   const { busy, error, run } = useTask();
   const reload = useReload();
   const isOn = loggedUntil !== null && Date.parse(loggedUntil) > Date.now();
   const set = (minutes: number) => () =>
     void run(async () => {
-      await (prefix === null ? change('own/log', { minutes }) : change('keys/log', { key: prefix, minutes }));
+      await (of === null ? change('own/log', { minutes }) : change('keys/log', { ...of, minutes }));
       reload();
     });
   return (
@@ -56,12 +60,21 @@ function Requests({ log: { loggedUntil, requests }, prefix }: { log: Log; prefix
           keyOf={(row) => row.id}
           empty="No request yet."
           numbers={['Status', 'Calls', 'Duration', 'Units', 'Data sent']}
-          columns={COLUMNS}
+          columns={of !== null && 'application' in of ? { ...KEY, ...COLUMNS } : COLUMNS}
         />
       )}
     </>
   );
 }
+
+/** Where requests of several keys are shown. */
+const KEY = {
+  Key: ({ prefix }: KeyRequest) => (
+    <a class="word" href={toHref(`keys/${prefix}`)}>
+      <code>{prefix}</code>
+    </a>
+  ),
+};
 
 const COLUMNS = {
   Time: (row: KeyRequest) => formatDate(row.at),

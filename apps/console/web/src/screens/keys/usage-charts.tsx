@@ -1,8 +1,8 @@
 import type { ComponentProps } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { CurveButton } from '../../history/curve-button.js';
-import type { Input } from '../../lib/answers.js';
 import { formatBytes, formatCount } from '../../lib/format.js';
+import { useIsOwner } from '../../lib/use-session.js';
 import { Select, toPeriods } from '../../parts/fields.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
@@ -15,33 +15,40 @@ const PARTS = [
 const PERIODS = toPeriods([7, 30, 90]);
 
 /** Usage by day, as stacked curves, and by method, as a table. */
-export function UsageCharts(given: { name: 'own/usage' | 'keys/usage'; input?: Input<'keys/usage'> }) {
+export function UsageCharts({
+  of,
+}: {
+  /** A key, all keys of an application, or the key that signed in. */
+  of: { key: string } | { application: string } | null;
+}) {
   const [since, setSince] = useState('30d');
-  const [of, setOf] = useState('method');
-  const { name, input } = given;
+  const [part, setPart] = useState('method');
   return (
     <>
       <h2>Usage</h2>
-      <Select label="Last" value={since} options={PERIODS} choose={setSince} />{' '}
-      <CurveButton of={name === 'own/usage' ? { own: true } : { key: String(input?.key) }} figure="calls" />
-      <Select label="by" value={of} options={PARTS} choose={setOf} />
+      <Select label="Last" value={since} options={PERIODS} choose={setSince} /> <KeyCurve of={of} />
+      <Select label="by" value={part} options={PARTS} choose={setPart} />
       <Read
-        name={name === 'own/usage' ? 'own/usage/series' : 'keys/usage/series'}
-        input={{ ...input, since, of }}
+        name={of === null ? 'own/usage/series' : 'keys/usage/series'}
+        input={{ ...of, since, of: part }}
         everyMs={30_000}
       >
-        {(usage) => usage.series.length > 0 && <Curves label={`Units by day and ${of}`} usage={usage} />}
+        {(usage) => usage.series.length > 0 && <Curves label={`Units by day and ${part}`} usage={usage} />}
       </Read>
-      <Read name={name} input={{ ...input, since, by: 'method' }} everyMs={30_000}>
+      <Read
+        name={of === null ? 'own/usage' : 'keys/usage'}
+        input={{ ...of, since, by: part }}
+        everyMs={30_000}
+      >
         {({ rows }) => (
           <Table
-            label="Usage by method"
+            label={`Usage by ${part}`}
             rows={rows}
             keyOf={(row) => row.name}
             empty="No requests in this period."
             numbers={['Requests', 'Units', 'Errors', 'Data sent']}
             columns={{
-              Method: (row) => <bdi>{row.name}</bdi>,
+              [part === 'method' ? 'Method' : 'Network']: (row) => <bdi>{row.name}</bdi>,
               Requests: (row) => formatCount(row.requests),
               Units: (row) => formatCount(row.units),
               Errors: (row) => formatCount(row.errors),
@@ -52,6 +59,13 @@ export function UsageCharts(given: { name: 'own/usage' | 'keys/usage'; input?: I
       </Read>
     </>
   );
+}
+
+/** The samples of a key; an application has none of its own, and owners read no history. */
+function KeyCurve({ of }: { of: ComponentProps<typeof UsageCharts>['of'] }) {
+  const isOwner = useIsOwner();
+  if (of === null) return <CurveButton of={{ own: true }} figure="calls" />;
+  return 'key' in of && !isOwner ? <CurveButton of={{ key: of.key }} figure="calls" /> : null;
 }
 
 type Chart = typeof StackedCurves;

@@ -7,7 +7,7 @@ import { MayChange } from '../../parts/changes.js';
 import { Page } from '../../parts/page.js';
 import { Problem } from '../../parts/states.js';
 import { BackfillForm } from '../backfills/new-backfill.js';
-import { NewKey } from '../keys/keys.js';
+import { NewKey } from '../keys/new-key.js';
 import { Examples } from '../keys/own.js';
 import { AddNode } from './add-node.js';
 import { Step } from './step.js';

@@ -1,20 +1,22 @@
 import { useState } from 'preact/hooks';
-import type { Answer } from '../lib/answers.js';
-import { toText } from '../lib/form-values.js';
-import { formatDate } from '../lib/format.js';
-import { useIsAdmin } from '../lib/use-session.js';
-import { ActionButton, ChangeForm } from '../parts/changes.js';
-import { ShownOnce } from '../parts/copy.js';
-import { Field, SelectField } from '../parts/fields.js';
-import { ChangeLogLink } from '../parts/navigation.js';
-import { Page } from '../parts/page.js';
-import { Empty, Read } from '../parts/states.js';
-import { Table } from '../parts/table.js';
+import type { Answer } from '../../lib/answers.js';
+import { toText } from '../../lib/form-values.js';
+import { formatDate } from '../../lib/format.js';
+import { useIsAdmin } from '../../lib/use-session.js';
+import { ActionButton, ChangeForm } from '../../parts/changes.js';
+import { ShownOnce } from '../../parts/copy.js';
+import { Field, SelectField } from '../../parts/fields.js';
+import { ChangeLogLink } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
+import { Empty, Read } from '../../parts/states.js';
+import { Table } from '../../parts/table.js';
+import { SignIns } from './sign-ins.js';
 
 type Operator = Answer<'operators'>['operators'][number];
 type Link = Answer<'operators/link'>;
 
 const ROLES = [
+  ['owner', 'owner: sees and manages its applications'],
   ['viewer', 'viewer: reads'],
   ['operator', 'operator: changes the work'],
   ['admin', 'admin: changes operators and plans too'],
@@ -52,6 +54,7 @@ export function Operators() {
                   Expires: (row) => formatDate(row.expiresAt),
                 }}
               />
+              <SignIns />
             </>
           )}
         </Read>

@@ -1,0 +1,19 @@
+import type { Answer } from '../../lib/answers.js';
+import { formatTime } from '../../lib/format.js';
+import { toHref } from '../../lib/route.js';
+import { Chip } from '../../parts/chip.js';
+
+export type Application = Answer<'applications'>['rows'][number];
+
+/** The address of its page: a name may have any character. */
+export const toApplication = (name: string): string => toHref('keys', { application: name });
+
+/** Whether it is in use. */
+export function ApplicationState({
+  row: { archivedAt, liveKeys },
+}: {
+  row: Pick<Application, 'archivedAt' | 'liveKeys'>;
+}) {
+  if (archivedAt !== null) return <Chip tone="off">Archived {formatTime(archivedAt)}</Chip>;
+  return liveKeys === 0 ? <Chip tone="off">No live key</Chip> : <Chip tone="good">Active</Chip>;
+}
