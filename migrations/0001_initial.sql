@@ -480,6 +480,20 @@ COMMENT ON COLUMN packhouse.published_chunk.chunk IS 'First block divided by 16,
 COMMENT ON COLUMN packhouse.published_chunk.version IS 'Higher than any that the kind had before.';
 CREATE INDEX published_chunk_version ON packhouse.published_chunk (network_id, kind, version);
 
+CREATE TABLE packhouse.published_pace (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  chunk int8 NOT NULL,
+  slot int4 NOT NULL,
+  blocks int8 NOT NULL,
+  PRIMARY KEY (network_id, kind, chunk, slot)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE packhouse.published_pace IS
+  'Blocks that were published for the first time in the last day, per chunk and ten minutes: the rate of a backfill reads no bundles. Maintained by triggers in the transaction that publishes.';
+COMMENT ON COLUMN packhouse.published_pace.chunk IS 'First block divided by 16,384, as in published_chunk.';
+COMMENT ON COLUMN packhouse.published_pace.slot IS 'Seconds since 1970-01-01 divided by 600.';
+CREATE INDEX published_pace_slot ON packhouse.published_pace (network_id, kind, slot);
+
 CREATE FUNCTION packhouse.bundle_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO packhouse.published AS p (network_id, kind, bundles, blocks, bytes, newest_at)
@@ -517,6 +531,7 @@ CREATE FUNCTION packhouse.bundle_truncated() RETURNS trigger LANGUAGE plpgsql AS
 BEGIN
   DELETE FROM packhouse.published;
   DELETE FROM packhouse.published_run;
+  DELETE FROM packhouse.published_pace;
   -- These rows stay, so that versions only rise.
   UPDATE packhouse.published_chunk AS c SET blocks = 0, version = last.version + 1
   FROM (
@@ -616,6 +631,24 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION packhouse.published_pace_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO packhouse.published_pace AS p (network_id, kind, chunk, slot, blocks)
+  SELECT b.network_id, b.kind, n, floor(extract(epoch FROM b.published_at) / 600)::int4,
+    CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END
+      * sum(least(b.last_block, n * 16384 + 16383) - greatest(b.first_block, n * 16384) + 1)
+  FROM changed AS b, generate_series(b.first_block / 16384, b.last_block / 16384) AS n
+  WHERE b.version = 1 AND b.published_at > now() - interval '1 day'
+  GROUP BY 1, 2, 3, 4
+  ORDER BY 1, 2, 3, 4
+  ON CONFLICT (network_id, kind, chunk, slot) DO UPDATE SET blocks = p.blocks + excluded.blocks;
+  DELETE FROM packhouse.published_pace AS p USING (SELECT DISTINCT network_id, kind FROM changed) AS c
+  WHERE p.network_id = c.network_id AND p.kind = c.kind
+    AND p.slot < floor(extract(epoch FROM now() - interval '1 day') / 600)::int4;
+  RETURN NULL;
+END
+$$;
+
 CREATE FUNCTION packhouse.reopen_backfills() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   networks smallint[];
@@ -652,6 +685,10 @@ CREATE TRIGGER published_chunk_inserted AFTER INSERT ON packhouse.bundle
   REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
 CREATE TRIGGER published_chunk_deleted AFTER DELETE ON packhouse.bundle
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
+CREATE TRIGGER published_pace_inserted AFTER INSERT ON packhouse.bundle
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_pace_changed();
+CREATE TRIGGER published_pace_deleted AFTER DELETE ON packhouse.bundle
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_pace_changed();
 CREATE TRIGGER reopen_backfills AFTER DELETE ON packhouse.bundle
   REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.reopen_backfills();
 

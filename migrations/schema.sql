@@ -926,6 +926,18 @@ CREATE TABLE packhouse.published_chunk (
   CONSTRAINT published_chunk_pkey PRIMARY KEY (network_id, kind, chunk)
 );
 
+-- Blocks that were published for the first time in the last day, per chunk and ten minutes: the rate of a backfill reads no bundles. Maintained by triggers in the transaction that publishes.
+CREATE TABLE packhouse.published_pace (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  -- First block divided by 16,384, as in published_chunk.
+  chunk bigint NOT NULL,
+  -- Seconds since 1970-01-01 divided by 600.
+  slot integer NOT NULL,
+  blocks bigint NOT NULL,
+  CONSTRAINT published_pace_pkey PRIMARY KEY (network_id, kind, chunk, slot)
+) WITH (fillfactor=50);
+
 -- Published blocks, one row per run: a page of coverage reads as many rows as it shows, and a publish changes two at most.
 CREATE TABLE packhouse.published_run (
   network_id smallint NOT NULL,
@@ -1258,6 +1270,8 @@ CREATE INDEX pending_transaction_age ON packhouse.pending_transaction USING btre
 
 CREATE INDEX published_chunk_version ON packhouse.published_chunk USING btree (network_id, kind, version);
 
+CREATE INDEX published_pace_slot ON packhouse.published_pace USING btree (network_id, kind, slot);
+
 CREATE INDEX quarantine_due ON packhouse.quarantine USING btree (network_id, next_try);
 
 CREATE INDEX quarantine_range ON packhouse.quarantine USING gist (int8range(first_block, last_block, '[]'::text));
@@ -1485,6 +1499,7 @@ AS $function$
 BEGIN
   DELETE FROM packhouse.published;
   DELETE FROM packhouse.published_run;
+  DELETE FROM packhouse.published_pace;
   -- These rows stay, so that versions only rise.
   UPDATE packhouse.published_chunk AS c SET blocks = 0, version = last.version + 1
   FROM (
@@ -1584,6 +1599,27 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION packhouse.published_pace_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO packhouse.published_pace AS p (network_id, kind, chunk, slot, blocks)
+  SELECT b.network_id, b.kind, n, floor(extract(epoch FROM b.published_at) / 600)::int4,
+    CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END
+      * sum(least(b.last_block, n * 16384 + 16383) - greatest(b.first_block, n * 16384) + 1)
+  FROM changed AS b, generate_series(b.first_block / 16384, b.last_block / 16384) AS n
+  WHERE b.version = 1 AND b.published_at > now() - interval '1 day'
+  GROUP BY 1, 2, 3, 4
+  ORDER BY 1, 2, 3, 4
+  ON CONFLICT (network_id, kind, chunk, slot) DO UPDATE SET blocks = p.blocks + excluded.blocks;
+  DELETE FROM packhouse.published_pace AS p USING (SELECT DISTINCT network_id, kind FROM changed) AS c
+  WHERE p.network_id = c.network_id AND p.kind = c.kind
+    AND p.slot < floor(extract(epoch FROM now() - interval '1 day') / 600)::int4;
+  RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION packhouse.raise_requested_version(networks smallint[])
  RETURNS void
  LANGUAGE sql
@@ -1658,6 +1694,10 @@ CREATE TRIGGER bundle_unsealed AFTER INSERT ON packhouse.bundle REFERENCING NEW 
 CREATE TRIGGER published_chunk_deleted AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
 
 CREATE TRIGGER published_chunk_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
+
+CREATE TRIGGER published_pace_deleted AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_pace_changed();
+
+CREATE TRIGGER published_pace_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_pace_changed();
 
 CREATE TRIGGER reopen_backfills AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.reopen_backfills();
 

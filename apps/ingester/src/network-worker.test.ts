@@ -193,8 +193,8 @@ test('what a budget keeps back waits by name, is held back by no quarantine, and
     .toBe(true);
   expect((await database.network('main').staging.newest())?.number).toBe(7);
   await spending.close();
-  const { requests } = await database.spending.ofBackfill(7);
-  expect(requests).toBeGreaterThan(16);
+  const spent = await database.spending.ofBackfills([7]);
+  expect(spent.get(7)?.requests).toBeGreaterThan(16);
   expect((await database.spending.owners(0, 99_999)).map(({ owner }) => owner)).toEqual(['-', 'team']);
 });
 

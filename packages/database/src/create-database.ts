@@ -6,10 +6,13 @@ import { type Connections, createConnections, statement } from './connection/con
 import type { ConnectionLimits } from './connection/connector.js';
 import { createLeases, type Fence } from './connection/leases.js';
 import { ALL_BLOCKS, announcing, createNotices, type NoticeListener } from './connection/notices.js';
+import { countHoles } from './coverage/count-holes.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
+import { readPaces } from './coverage/paces.js';
 import { readStandings } from './coverage/standing.js';
+import { createWaitingFacts } from './coverage/waiting-facts.js';
 import { createFeedReads } from './feed/feed.js';
 import { createHistory } from './history/history.js';
 import { adoptBundle, keepKey, type Restored, restoreEntry } from './publish/adopt.js';
@@ -124,7 +127,15 @@ function openAll(
       fence === undefined
         ? getOrAdd(networks, id, () => openNetwork(tools, clients, alarms, notices, id))
         : openNetwork(tools, clients, alarms, notices, id, fence),
-    backfills: createAllBackfills(connections),
+    backfills: {
+      ...createAllBackfills(connections),
+      ...createWaitingFacts(connections),
+      /** See countHoles. */
+      counts: (requests: Parameters<typeof countHoles>[1], hints: Parameters<typeof countHoles>[2]) =>
+        countHoles(connections, requests, hints),
+      /** See readPaces. */
+      paces: (requests: Parameters<typeof readPaces>[1]) => readPaces(connections, requests),
+    },
     alarms: alarms.all,
     staging: createAllStaging(connections),
     bundles: createAllBundles(connections),

@@ -2,11 +2,13 @@ export type { Fence, Lock } from './connection/leases.js';
 export { parseNotice } from './connection/notices.js';
 export { withLock } from './connection/with-lock.js';
 export type { Columns } from './coverage/columns.js';
+export type { HoleCounts } from './coverage/count-holes.js';
 export type { Coverage } from './coverage/coverage.js';
 export { HOLE_REASONS, type HoleReason, type QueueHints } from './coverage/hole-reasons-sql.js';
-export type { HoleCounts } from './coverage/holes.js';
 export type { Hole } from './coverage/holes-page.js';
+export type { Pace } from './coverage/paces.js';
 export type { NetworkStanding, Standing } from './coverage/standing.js';
+export type { WaitingFacts } from './coverage/waiting-facts.js';
 export { createDatabase, type Database, type NetworkDatabase } from './create-database.js';
 export { formatDay, parseDay, parseSince } from './days.js';
 export type { Branch } from './feed/feed.js';
@@ -62,7 +64,7 @@ export type {
   ToldBlocks,
 } from './tables/operators/hook-deliveries.js';
 export type { Hook } from './tables/operators/hooks.js';
-export type { NodeCordon, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
+export type { NodeCordon, NodeHealth, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
 export type { OperatorRole, OperatorRow, SecretHolder, SessionHolder } from './tables/operators/operators.js';
 export type { NewSchedule, Schedule, ScheduleRun } from './tables/operators/schedules.js';
 export type { OidcPerson, SignIn } from './tables/operators/sign-ins.js';

@@ -46,8 +46,8 @@ export type { Estimate } from './quote/estimate.js';
 export { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from './quote/quote.js';
 export {
   type BackfillProgress,
-  createProgressReader,
   getBackfillProgress,
+  readBackfillProgress,
   type WaitReason,
 } from './report/backfill-progress.js';
 export {

@@ -2,7 +2,7 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
-import { type HoleReason, hintValues, type QueueHints, WITH_REASONS } from './hole-reasons-sql.js';
+import { type HoleReason, hintsJson, type QueueHints, withReasons } from './hole-reasons-sql.js';
 
 /** What is asked of a view of coverage by columns. */
 type ColumnsRequest = {
@@ -41,8 +41,8 @@ const selectDense = statement(
 );
 
 /**
- * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 blocks of a column, $6 to $10 hints (see
- * WITH_REASONS): a row for each column of a kind in which something is not published. Column n is of the blocks from
+ * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 blocks of a column, $6 hints (see
+ * withReasons): a row for each column of a kind in which something is not published. Column n is of the blocks from
  * n * $5 on, within $3..$4.
  *
  * What is published is counted as in count-holes: whole chunks as they were counted when published, if a column is no
@@ -53,9 +53,10 @@ const selectDense = statement(
 const selectColumns = statement(
   'coverage/select-columns',
   `WITH asked AS MATERIALIZED (
-    SELECT k.kind, $3::int8 AS first, $4::int8 AS last, $5::int8 AS width FROM unnest($2::int4[]) AS k (kind)
+    SELECT $1::int4 AS network_id, k.kind, $3::int8 AS first, $4::int8 AS last, $5::int8 AS width
+    FROM unnest($2::int4[]) AS k (kind)
   ),
-  ${WITH_REASONS},
+  ${withReasons('$6')},
   chunks AS MATERIALIZED (
     SELECT ($3 + 16383) / 16384 AS first, CASE WHEN $5 < 16384 THEN 0 ELSE ($4 + 1) / 16384 END AS past
   ),
@@ -132,7 +133,8 @@ export async function readColumns(
     const dense = await connections.queryOne(selectDense, [...place, MAX_RUNS]);
     if (dense !== null) width = CHUNK_BLOCKS;
   }
-  const rows = await connections.query<Row>(selectColumns, [...place, width, ...hintValues(hints)]);
+  const known = hintsJson(new Map(hints === undefined ? [] : [[network.name, hints]]));
+  const rows = await connections.query<Row>(selectColumns, [...place, width, known]);
   return { width, kinds: kinds.map((kind) => ({ kind, columns: toColumns(kind, rows, range, width) })) };
 }
 

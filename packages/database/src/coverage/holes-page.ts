@@ -1,7 +1,7 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
-import { type HoleReason, WITH_REASONS } from './hole-reasons-sql.js';
+import { type HoleReason, withReasons } from './hole-reasons-sql.js';
 
 /** Blocks that follow one another and are not published for one reason. */
 export interface Hole extends BlockRange {
@@ -32,7 +32,7 @@ type HolesPage = {
 };
 
 /**
- * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit, $6 to $10 hints (see WITH_REASONS):
+ * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit, $6 hints (see withReasons):
  * published ranges and holes with reasons, from the first block up to `last`, which is in every row.
  *
  * The window is limited first: it ends before the start of published run, requested run or quarantined row number limit + 1
@@ -60,10 +60,10 @@ export const selectHoles = statement(
     ) AS b
   ),
   asked AS MATERIALIZED (
-    SELECT k.kind, $3::int8 AS first, coalesce(b.last, $4::int8) AS last
+    SELECT $1::int4 AS network_id, k.kind, $3::int8 AS first, coalesce(b.last, $4::int8) AS last
     FROM unnest($2::int4[]) AS k (kind), border AS b
   ),
-  ${WITH_REASONS},
+  ${withReasons('$6')},
   run AS MATERIALIZED (
     SELECT a.kind, greatest(r.first_block, a.first) AS first, least(r.last_block, a.last) AS last
     FROM asked AS a JOIN packhouse.published_run AS r ON r.network_id = $1 AND r.kind = a.kind

@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import type { Backfill, Change, Database } from '@packhouse/database';
-import { type BackfillProgress, createProgressReader, getBackfillProgress } from '@packhouse/pipeline';
+import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
@@ -21,8 +21,6 @@ import { addMessage } from './wait-messages.js';
 const DEFAULT_PRIORITY = 100;
 /** Backfills whose progress one request reads. */
 const MAX_REPORTS = 50;
-/** Reports that are read at the same time: each takes a few connections of the pool for a moment. */
-const READ_AT_ONCE = 5;
 
 const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its ID');
 const stateField = z.enum(['active', 'paused', 'cancelled']);
@@ -91,18 +89,8 @@ export const backfillProgress = read({
       )
       .describe('IDs, with commas between'),
   }),
-  run: async (parts, { ids }) => {
-    const reports: BackfillReport[] = [];
-    const read = createProgressReader(parts);
-    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-      const some = ids.slice(at, at + READ_AT_ONCE).map(async (id) => {
-        const range = await parts.database.backfills.find(id);
-        return range === null ? [] : [toReport(await read(range))];
-      });
-      reports.push(...(await Promise.all(some)).flat());
-    }
-    return reports;
-  },
+  run: async (parts, { ids }): Promise<BackfillReport[]> =>
+    (await readBackfillProgress(parts, await parts.database.backfills.findAll(ids))).map(toReport),
 });
 
 export const showBackfill = read({

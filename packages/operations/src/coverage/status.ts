@@ -5,10 +5,10 @@ import {
   type CoverageSummary,
   coverageSummary,
   createOverview,
-  getBackfillProgress,
   type NetworkOverview,
   type NetworkStatus,
   networkStatus,
+  readBackfillProgress,
 } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { networkField } from '../operation/fields.js';
@@ -87,7 +87,7 @@ async function findLateBackfills(
     )
     .sort((a, b) => Number(a.deadline) - Number(b.deadline))
     .slice(0, MAX_DEADLINES);
-  const reports = await Promise.all(ranges.map((range) => getBackfillProgress({ database }, range)));
+  const reports = await readBackfillProgress({ database }, ranges);
   return reports
     .filter(({ deadline }) => ['late', 'closed', 'missed'].includes(deadline?.standing ?? ''))
     .map(({ backfill, rate, deadline }) => ({ backfill, rate, deadline }));

@@ -1,21 +1,12 @@
-import type {
-  Backfill,
-  Database,
-  HoleCounts,
-  HoleReason,
-  NetworkDatabase,
-  OpenBackfill,
-  QueueHints,
-} from '@packhouse/database';
+import type { Backfill, Database, HoleCounts, HoleReason, Pace, WaitingFacts } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
-import { getOrAdd } from '@packhouse/runtime';
 import { FINALITY_ALARM } from '../head/finality-alarm.js';
-import { unknownFork } from '../ingest/probed-rows.js';
+import { FORK_ALARM } from '../ingest/fork-unknown.js';
 import { requestsPerBlock } from '../plan/blocks-left.js';
 import { type DeadlineOutlook, deadlineOutlook, forecastEnd, openTime } from '../schedule/outlook.js';
 import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
-import { queueHints } from './queue-hints.js';
-import { findSilence } from './silent-nodes.js';
+import { queueHintsOf } from './queue-hints.js';
+import { findSilences } from './silent-nodes.js';
 
 interface ReportParts {
   database: Database;
@@ -108,65 +99,111 @@ const STANDS_STILL: readonly WaitReason[] = [
 const MIN_MS = 60_000;
 
 /** Reads how far a range is. */
-export const getBackfillProgress = (parts: ReportParts, range: Backfill): Promise<BackfillProgress> =>
-  createProgressReader(parts)(range);
-
-/** Reads how far ranges are; what ranges of a network have in common is read once. To be made for each report. */
-export function createProgressReader(parts: ReportParts): (range: Backfill) => Promise<BackfillProgress> {
-  const networks = new Map<string, Promise<NetworkFacts>>();
-  const hours = createOpeningHours();
-  return async (range) => {
-    const facts = await getOrAdd(networks, range.network, () => readFacts(parts, range.network));
-    return readProgress(parts, range, facts, hours);
-  };
+export async function getBackfillProgress(parts: ReportParts, range: Backfill): Promise<BackfillProgress> {
+  const [progress] = await readBackfillProgress(parts, [range]);
+  return progress as BackfillProgress;
 }
 
-/** What the ranges of a network have in common. */
-type NetworkFacts = Awaited<ReturnType<typeof readFacts>>;
-
-async function readFacts({ database: all, queue }: ReportParts, network: string) {
-  const database = all.network(network);
-  const [head, hints, alarms, pressure, fork, slots, seen, budgets, silence] = await Promise.all([
-    database.head.get(),
-    queueHints(queue, network),
-    database.alarms.list(),
-    database.pressure.get(),
-    unknownFork(database),
-    all.workers.slots(network),
-    all.workers.ingesterSeen(),
-    all.budgets.waits(),
-    findSilence(all, network),
+/** Reads how far ranges are, in about ten statements, however many they and their networks are. */
+export async function readBackfillProgress(
+  parts: ReportParts,
+  ranges: readonly Backfill[],
+): Promise<BackfillProgress[]> {
+  if (ranges.length === 0) return [];
+  const { database, queue } = parts;
+  const { backfills } = database;
+  const networks = [...new Set(ranges.map(({ network }) => network))];
+  const ids = ranges.map(({ id }) => id);
+  const [facts, hints, silences, seen, spent, paces] = await Promise.all([
+    backfills.facts(networks, { alarm: FINALITY_ALARM, cause: FORK_ALARM }),
+    queueHintsOf(queue, networks),
+    findSilences(database, networks),
+    database.workers.ingesterSeen(),
+    database.spending.ofBackfills(ids),
+    readRates(database, ranges),
   ]);
-  const budget = budgets.find((each) => each.network === network);
-  /** Of all blocks of a network, by kinds. */
-  const paces = new Map<string, ReturnType<NetworkDatabase['backfills']['pace']>>();
-  const ingesterSeen = seen.get(network) ?? null;
-  return { head, hints, alarms, pressure, fork, slots, ingesterSeen, budget, silence, paces };
+  const wanted = ranges.map(({ network, kinds, from: firstBlock, to }) => {
+    const lastBlock = to ?? Math.max(firstBlock, facts.get(network)?.head ?? firstBlock);
+    return { network, kinds, range: { firstBlock, lastBlock } };
+  });
+  const queued = hints ?? new Map();
+  const [counts, first, quarantined] = await Promise.all([
+    backfills.counts(wanted, queued),
+    backfills.firstQueued(queued),
+    backfills.quarantined(ids),
+  ]);
+  const hours = createOpeningHours();
+  return ranges.map((range, at) =>
+    toProgress(range, {
+      facts: facts.get(range.network) ?? UNKNOWN,
+      kinds: counts[at] as HoleCounts[],
+      silence: silences.get(range.network) ?? null,
+      ingesterSeen: seen.get(range.network) ?? null,
+      requests: spent.get(range.id)?.requests ?? 0,
+      paces: paces[at] as Paces,
+      first: first.get(range.network),
+      quarantine: quarantined.get(range.id),
+      hours,
+    }),
+  );
 }
 
-async function readProgress(
-  { database: all }: ReportParts,
-  range: Backfill,
-  facts: NetworkFacts,
-  hours: OpeningHours,
-): Promise<BackfillProgress> {
-  const database = all.network(range.network);
-  const { head, hints } = facts;
-  const spending = await all.spending.ofBackfill(range.id);
-  const lastBlock = range.to ?? Math.max(range.from, head?.number ?? range.from);
-  const kinds = await database.holes.count({
-    kinds: range.kinds,
-    range: { firstBlock: range.from, lastBlock },
-    hints: hints ?? undefined,
+/** Of a network that was never registered. */
+const UNKNOWN: WaitingFacts = {
+  head: null,
+  fullSince: null,
+  haltedAt: null,
+  fork: null,
+  budget: null,
+  slots: 0,
+};
+
+/** Of the blocks of a range, and of all blocks of its kinds. */
+interface Paces {
+  own: Pace;
+  all: Pace;
+}
+
+async function readRates({ backfills }: Database, ranges: readonly Backfill[]): Promise<Paces[]> {
+  const key = ({ network, kinds }: Backfill): string => JSON.stringify([network, kinds]);
+  const all = new Map(
+    ranges.map((range) => [key(range), { ...range, from: 0, to: null, since: null }] as const),
+  );
+  const paces = await backfills.paces([
+    ...ranges.map((range) => ({ ...range, since: range.createdAt })),
+    ...all.values(),
+  ]);
+  const keys = [...all.keys()];
+  return ranges.map((range, at) => {
+    return { own: paces[at] as Pace, all: paces[ranges.length + keys.indexOf(key(range))] as Pace };
   });
+}
+
+/** What the progress of a range is made of. */
+interface Known {
+  facts: WaitingFacts;
+  kinds: HoleCounts[];
+  silence: { since: Date } | null;
+  /** When an ingester of its network was last seen; null: there was none. */
+  ingesterSeen: Date | null;
+  requests: number;
+  paces: Paces;
+  /** Of its network, the open backfill that is worked on first among those with a block in the queue. */
+  first: { id: number; priority: number } | undefined;
+  /** Of its blocks in quarantine; undefined: there are none. */
+  quarantine: { firstSeen: Date; nextTry: Date } | undefined;
+  hours: OpeningHours;
+}
+
+function toProgress(range: Backfill, known: Known): BackfillProgress {
+  const { hours, kinds, paces, requests } = known;
   const most = (reasons: readonly HoleReason[]): number =>
     Math.max(...kinds.map(({ missing }) => reasons.reduce((sum, reason) => sum + (missing[reason] ?? 0), 0)));
-  const pace = await database.backfills.pace(range, range.createdAt);
-  const now = pace.now.getTime();
+  const now = paces.own.now.getTime();
   const blocksLeft = most(TO_FETCH);
-  const rate = await getRate(database, range, hours, pace, most(['staged', 'packing']), facts.paces);
+  const rate = getRate(range, paces, hours, most(['staged', 'packing']));
   const work = { hours, windows: range.windows, blocks: blocksLeft, rate: rate?.blocksPerSecond ?? null };
-  const waits = await getWaits({ database, facts, hours, now }, range, spending.requests, most);
+  const waits = getWaits(range, known, now, most);
   const stands = waits.some(({ reason }) => STANDS_STILL.includes(reason)) && blocksLeft > 0;
   const again = Math.max(
     now,
@@ -175,10 +212,10 @@ async function readProgress(
   const done = range.to !== null && kinds.every(({ missing }) => Object.keys(missing).length === 0);
   return {
     backfill: range,
-    at: pace.now,
+    at: paces.own.now,
     kinds,
     blocksLeft,
-    requests: spending.requests,
+    requests,
     rate,
     forecast: stands ? null : forecastEnd(work, again),
     deadline: range.deadline === null || done ? null : deadlineOutlook(work, range.deadline, now),
@@ -188,38 +225,26 @@ async function readProgress(
 }
 
 /** The rate of the last day. */
-async function getRate(
-  database: NetworkDatabase,
-  range: Backfill,
+function getRate(
+  { windows }: Backfill,
+  { own, all }: Paces,
   hours: OpeningHours,
-  pace: Awaited<ReturnType<NetworkDatabase['backfills']['pace']>>,
   staged: number,
-  paces: NetworkFacts['paces'],
-): Promise<Rate | null> {
+): Rate | null {
   const rate = (blocks: number, ms: number, of: Rate['of']): Rate | null =>
     blocks > 0 && ms >= MIN_MS ? { blocksPerSecond: (blocks * 1_000) / ms, of } : null;
-  const open = openTime(hours, range.windows, pace.from.getTime(), pace.now.getTime());
-  const own = rate(pace.blocks + staged, open, 'backfill');
-  if (own !== null) return own;
-  const { blocks, first, now } = await getOrAdd(paces, range.kinds.join(), () =>
-    database.backfills.pace({ kinds: range.kinds, from: 0, to: null }, null),
-  );
-  return first === null ? null : rate(blocks, now.getTime() - first.getTime(), 'network');
+  const open = openTime(hours, windows, own.from.getTime(), own.now.getTime());
+  const ofRange = rate(own.blocks + staged, open, 'backfill');
+  if (ofRange !== null || all.first === null) return ofRange;
+  return rate(all.blocks, all.now.getTime() - all.first.getTime(), 'network');
 }
 
-interface WaitParts {
-  database: NetworkDatabase;
-  facts: NetworkFacts;
-  hours: OpeningHours;
-  now: number;
-}
-
-async function getWaits(
-  { database, facts, hours, now }: WaitParts,
+function getWaits(
   range: Backfill,
-  requests: number,
+  { facts, first, hours, ingesterSeen, quarantine, requests, silence }: Known,
+  now: number,
   most: (reasons: readonly HoleReason[]) => number,
-): Promise<BackfillWait[]> {
+): BackfillWait[] {
   const waits: BackfillWait[] = [];
   const add = (reason: WaitReason, until: Date | null = null, more: Partial<BackfillWait> = {}): void => {
     waits.push({ reason, until, ...more });
@@ -230,13 +255,12 @@ async function getWaits(
   if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
   if (range.maxRequests !== null && requests + requestsPerBlock(range.kinds) > range.maxRequests)
     add('max-requests');
-  const { alarms, budget, fork, head, hints, ingesterSeen, pressure, silence, slots } = facts;
+  const { budget, fork, fullSince, haltedAt, head, slots } = facts;
   if (silence !== null) add('nodes-silent', null, { since: silence.since });
   if (head === null) add('no-head', null, { since: createdAt });
-  const halt = alarms.find(({ name }) => name === FINALITY_ALARM);
-  if (halt !== undefined) add('halted', null, { since: halt.raisedAt });
-  if (pressure !== null && most(['throttled']) > 0) add('staging-full', null, { since: pressure.since });
-  if (budget !== undefined && most(TO_FETCH) > 0) {
+  if (haltedAt !== null) add('halted', null, { since: haltedAt });
+  if (fullSince !== null && most(['throttled']) > 0) add('staging-full', null, { since: fullSince });
+  if (budget !== null && most(TO_FETCH) > 0) {
     const { provider, since, until } = budget;
     add('budget', until, { provider, since });
   }
@@ -246,36 +270,11 @@ async function getWaits(
   if (waits.length > 0 || most(['fetching']) > 0) return waits;
   if (most(['queued']) > 0) add('queued');
   else if (most(['waiting']) > 0) {
-    const first = firstInQueue(await database.backfills.open(), range, hints);
-    if (first === undefined) add('planned');
-    else add('behind', null, { behind: first.id });
-  } else if (most(['quarantined']) > 0) {
-    const rows = await database.quarantine.within({
-      firstBlock: range.from,
-      lastBlock: range.to ?? Number.MAX_SAFE_INTEGER,
-    });
-    add('quarantined', new Date(Math.min(...rows.map(({ nextTry }) => nextTry.getTime()))), {
-      since: new Date(Math.min(...rows.map(({ firstSeen }) => firstSeen.getTime()))),
-    });
-  } else if (most(['staged', 'packing']) > 0) add('packing');
+    if (first !== undefined && first.priority < range.priority) add('behind', null, { behind: first.id });
+    else add('planned');
+  } else if (most(['quarantined']) > 0)
+    add('quarantined', quarantine?.nextTry, quarantine && { since: quarantine.firstSeen });
+  else if (most(['staged', 'packing']) > 0) add('packing');
   else add('not-final');
   return waits;
-}
-
-/** The first range of a higher priority of which a window is in the queue. */
-function firstInQueue(
-  open: readonly OpenBackfill[],
-  { priority }: Backfill,
-  hints: QueueHints | null,
-): OpenBackfill | undefined {
-  return open.find(
-    (range) =>
-      range.priority < priority &&
-      hints?.windows.some(
-        ({ firstBlock, lastBlock, kinds }) =>
-          firstBlock <= (range.to ?? Number.POSITIVE_INFINITY) &&
-          lastBlock >= range.from &&
-          kinds.some((kind) => range.kinds.includes(kind)),
-      ),
-  );
 }

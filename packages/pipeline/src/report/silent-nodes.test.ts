@@ -4,7 +4,7 @@ import { generateChain } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { makeWorld, type World } from '../testing/world.js';
 import { getBackfillProgress } from './backfill-progress.js';
-import { checkSilence, findSilence } from './silent-nodes.js';
+import { checkSilence, findSilences } from './silent-nodes.js';
 
 let world: World;
 beforeEach(async () => {
@@ -39,7 +39,7 @@ const say = (process: string, nodes: Record<string, Partial<NodeReport>>) =>
     }),
   );
 const silent = (failingForMs: number) => ({ state: 'resting', failingForMs, lastError: 'refused' }) as const;
-const find = () => findSilence(world.database, 'main');
+const find = async () => (await findSilences(world.database, ['main'])).get('main') ?? null;
 const check = async () => checkSilence(world, 'main', await world.database.network('main').alarms.list());
 
 test('a network is silent if each node that any process calls only fails, since the last of them did', async () => {

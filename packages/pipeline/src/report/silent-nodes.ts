@@ -1,13 +1,13 @@
-import type { Database, NodeReportRow } from '@packhouse/database';
-import type { Context } from '@packhouse/runtime';
+import type { Database, NodeHealth } from '@packhouse/database';
+import { type Context, getOrAdd } from '@packhouse/runtime';
 import type { AlarmName } from '../alarm-names.js';
 
 /** The alarm of a network of which no node answers; ends by itself. */
 const ALARM: AlarmName = 'NODES_SILENT';
 /** After so long without an answer, in milliseconds: a node that restarts is no alarm. */
 const ALARM_MS = 60_000;
-/** Reports of a network that are read: one per process and node. */
-const MAX_REPORTS = 1_000;
+/** Reports that are read: one per process and node. */
+const MAX_REPORTS = 50_000;
 /** What nodes that do not answer leave in quarantine: it is tried at once when one answers. */
 const CAUSES = ['NODE_UNREACHABLE', 'NODE_TIMEOUT', 'BLOCKS_UNAVAILABLE'];
 const EVERYTHING = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
@@ -22,16 +22,27 @@ interface Silence {
   lastError: string | null;
 }
 
-/** Since when no process has an answer of any node of a network; null: one answers, or no process calls one. */
-export async function findSilence(
+/**
+ * By network, since when no process has an answer of any node of it; of some networks, or of all. Those of which a node
+ * answers, or no process calls one, are missing.
+ */
+export async function findSilences(
   database: Pick<Database, 'nodes'>,
-  network: string,
-): Promise<Silence | null> {
-  return getSilence(await database.nodes.list({ network, limit: MAX_REPORTS }));
+  networks?: readonly string[],
+): Promise<ReadonlyMap<string, Silence>> {
+  const reports = await database.nodes.health({ networks, limit: MAX_REPORTS });
+  const byNetwork = new Map<string, NodeHealth[]>();
+  for (const row of reports) getOrAdd(byNetwork, row.network, (): NodeHealth[] => []).push(row);
+  return new Map(
+    [...byNetwork].flatMap(([network, own]) => {
+      const silence = getSilence(own);
+      return silence === null ? [] : [[network, silence] as const];
+    }),
+  );
 }
 
 /** The same of reports of one network. Nodes that are cordoned or of another chain are not called, and do not count. */
-export function getSilence(reports: readonly NodeReportRow[]): Silence | null {
+export function getSilence(reports: readonly NodeHealth[]): Silence | null {
   const called = reports.filter(
     ({ report }) => report.state !== 'cordoned' && report.state !== 'another-chain',
   );
@@ -53,7 +64,7 @@ export async function checkSilence(
   network: string,
   alarms: readonly { name: string }[],
 ): Promise<void> {
-  const silence = await findSilence(database, network);
+  const silence = (await findSilences(database, [network])).get(network) ?? null;
   const isOpen = alarms.some(({ name }) => name === ALARM);
   const own = database.network(network);
   if (silence === null) {

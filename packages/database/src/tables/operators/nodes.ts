@@ -42,6 +42,11 @@ export interface NodeReportRow {
   seenAt: Date;
 }
 
+/** Whether a node answers, as one process sees it: the part of its report that says so. */
+export type NodeHealth = Pick<NodeReportRow, 'network' | 'upstream' | 'seenAt'> & {
+  report: Pick<NodeReport, 'state' | 'failingForMs' | 'lastError'>;
+};
+
 export interface NodeCordon {
   network: string;
   upstream: string;
@@ -83,6 +88,16 @@ const selectReports = statement(
    ORDER BY network, upstream, role, host, process LIMIT $2`,
 );
 
+/** $1 networks or null for all, $2 limit: a part of each report, as a whole one has a kilobyte. */
+const selectHealth = statement(
+  'nodes/select-health',
+  `SELECT network, upstream, seen_at AS "seenAt", jsonb_build_object('state', report -> 'state',
+     'failingForMs', report -> 'failingForMs', 'lastError', report -> 'lastError') AS report
+   FROM packhouse.node_report
+   WHERE seen_at > clock_timestamp() - ${GONE_AFTER} AND ($1::text[] IS NULL OR network = ANY ($1::text[]))
+   ORDER BY network, upstream, role, host, process LIMIT $2`,
+);
+
 const selectCordons = statement(
   'nodes/select-cordons',
   'SELECT network, upstream, actor, reason, at FROM packhouse.node_cordon ORDER BY network, upstream',
@@ -116,6 +131,9 @@ export function createNodes(connections: Connections) {
     /** Reports of the last 15 s, of one network or of all, by network and upstream. */
     list: ({ network, limit }: { network?: string | undefined; limit: number }) =>
       connections.query<NodeReportRow>(selectReports, [network ?? null, limit]),
+    /** The same, but only whether they answer; of some networks or of all. */
+    health: ({ networks, limit }: { networks?: readonly string[] | undefined; limit: number }) =>
+      connections.query<NodeHealth>(selectHealth, [networks ?? null, limit]),
     cordons: () => connections.query<NodeCordon>(selectCordons, []),
     /** Returns null if it is cordoned already: that stays as it is. */
     cordon: ({ network, upstream, actor, reason }: Omit<NodeCordon, 'at'>) =>

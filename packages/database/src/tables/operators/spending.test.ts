@@ -35,8 +35,8 @@ it('adds up requests by upstream, by owner and by range', async () => {
   expect(await spending.owners(20_000, 20_000)).toEqual([
     { day: 20_000, owner: 'team', requests: 12, units: 900, bytes: 4_000 },
   ]);
-  expect(await spending.ofBackfill(7)).toEqual({ requests: 12, units: 900, bytes: 4_000 });
-  expect(await spending.ofBackfill(8)).toEqual({ requests: 0, units: 0, bytes: 0 });
+  expect((await spending.ofBackfills([7])).get(7)).toEqual({ requests: 12, units: 900, bytes: 4_000 });
+  expect((await spending.ofBackfills([7, 8])).has(8)).toBe(false);
 });
 
 it('forgets what is older than it is told', async () => {
@@ -45,6 +45,6 @@ it('forgets what is older than it is told', async () => {
   await spending.add([{ ...count, day: today, owner: 'new', backfill: 9 }]);
   await spending.forget(400);
   expect((await spending.owners(0, today + 1)).map(({ owner }) => owner)).toEqual(['new']);
-  expect((await spending.ofBackfill(7)).requests).toBe(0);
-  expect((await spending.ofBackfill(9)).requests).toBe(3);
+  expect((await spending.ofBackfills([7])).has(7)).toBe(false);
+  expect((await spending.ofBackfills([9])).get(9)?.requests).toBe(3);
 });

@@ -74,10 +74,11 @@ const selectOwners = statement(
    WHERE day BETWEEN $1 AND $2 ORDER BY 1, 2`,
 );
 
-/** $1 range. */
-const selectRange = statement(
-  'spending/range',
-  'SELECT requests, units, bytes FROM packhouse.backfill_usage WHERE backfill_id = $1',
+/** $1 ids of backfills. */
+const selectRanges = statement(
+  'spending/ranges',
+  `SELECT backfill_id AS id, requests, units, bytes FROM packhouse.backfill_usage
+   WHERE backfill_id = ANY ($1::int8[])`,
 );
 
 const buildDeleteOld = (table: string): string =>
@@ -105,9 +106,11 @@ export function createSpending(connections: Connections) {
     /** By day and owner. */
     owners: (since: number, until: number) =>
       connections.query<SpentFigures & Pick<SpentCount, 'day' | 'owner'>>(selectOwners, [since, until]),
-    /** Of a backfill, so far. */
-    ofBackfill: async (id: number) =>
-      (await connections.queryOne<SpentFigures>(selectRange, [id])) ?? { requests: 0, units: 0, bytes: 0 },
+    /** So far, by the id of the backfill; without a request it is missing. */
+    async ofBackfills(ids: readonly number[]): Promise<ReadonlyMap<number, SpentFigures>> {
+      const rows = await connections.query<SpentFigures & { id: number }>(selectRanges, [ids]);
+      return new Map(rows.map(({ id, ...spent }) => [id, spent]));
+    },
     /** Deletes what is older than so many days. */
     forget: async (days: number) => void (await connections.query(deleteOld, [days])),
   };

@@ -29,31 +29,20 @@ const selectBackfills = statement(
    ORDER BY w.priority, w.id`,
 );
 
-const ONE = `SELECT ${COLUMNS}
+/** $1 ids. */
+const selectSome = statement(
+  'requested/select-some',
+  `SELECT ${COLUMNS}
    FROM packhouse.backfill AS w JOIN packhouse.network AS n ON n.id = w.network_id
-   WHERE w.id = $1`;
+   WHERE w.id = ANY ($1::int8[])`,
+);
 
 /** $1 id. */
-const selectOne = statement('requested/select-one', ONE);
-
-/** $1 id. */
-const lockBackfill = statement('requested/lock-backfill', `${ONE} FOR UPDATE OF w`);
-
-/** $1 network id, $2 kinds (mask), $3 start, $4 end, $5 since or null. */
-const selectPace = statement(
-  'requested/select-pace',
-  `WITH day AS (
-     SELECT clock_timestamp() AS now, greatest(clock_timestamp() - interval '1 day', $5::timestamptz) AS since
-   ), published AS (
-     SELECT kind, sum(least(last_block, $4::int8) - greatest(first_block, $3::int8) + 1)::int8 AS blocks,
-       min(published_at) AS first
-     FROM packhouse.bundle, day
-     WHERE network_id = $1 AND ($2::int4 >> kind) & 1 = 1 AND first_block <= $4 AND last_block >= $3
-       AND version = 1 AND published_at > day.since
-     GROUP BY kind
-   )
-   SELECT day.now, day.since AS "from", coalesce(p.blocks, 0)::int8 AS blocks, p.first
-   FROM day, (SELECT max(blocks) AS blocks, min(first) AS first FROM published) AS p`,
+const lockBackfill = statement(
+  'requested/lock-backfill',
+  `SELECT ${COLUMNS}
+   FROM packhouse.backfill AS w JOIN packhouse.network AS n ON n.id = w.network_id
+   WHERE w.id = $1 FOR UPDATE OF w`,
 );
 
 /** $1 id, $2 priority, $3 to $7 terms. */
@@ -127,25 +116,23 @@ export function createBackfills(connections: Connections, network: NetworkRef) {
       });
     },
     list: async () => (await connections.query<Row>(selectBackfills, [network.name])).map(toBackfill),
-    /**
-     * The most blocks of one of the kinds that were published of a range in the last day, or only after `since`; `first` is
-     * when the first of them was, `from` when that time began, and `now` when it ended, by the clock of Postgres.
-     */
-    async pace({ kinds, from, to }: Pick<Backfill, 'kinds' | 'from' | 'to'>, since: Date | null) {
-      type Pace = { blocks: number; first: Date | null; from: Date; now: Date };
-      const values = [await network.find(), kindsMask(kinds), from, to ?? Number.MAX_SAFE_INTEGER, since];
-      return (await connections.queryOne<Pace>(selectPace, values))!;
-    },
     ...createBackfillCache(connections, network),
   };
 }
 
 /** The backfills of all networks. */
 export function createAllBackfills(connections: Connections) {
+  const some = async (ids: readonly number[]): Promise<Backfill[]> =>
+    (await connections.query<Row>(selectSome, [ids])).map(toBackfill);
   return {
     /** In the order they are worked on. */
     list: async () => (await connections.query<Row>(selectBackfills, [null])).map(toBackfill),
-    find: async (id: number) => (await connections.query<Row>(selectOne, [id])).map(toBackfill)[0] ?? null,
+    find: async (id: number) => (await some([id]))[0] ?? null,
+    /** In the order of the ids; unknown ones are left out. */
+    async findAll(ids: readonly number[]): Promise<Backfill[]> {
+      const found = new Map((await some(ids)).map((row) => [row.id, row]));
+      return ids.flatMap((id) => found.get(id) ?? []);
+    },
     /** By network: a text that changes whenever what is requested of it does, or another database answers. */
     async versions(): Promise<ReadonlyMap<string, string>> {
       const rows = await connections.query<{ name: string; version: number }>(selectVersions, []);
