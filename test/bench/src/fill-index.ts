@@ -63,10 +63,11 @@ export async function fillIndex(
     await client.query(INSERT_TOTALS);
     await client.query(INSERT_RUNS);
     await client.query(INSERT_CHUNKS);
+    await client.query(INSERT_PACE);
     await client.query('COMMIT');
     // As autovacuum does in time: lookups then read the primary key alone.
     await client.query(
-      'VACUUM (FREEZE, ANALYZE) packhouse.bundle, packhouse.published_run, packhouse.published_chunk',
+      'VACUUM (FREEZE, ANALYZE) packhouse.bundle, packhouse.published_run, packhouse.published_chunk, packhouse.published_pace',
     );
     const size = await client.query<{ bytes: string }>(
       `SELECT pg_total_relation_size('packhouse.bundle')::text AS bytes`,
@@ -123,6 +124,11 @@ const INSERT_CHUNKS = `
   GROUP BY network_id, kind, n
   ON CONFLICT (network_id, kind, chunk)
   DO UPDATE SET blocks = excluded.blocks, version = published_chunk.version + 1`;
+
+/** As if all of it had been published within ten minutes. */
+const INSERT_PACE = `
+  INSERT INTO packhouse.published_pace (network_id, kind, chunk, slot, blocks)
+  SELECT network_id, kind, chunk, floor(extract(epoch FROM now()) / 600)::int4, blocks FROM packhouse.published_chunk`;
 
 /** The fragments of a bundle of modern blocks: one per block, the same for every first block. */
 function sampleTable(): Buffer {

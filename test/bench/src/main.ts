@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createCommandLine } from '@packhouse/local';
 import { benchBudgets } from './budgets.js';
 import { benchCompression } from './compression.js';
+import { benchConsole } from './console/console.js';
 import { benchCoverage } from './coverage.js';
 import { benchDeflate } from './deflate.js';
 import { benchDownloads } from './downloads.js';
@@ -30,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pointers: benchPointers,
   coverage: benchCoverage,
   planning: benchPlanning,
+  console: benchConsole,
   budgets: benchBudgets,
   quote: benchQuote,
   feed: benchFeed,

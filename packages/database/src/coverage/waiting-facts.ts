@@ -28,7 +28,7 @@ const selectFacts = statement(
      f.last_block AS "forkBlock", f.first_seen AS "forkSeen", f.next_try AS "forkTry",
      b.provider, b.since, b.until,
      (SELECT coalesce(sum(w.slots), 0)::int4 FROM packhouse.worker AS w
-      WHERE w.role = 'ingester' AND NOT w.draining AND n.name = ANY (w.networks)
+      WHERE w.role = 'ingester' AND w.draining_since IS NULL AND n.name = ANY (w.networks)
         AND w.seen_at > clock_timestamp() - interval '15 seconds') AS slots
    FROM packhouse.network AS n
    LEFT JOIN packhouse.head AS h ON h.network_id = n.id
