@@ -1231,6 +1231,7 @@ CREATE TABLE packhouse.worker (
   slots int4 NOT NULL,
   jobs jsonb NOT NULL,
   draining_since timestamptz,
+  sends_mail bool,
   started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 50);
@@ -1242,6 +1243,7 @@ COMMENT ON COLUMN packhouse.worker.networks_digest IS 'Of its networks file: equ
 COMMENT ON COLUMN packhouse.worker.networks_problem IS 'Why it refused the last change of that file.';
 COMMENT ON COLUMN packhouse.worker.slots IS 'Jobs that it runs at a time.';
 COMMENT ON COLUMN packhouse.worker.jobs IS 'Jobs that it runs now: [{"job", "seconds"}]';
+COMMENT ON COLUMN packhouse.worker.sends_mail IS 'Of packers: whether it has an SMTP server.';
 COMMENT ON COLUMN packhouse.worker.draining_since IS
   'Since when an operator lets it start no further job; null: it takes jobs';
 
@@ -1475,6 +1477,8 @@ CREATE TABLE packhouse.notification_channel (
   test_asked_at timestamptz,
   tested_at timestamptz,
   test_outcome text,
+  old_salt bytea,
+  old_salt_until timestamptz,
   pending jsonb,
   CHECK ((kind = 'email') = (address IS NULL) AND (kind = 'email') = (cardinality(recipients) > 0))
 );
@@ -1483,6 +1487,7 @@ COMMENT ON COLUMN packhouse.notification_channel.host IS 'Of the address, which 
 COMMENT ON COLUMN packhouse.notification_channel.address IS 'Encrypted by a key that is derived from secret_seal.';
 COMMENT ON COLUMN packhouse.notification_channel.salt IS
   'The secret that signs messages to a webhook is the MAC of this by secret_seal; it is stored nowhere.';
+COMMENT ON COLUMN packhouse.notification_channel.old_salt IS 'Of the secret before, which signs too until old_salt_until';
 COMMENT ON COLUMN packhouse.notification_channel.severity IS 'The lowest that is sent.';
 COMMENT ON COLUMN packhouse.notification_channel.quiet IS 'Hours in which only what is critical is sent, such as "22:00-07:00 Europe/Berlin"';
 COMMENT ON COLUMN packhouse.notification_channel.active_since IS 'What ended before is not sent.';

@@ -789,6 +789,9 @@ CREATE TABLE packhouse.notification_channel (
   test_asked_at timestamp with time zone,
   tested_at timestamp with time zone,
   test_outcome text,
+  -- Of the secret before, which signs too until old_salt_until
+  old_salt bytea,
+  old_salt_until timestamp with time zone,
   -- The message that was begun and not accepted yet: {id, body, urgent, told}. It is repeated byte for byte.
   pending jsonb,
   CONSTRAINT notification_channel_pkey PRIMARY KEY (id),
@@ -1168,6 +1171,8 @@ CREATE TABLE packhouse.worker (
   jobs jsonb NOT NULL,
   -- Since when an operator lets it start no further job; null: it takes jobs
   draining_since timestamp with time zone,
+  -- Of packers: whether it has an SMTP server.
+  sends_mail boolean,
   started_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT worker_pkey PRIMARY KEY (id)

@@ -56,6 +56,35 @@ test('a webhook is added with a secret that is shown once, changed, and removed;
     expect(text).not.toContain(each);
 });
 
+test('a webhook is changed in place, and goes on where it is', async () => {
+  const { id } = await change('hooks/add', { url: URL_OF, network: 'main', kinds: ['blocks'], from: 7 });
+  const expected = { url: URL_OF, kinds: ['blocks'] };
+  const set = { id, url: `${URL_OF}-2`, kinds: ['logs'], addresses: [ACCOUNT], expected };
+  expect(await change('hooks/set', set)).toMatchObject({
+    id,
+    url: `${URL_OF}-2`,
+    kinds: ['logs'],
+    addresses: [ACCOUNT.toLowerCase()],
+    from: 7,
+  });
+  expect((await change('hooks/set', set)).error.code).toBe('CHANGED_MEANWHILE');
+  expect(await change('hooks/set', { id, addresses: [] })).toMatchObject({ kinds: ['logs'], addresses: [] });
+  for (const [given, message] of [
+    [{ url: 'nowhere' }, /begins with https/],
+    [{ kinds: ['blocks'], topics: [`0x${'1'.repeat(64)}`] }, /is sent logs/],
+    [{ kinds: [] }, /kinds/],
+  ] as const) {
+    expect((await change('hooks/set', { id, ...given })).error.message).toMatch(message);
+  }
+  const { rows } = await read(`changes?subject=hook%20${id}`);
+  expect(rows.map(({ action, after }: { action: string; after: object }) => [action, after])).toMatchObject([
+    ['set', { addresses: [] }],
+    ['set', { host: 'hooks.example', address: 'changed', kinds: ['logs'] }],
+    ['add', {}],
+  ]);
+  expect(JSON.stringify(rows)).not.toContain('path-is');
+});
+
 test('viewers neither see nor change webhooks', async () => {
   const viewer = await on.token('viewer');
   expect((await read('hooks', viewer)).error.code).toBe('ROLE_TOO_LOW');
@@ -81,6 +110,7 @@ test.each([
 test('an unknown webhook is refused by each change', async () => {
   for (const [name, input] of [
     ['hooks/state', { id: 999, state: 'paused' }],
+    ['hooks/set', { id: 999, kinds: ['logs'] }],
     ['hooks/rotate', { id: 999 }],
     ['hooks/test', { id: 999 }],
     ['hooks/remove', { id: 999 }],

@@ -49,10 +49,79 @@ test('a channel is added, paused, tested and removed; its address is in no answe
   expect(JSON.stringify([added, shown, rows])).not.toContain('s3cret');
 });
 
-test('the secret of a webhook is shown once', async () => {
+test('a channel is changed in place; a change that another operator made first is not overwritten', async () => {
+  const { id } = await change('notifications/add', { kind: 'slack', url: SLACK, networks: ['main'] });
+  const expected = { networks: ['main'], severity: 'warning' };
+  const set = { id, url: 'https://other.example/s3cret2', networks: [], quiet: ['Sat,Sun UTC'], expected };
+  const changed = await change('notifications/set', set);
+  expect(changed).toMatchObject({ host: 'other.example', networks: [], quiet: ['Sat,Sun UTC'] });
+  expect(await change('notifications/set', { ...set, severity: 'critical' })).toMatchObject({
+    error: { code: 'CHANGED_MEANWHILE' },
+  });
+  expect(await change('notifications/set', { id, severity: 'critical' })).toMatchObject({
+    host: 'other.example',
+    quiet: ['Sat,Sun UTC'],
+    severity: 'critical',
+  });
+  const { rows } = await read(`changes?subject=notification%20${id}`);
+  expect(rows[1].after).toMatchObject({ host: 'other.example', address: 'changed' });
+  expect(rows[0].after.address).toBeUndefined();
+  expect(JSON.stringify([changed, rows])).not.toContain('s3cret');
+  for (const [given, reason] of [
+    [{ recipients: ['ada@example.com'] }, 'takes a URL, and no recipients'],
+    [{ url: 'ftp://s3cret' }, 'begins with https:// or http://'],
+    [{ networks: ['other'] }, 'Unknown network "other".'],
+    [{ quiet: ['never'] }, 'The window "never" cannot be used'],
+  ] as const) {
+    const { error } = await change('notifications/set', { id, ...given });
+    expect(error.message).toContain(reason);
+    expect(JSON.stringify(error)).not.toContain('s3cret');
+  }
+  expect(await change('notifications/set', { id: 999, names: [] })).toMatchObject({
+    error: { code: 'NOTIFICATION_UNKNOWN' },
+  });
+});
+
+test('who adds or changes a channel of e-mail is told if packers have no SMTP server', async () => {
+  const beat = (id: number, sendsMail: boolean) =>
+    on.database.workers.heartbeat({
+      id: `0000000${id}-0000-4000-8000-000000000000`,
+      role: 'packer',
+      host: 'here',
+      pid: id,
+      networks: [],
+      networksDigest: '',
+      networksProblem: null,
+      slots: 1,
+      jobs: [],
+      sendsMail,
+    });
+  const added = await change('notifications/add', { kind: 'email', recipients: ['ada@example.com'] });
+  expect(added.hint).toContain('No packer runs now');
+  const hint = async () => (await change('notifications/set', { id: added.id, names: [] })).hint;
+  await beat(1, false);
+  expect(await hint()).toContain('No packer has an SMTP server');
+  await beat(2, true);
+  expect(await hint()).toContain('1 of 2 packers have no SMTP server');
+  await on.database.workers.leave('00000001-0000-4000-8000-000000000000');
+  expect(await hint()).toBeNull();
+});
+
+test('the secret of a webhook is shown once, also when it is rotated', async () => {
   const added = await change('notifications/add', { kind: 'webhook', url: 'https://example.com/in' });
   expect(added.secret).toMatch(/^whsec_/);
-  expect(JSON.stringify(await read('notifications'))).not.toContain(added.secret);
+  const rotated = await change('notifications/rotate', { id: added.id, overlapHours: 2 });
+  expect(rotated).toMatchObject({
+    secret: expect.stringMatching(/^whsec_/),
+    oldSecretUntil: expect.any(String),
+  });
+  expect(rotated.secret).not.toBe(added.secret);
+  const all = JSON.stringify([await read('notifications'), await read('changes?subject=notification')]);
+  for (const { secret } of [added, rotated]) expect(all).not.toContain(secret);
+  const mail = await change('notifications/add', { kind: 'slack', url: SLACK });
+  expect(await change('notifications/rotate', { id: mail.id })).toMatchObject({
+    error: { code: 'NOTIFICATION_INVALID' },
+  });
 });
 
 test.each([

@@ -76,6 +76,7 @@ await runProcess(process, {
       file,
       networks: packed,
       concurrency: settings.PACK_CONCURRENCY,
+      sendsMail: settings.SMTP_URL !== undefined,
       handler: (job) => handlePack(parts, job),
     });
     shutdown.add('pack jobs', () => jobs.close());

@@ -63,7 +63,7 @@ export type {
   PendingDelivery,
   ToldBlocks,
 } from './tables/operators/hook-deliveries.js';
-export type { Hook } from './tables/operators/hooks.js';
+export type { Hook, HookTerms } from './tables/operators/hooks.js';
 export type { NodeCordon, NodeHealth, NodeReport, NodeReportRow } from './tables/operators/nodes.js';
 export type { OperatorRole, OperatorRow, SecretHolder, SessionHolder } from './tables/operators/operators.js';
 export type { NewSchedule, Schedule, ScheduleRun } from './tables/operators/schedules.js';

@@ -219,8 +219,14 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await page.getByText('Deliveries are signed with the old secret too until').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    expect(await page.getByLabel('Only logs of these contracts').inputValue()).toBe(`0x${'a1'.repeat(20)}`);
+    await page.getByLabel('URL').fill('https://moved.example/in');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('moved.example').first().waitFor();
     expect(await database.hooks.find(id ?? 0)).toMatchObject({
       state: 'paused',
+      url: 'https://moved.example/in',
       kinds: ['logs'],
       addresses: [`0x${'a1'.repeat(20)}`],
     });
@@ -244,15 +250,68 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await database.channelMessages.noteTest(id ?? 0, 'The setting SMTP_URL is missing.');
     await row.getByText('The setting SMTP_URL is missing.').waitFor();
 
+    await page.getByText('No packer runs now').waitFor();
+    await row.getByRole('button', { name: 'Edit' }).click();
+    const form = page.getByRole('region', { name: `Channel ${id}` });
+    await form.getByLabel('Recipients').fill('cleo@example.com');
+    await form.getByRole('button', { name: 'Sat 9:00' }).click();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: 'cleo@example.com' }).waitFor();
+    expect(await database.channels.find(id ?? 0)).toMatchObject({ severity: 'critical', quiet: [] });
+
+    await page.getByText('New channel').click();
     await page.getByLabel('Kind').selectOption('webhook');
     await page.getByLabel('URL').fill(`https://example.com/${SECRET_PATH}`);
     await page.getByRole('button', { name: 'Create' }).click();
     expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('row', { name: 'Webhook' }).getByText('example.com').waitFor();
+    const webhook = page.getByRole('row', { name: 'Webhook' });
+    await webhook.getByText('example.com').waitFor();
+    await webhook.getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('Rotate the secret').click();
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'Done' }).click();
     expect(await page.content()).not.toContain(SECRET_PATH);
     expect(await getFaults(page)).toEqual([]);
     expect(ada.faults).toEqual([]);
+  });
+
+  test('a provider is capped in its row, in two clicks; what another operator changed first is shown', async () => {
+    await page.goto('/#/overview');
+    await page.getByRole('link', { name: 'Budgets', exact: true }).first().click();
+    const cell = (name: string) => page.getByLabel(`Limit per day of ${name}`);
+    await database.budgets.change(
+      'capped.example',
+      () => ({
+        provider: 'capped.example',
+        unit: 'requests',
+        weights: {},
+        reserve: 0.1,
+        perSecond: null,
+        perDay: 1_000,
+        perMonth: null,
+        pricePerMillion: null,
+        currency: null,
+      }),
+      'bob',
+    );
+    await expect.poll(() => cell('capped.example').inputValue()).toBe('1,000');
+    await cell('capped.example').fill('5,000');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const find = async () => (await database.budgets.list()).find(({ provider }) => /capped/.test(provider));
+    await expect.poll(find).toMatchObject({ perDay: 5_000 });
+    await cell('capped.example').fill('7');
+    const other = await find();
+    if (other !== undefined)
+      await database.budgets.change(other.provider, () => ({ ...other, perDay: 9 }), 'bob');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('was changed by someone else').waitFor();
+    expect(await find()).toMatchObject({ perDay: 9 });
+    await cell('capped.example').press('Escape');
+    await expect.poll(() => cell('capped.example').inputValue()).toBe('9');
+    expect(await getFaults(page)).toEqual([]);
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 4'))).toEqual([]);
   });
 
   test('the requests of a key are watched, without their parameters', async () => {

@@ -1,9 +1,17 @@
 import { KINDS } from '@packhouse/chain';
-import type { Database, Hook } from '@packhouse/database';
+import type { Database, Hook, HookTerms } from '@packhouse/database';
 import { makeHookSalt, toHookSecret } from '@packhouse/pipeline';
 import { z } from 'zod';
+import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
-import { blockField, flagField, limitField, networkField, numberField } from '../operation/fields.js';
+import {
+  blockField,
+  flagField,
+  limitField,
+  networkField,
+  numberField,
+  withoutUndefined,
+} from '../operation/fields.js';
 import { findNetwork } from '../operation/find-network.js';
 import { change, read } from '../operation/operation.js';
 
@@ -44,36 +52,29 @@ export const showHook = read({
   run: ({ database }, { id }) => find(database, id),
 });
 
+const listFields = {
+  addresses: z.array(hexField(20)).max(MAX_LISTED).describe('only blocks with logs of these accounts'),
+  topics: z.array(hexField(32)).max(MAX_LISTED).describe('only blocks with logs of these first topics'),
+};
+const urlField = z.string().max(MAX_URL).describe('where deliveries are sent, https://…');
+const kindsField = z.array(z.enum(KINDS)).min(1).max(KINDS.length);
+
 export const addHook = change({
   name: 'hooks/add',
   role: 'operator',
   summary: 'Sends the feed of a network to an address, signed with a secret that is shown only once.',
   input: z.object({
-    url: z.string().max(MAX_URL).describe('where deliveries are sent, https://…'),
+    url: urlField,
     network: networkField.optional(),
-    kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length),
+    kinds: kindsField,
     finalOnly: flagField.default(false).describe('only blocks that can no longer be undone'),
     from: blockField.optional().describe('the first block; default: the next new one'),
-    addresses: z
-      .array(hexField(20))
-      .max(MAX_LISTED)
-      .default([])
-      .describe('only blocks with logs of these accounts'),
-    topics: z
-      .array(hexField(32))
-      .max(MAX_LISTED)
-      .default([])
-      .describe('only blocks with logs of these first topics'),
+    addresses: listFields.addresses.default([]),
+    topics: listFields.topics.default([]),
   }),
   run: async ({ actor, database }, { url, network: named, kinds, finalOnly, from, addresses, topics }) => {
     checkUrl(url);
-    if (addresses.length + topics.length > 0 && kinds.some((kind) => kind !== 'logs')) {
-      fail(
-        'HOOK_INVALID',
-        'A webhook with addresses or topics is sent logs, and other kinds were requested.',
-        'Request the kind logs alone; the links of other kinds are those of the same blocks.',
-      );
-    }
+    checkFilter({ kinds, addresses, topics });
     const network = await findNetwork(database, named);
     if ((await database.hooks.count()) >= MAX_HOOKS) {
       fail('HOOK_INVALID', `There are ${MAX_HOOKS} webhooks already, the limit.`, 'Remove some.');
@@ -84,10 +85,8 @@ export const addHook = change({
       {
         network,
         url,
-        kinds: KINDS.filter((kind) => kinds.includes(kind)),
+        ...toFilter({ kinds, addresses, topics }),
         finalOnly,
-        addresses: [...new Set(addresses)],
-        topics: [...new Set(topics)],
         from: from ?? (head === null ? 0 : head.number + 1),
         salt,
       },
@@ -95,6 +94,35 @@ export const addHook = change({
     );
     if (row === null) fail('NETWORK_UNKNOWN', `Unknown network "${network}".`);
     return { secret: toHookSecret(await database.operators.seal(), salt), ...row };
+  },
+});
+
+export const setHook = change({
+  name: 'hooks/set',
+  role: 'operator',
+  summary:
+    'Changes address, kinds and filter of a webhook, from the next delivery on; one that was begun goes to the new address as it is.',
+  input: z.object({
+    id: idField,
+    url: urlField.optional(),
+    kinds: kindsField.optional(),
+    addresses: listFields.addresses.optional(),
+    topics: listFields.topics.optional(),
+    expected: z
+      .object({ url: z.string(), kinds: kindsField, ...listFields })
+      .partial()
+      .optional()
+      .describe('fields as they were read; if one has changed since, the request is refused'),
+  }),
+  run: async ({ actor, database }, { id, expected, ...given }) => {
+    if (given.url !== undefined) checkUrl(given.url);
+    const work = (before: Hook): HookTerms => {
+      refuseChanged(`Webhook ${id}`, { ...before }, expected);
+      const after = { ...before, ...withoutUndefined(given) };
+      checkFilter(after);
+      return { url: after.url, ...toFilter(after) };
+    };
+    return (await database.hooks.change(id, work, actor)) ?? failUnknown(id);
   },
 });
 
@@ -145,6 +173,25 @@ export const removeHook = change({
     return { id };
   },
 });
+
+type Filter = Pick<HookTerms, 'kinds' | 'addresses' | 'topics'>;
+
+/** Each once, kinds in their order. */
+const toFilter = ({ kinds, addresses, topics }: Filter): Filter => ({
+  kinds: KINDS.filter((kind) => kinds.includes(kind)),
+  addresses: [...new Set(addresses)],
+  topics: [...new Set(topics)],
+});
+
+/** Throws HOOK_INVALID. */
+function checkFilter({ kinds, addresses, topics }: Filter): void {
+  if (addresses.length + topics.length === 0 || kinds.every((kind) => kind === 'logs')) return;
+  fail(
+    'HOOK_INVALID',
+    'A webhook with addresses or topics is sent logs, and other kinds were requested.',
+    'Request the kind logs alone; the links of other kinds are those of the same blocks.',
+  );
+}
 
 /** Throws HOOK_UNKNOWN. */
 async function find(database: Database, id: number): Promise<Hook> {

@@ -1,8 +1,9 @@
 import type { Channel, Database } from '@packhouse/database';
 import { makeHookSalt, parseTimeWindow, sealAddress, toHookSecret } from '@packhouse/pipeline';
 import { z } from 'zod';
+import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
-import { networkField, numberField } from '../operation/fields.js';
+import { networkField, numberField, withoutUndefined } from '../operation/fields.js';
 import { change, read } from '../operation/operation.js';
 
 /** Channels of an installation. */
@@ -40,36 +41,40 @@ export const showNotification = read({
   run: ({ database }, { id }) => find(database, id),
 });
 
+const fields = {
+  recipients: z.array(recipientField).max(MAX_RECIPIENTS).describe('of email'),
+  networks: z
+    .array(networkField)
+    .max(MAX_LISTED)
+    .describe('only what concerns these networks; none: everything'),
+  names: z
+    .array(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/, 'takes names such as STANDSTILL'))
+    .max(MAX_LISTED)
+    .describe('only these alarms; none: all'),
+  severity: z.enum(['warning', 'critical'], 'takes warning or critical'),
+  quiet: z
+    .array(z.string().min(1).max(200))
+    .max(MAX_WINDOWS)
+    .describe('hours in which only what is critical is sent, e.g. 22:00-07:00 Europe/Berlin'),
+};
+const urlField = z.string().max(MAX_URL).optional().describe('of webhook and slack, https://…');
+
 export const addNotification = change({
   name: 'notifications/add',
   role: 'operator',
   summary: 'Adds a channel of notifications; the secret of a webhook is shown only once, an address never.',
   input: z.object({
     kind: z.enum(['webhook', 'slack', 'email'], 'takes webhook, slack or email'),
-    url: z.string().max(MAX_URL).optional().describe('of webhook and slack, https://…'),
-    recipients: z.array(recipientField).max(MAX_RECIPIENTS).default([]).describe('of email'),
-    networks: z
-      .array(networkField)
-      .max(MAX_LISTED)
-      .default([])
-      .describe('only what concerns these networks; none: everything'),
-    names: z
-      .array(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/, 'takes names such as STANDSTILL'))
-      .max(MAX_LISTED)
-      .default([])
-      .describe('only these alarms; none: all'),
-    severity: z.enum(['warning', 'critical'], 'takes warning or critical').default('warning'),
-    quiet: z
-      .array(z.string().min(1).max(200))
-      .max(MAX_WINDOWS)
-      .default([])
-      .describe('hours in which only what is critical is sent, e.g. 22:00-07:00 Europe/Berlin'),
+    url: urlField,
+    recipients: fields.recipients.default([]),
+    networks: fields.networks.default([]),
+    names: fields.names.default([]),
+    severity: fields.severity.default('warning'),
+    quiet: fields.quiet.default([]),
   }),
   run: async ({ actor, database }, { kind, url, recipients, networks, names, severity, quiet }) => {
     const address = checkAddress(kind, url, recipients);
-    const known = new Set((await database.networks.list()).map(({ id }) => id));
-    const unknown = networks.find((network) => !known.has(network));
-    if (unknown !== undefined) fail('NETWORK_UNKNOWN', `Unknown network "${unknown}".`);
+    await checkNetworks(database, networks);
     if ((await database.channels.count()) >= MAX_CHANNELS) {
       fail('NOTIFICATION_INVALID', `There are ${MAX_CHANNELS} channels already, the limit.`, 'Remove some.');
     }
@@ -89,7 +94,68 @@ export const addNotification = change({
       },
       actor,
     );
-    return { ...row, secret: kind === 'webhook' ? toHookSecret(seal, salt) : null };
+    const secret = kind === 'webhook' ? toHookSecret(seal, salt) : null;
+    return { ...row, secret, hint: await getHint(database, kind) };
+  },
+});
+
+export const setNotification = change({
+  name: 'notifications/set',
+  role: 'operator',
+  summary:
+    'Changes where a channel of notifications is, and what it is sent; a message that was begun goes to the new address.',
+  input: z.object({
+    id: idField,
+    url: urlField,
+    ...z.object(fields).partial().shape,
+    expected: z
+      .object(fields)
+      .partial()
+      .optional()
+      .describe('fields as they were read; if one has changed since, the request is refused'),
+  }),
+  run: async ({ actor, database }, { id, url, expected, ...given }) => {
+    const { kind } = await find(database, id);
+    if (url !== undefined || given.recipients !== undefined) checkAddress(kind, url, given.recipients ?? []);
+    if (given.networks !== undefined) await checkNetworks(database, given.networks);
+    const quiet = given.quiet?.map((text) => parseTimeWindow(text).text);
+    const address = url === undefined ? null : new URL(url);
+    const seal = address === null ? null : await database.operators.seal();
+    const row = await database.channels.change(
+      id,
+      (before) => {
+        refuseChanged(`Channel ${id}`, { ...before }, expected);
+        const after = { ...before, ...withoutUndefined({ ...given, quiet }) };
+        return {
+          ...after,
+          host: address?.host ?? before.host,
+          address: address === null || seal === null ? undefined : sealAddress(seal, address.href),
+          recipients: [...new Set(after.recipients)],
+          networks: [...new Set(after.networks)],
+          names: [...new Set(after.names)],
+        };
+      },
+      actor,
+    );
+    if (row === null) failUnknown(id);
+    return { ...row, hint: await getHint(database, kind) };
+  },
+});
+
+export const rotateNotification = change({
+  name: 'notifications/rotate',
+  role: 'operator',
+  summary: 'Makes a new secret of a webhook channel, shown only once; the old one signs too for some hours.',
+  input: z.object({ id: idField, overlapHours: numberField(0, 168).default(24) }),
+  run: async ({ actor, database }, { id, overlapHours }) => {
+    const salt = makeHookSalt();
+    const { kind } = await find(database, id);
+    if (kind !== 'webhook')
+      fail('NOTIFICATION_INVALID', `Channel ${id} is of kind ${kind}, which has no secret to rotate.`);
+    if (!(await database.channels.rotate(id, { salt, overlapMs: overlapHours * 3_600_000 }, actor)))
+      failUnknown(id);
+    const secret = toHookSecret(await database.operators.seal(), salt);
+    return { secret, ...(await find(database, id)) };
   },
 });
 
@@ -126,6 +192,25 @@ export const removeNotification = change({
     return { id };
   },
 });
+
+/** Why a channel will not be sent anything as things are; null: nothing speaks against it. */
+async function getHint(database: Database, kind: Channel['kind']): Promise<string | null> {
+  if (kind !== 'email') return null;
+  const packers = (await database.workers.list()).filter(({ role }) => role === 'packer');
+  const able = packers.filter(({ sendsMail }) => sendsMail === true).length;
+  if (packers.length === 0) return 'No packer runs now: packers with SMTP_URL and SMTP_FROM send e-mail.';
+  if (able === 0) return 'No packer has an SMTP server: set SMTP_URL and SMTP_FROM of the packers.';
+  if (able === packers.length) return null;
+  return `${packers.length - able} of ${packers.length} packers have no SMTP server, and one of them may be the one that sends: set SMTP_URL and SMTP_FROM of all.`;
+}
+
+/** Throws NETWORK_UNKNOWN. */
+async function checkNetworks(database: Database, networks: readonly string[]): Promise<void> {
+  if (networks.length === 0) return;
+  const known = new Set((await database.networks.list()).map(({ id }) => id));
+  const unknown = networks.find((network) => !known.has(network));
+  if (unknown !== undefined) fail('NETWORK_UNKNOWN', `Unknown network "${unknown}".`);
+}
 
 /** Throws NOTIFICATION_UNKNOWN. */
 async function find(database: Database, id: number): Promise<Channel> {

@@ -1,4 +1,4 @@
-import type { Condition, Database } from '@packhouse/database';
+import type { Condition, Database, Severity } from '@packhouse/database';
 import { getBudgetUsage, type LeaseStore } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 import { ALARMS } from '../alarm-names.js';
@@ -19,11 +19,8 @@ const WARNINGS = Object.entries(ALARMS).flatMap(([name, { severity }]) =>
 );
 /** Missed deadlines that are known at a time. */
 const MAX_DEADLINES = 1_000;
-/** Shares of a budget that are told, the highest last. */
-const SHARES = [
-  { percent: 80, name: 'BUDGET_NEARLY_EXHAUSTED', severity: 'warning' },
-  { percent: 100, name: 'BUDGET_EXHAUSTED', severity: 'critical' },
-] as const;
+/** The share of a budget from which on it is told, in percent. */
+const NEARLY_PERCENT = 80;
 
 /**
  * Writes down what there is to notify of; returns whether something changed. A family that cannot be read is logged and
@@ -62,10 +59,15 @@ async function findMissedDeadlines({ database }: FindParts): Promise<Found[]> {
   }));
 }
 
+/**
+ * Budgets that are nearly used, of which backfills have to leave the rest to clients and the head, and that are used up;
+ * all until the next day or month.
+ */
 async function findUsedBudgets({ database, leases }: FindParts): Promise<Found[]> {
   const found: Found[] = [];
+  const waits = await database.budgets.waits();
   for (const budget of await database.budgets.list()) {
-    const { provider, unit, perDay, perMonth } = budget;
+    const { provider, unit, perDay, perMonth, reserve } = budget;
     if (perDay === null && perMonth === null) continue;
     const used = await getBudgetUsage(budget, { leases, table: database.spending });
     const periods = [
@@ -73,20 +75,35 @@ async function findUsedBudgets({ database, leases }: FindParts): Promise<Found[]
       { period: 'month', limit: perMonth, units: used.ofMonth, ends: used.monthEnds },
     ];
     for (const { period, limit, units, ends } of periods) {
-      for (const { percent, name, severity } of SHARES) {
-        if (limit === null || units < (limit * percent) / 100) continue;
-        found.push({
-          key: `budget ${provider} ${period} ${percent}`,
-          name,
-          network: null,
-          severity,
-          message: `At least ${percent} % of the ${limit} ${unit} per ${period} of provider ${provider} are used, until ${formatTime(ends)}. See \`packhouse budget list\`.`,
-        });
+      if (limit === null) continue;
+      const of = `of the ${limit} ${unit} per ${period} of provider ${provider}`;
+      const add = (what: string, name: string, severity: Severity, message: string): void => {
+        const key = `budget ${provider} ${period} ${what}`;
+        const until = `until ${formatTime(ends)}. See \`packhouse budget list\`.`;
+        found.push({ key, name, network: null, severity, message: `${message} ${until}` });
+      };
+      const share = formatPercent(1 - reserve);
+      if (units >= (limit * NEARLY_PERCENT) / 100) {
+        const stops = reserve > 0 ? `Backfills stop at ${share}, everything at 100 %` : 'All stops at 100 %';
+        add('80', 'BUDGET_NEARLY_EXHAUSTED', 'warning', `At least 80 % ${of} are used. ${stops},`);
       }
+      // A call that weighs more than what is left stops them a little earlier.
+      const stopped =
+        waits.some((wait) => wait.provider === provider && wait.period === period) ||
+        units >= Math.floor(limit * (1 - reserve));
+      if (reserve > 0 && stopped) {
+        const rest = `the last ${formatPercent(reserve)} are reserved for clients and the head,`;
+        const message = `Backfills are stopped at ${share} ${of}: ${rest}`;
+        add('backfills', 'BUDGET_BACKFILLS_STOPPED', 'warning', message);
+      }
+      if (units >= limit)
+        add('100', 'BUDGET_EXHAUSTED', 'critical', `All ${of} are used: nothing is sent to it`);
     }
   }
   return found;
 }
+
+const formatPercent = (share: number): string => `${Number((share * 100).toFixed(1))} %`;
 
 async function findFailedSchedules({ database }: FindParts): Promise<Found[]> {
   const failed = await database.conditions.failedSchedules();

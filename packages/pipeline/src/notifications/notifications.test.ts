@@ -188,6 +188,29 @@ describe('a message', () => {
     await untilToldNext(['STANDSTILL open', 'STANDSTILL open', 'LATER open']);
   });
 
+  it('that was begun goes to the address that an operator corrects, signed with the old secret too', async () => {
+    const { id, secret } = await on.add({ path: '/wrong' });
+    on.setAnswer(({ path }, response) => response.writeHead(path === '/right' ? 204 : 404).end());
+    on.packer();
+    await raise('STANDSTILL');
+    await expect.poll(() => on.database.channels.find(id), WAIT).toMatchObject({ failures: 1 });
+    const rotated = await on.rotate(id);
+    await on.move(id, '/right');
+    await untilTold(['STANDSTILL open'], '/right');
+    const [wrong, right] = ['/wrong', '/right'].map((path) => on.posted.find((one) => one.path === path));
+    expect(right?.body).toBe(wrong?.body);
+    for (const each of [secret, rotated]) expect(right && isSigned(right, each)).toBe(true);
+    expect(wrong && isSigned(wrong, rotated)).toBe(false);
+    await expect
+      .poll(() => on.database.channels.find(id), WAIT)
+      .toMatchObject({
+        failures: 0,
+        failingSince: null,
+        lastError: null,
+        delivered: 1,
+      });
+  });
+
   it('keeps hostile texts on their lines, in e-mail and in posts', async () => {
     await on.add({ kind: 'email', recipients: ['ada@example.com'] });
     await on.add({ kind: 'slack', path: '/slack' });
@@ -276,11 +299,20 @@ it('tells of missed deadlines, used budgets and failed schedules, and of their e
   await untilTold(['DEADLINE_MISSED open, BUDGET_NEARLY_EXHAUSTED open, SCHEDULE_FAILED open']);
   expect(on.messages()[0]?.data.conditions.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^Backfill \d+ of main \(owner default\) is not complete; its deadline was /),
-    expect.stringMatching(/^At least 80 % of the 100 requests per day of provider alchemy are used, until /),
+    expect.stringMatching(
+      /^At least 80 % of the 100 requests per day of provider alchemy are used\. Backfills stop at 90 %, everything at 100 %, until /,
+    ),
     'The run of schedule nightly at 2026-11-26T03:00Z failed with exit code 2: A file is damaged.',
   ]);
-  await database.spending.add([{ ...spent, backfill: null, requests: 15, units: 15, bytes: 1 }]);
-  await untilToldNext([expect.any(String), 'BUDGET_EXHAUSTED open']);
+  const spend = (units: number) =>
+    database.spending.add([{ ...spent, backfill: null, requests: units, units, bytes: 1 }]);
+  await spend(5);
+  await untilToldNext([expect.any(String), 'BUDGET_BACKFILLS_STOPPED open']);
+  expect(on.messages()[1]?.data.conditions[0]?.message).toMatch(
+    /^Backfills are stopped at 90 % of the 100 requests per day of provider alchemy: the last 10 % are reserved for clients and the head, until /,
+  );
+  await spend(10);
+  await untilToldNext([expect.any(String), expect.any(String), 'BUDGET_EXHAUSTED open']);
   const later = new Date('2026-11-26T04:00:00Z');
   await database.schedules.begin('nightly', later, false);
   await database.schedules.end('nightly', later, { outcome: 'done', exitCode: 0, message: null });
@@ -288,7 +320,8 @@ it('tells of missed deadlines, used budgets and failed schedules, and of their e
   await database.budgets.change('alchemy', () => null, 'test');
   await vi.waitFor(async () => {
     await on.due();
-    expect(told().slice(2).join(', ').split(', ').sort()).toEqual([
+    expect(told().slice(3).join(', ').split(', ').sort()).toEqual([
+      'BUDGET_BACKFILLS_STOPPED resolved',
       'BUDGET_EXHAUSTED resolved',
       'BUDGET_NEARLY_EXHAUSTED resolved',
       'DEADLINE_MISSED resolved',

@@ -27,7 +27,7 @@ interface Outcome {
   error: string | null;
 }
 
-type Receiver = Pick<ChannelWork, 'id' | 'kind' | 'recipients' | 'address' | 'salt'>;
+type Receiver = Pick<ChannelWork, 'id' | 'kind' | 'recipients' | 'address' | 'salt' | 'oldSalt'>;
 type Message = Pick<PendingMessage, 'id' | 'body'>;
 
 /** Creates what sends a message to a channel, signed with the time of this try. Rejects only if the signal is aborted. */
@@ -56,7 +56,7 @@ export function createMessageSender({ context, seal, post, mail }: MessageParts)
   };
 
   const sendPost = async (
-    { kind, address, salt }: Receiver,
+    { kind, address, salt, oldSalt }: Receiver,
     { id, body }: Message,
     signal: AbortSignal,
   ): Promise<Outcome> => {
@@ -69,7 +69,11 @@ export function createMessageSender({ context, seal, post, mail }: MessageParts)
     const signed = {
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': signDelivery(seal, [salt], { id, timestamp, body }),
+      'webhook-signature': signDelivery(seal, oldSalt === null ? [salt] : [salt, oldSalt], {
+        id,
+        timestamp,
+        body,
+      }),
     };
     const headers = {
       'content-type': 'application/json',

@@ -120,6 +120,19 @@ export async function openNotificationStage(postgresUrl: string) {
       );
       return { id: row.id, secret: toHookSecret(seal, salt) };
     },
+    /** Gives a webhook another secret, beside the old one. */
+    async rotate(id: number): Promise<string> {
+      const salt = makeHookSalt();
+      await database.channels.rotate(id, { salt, overlapMs: 3_600_000 }, 'test');
+      return toHookSecret(seal, salt);
+    },
+    /** Moves a webhook to another path. */
+    move: (id: number, path: string) =>
+      database.channels.change(
+        id,
+        (before) => ({ ...before, address: sealAddress(seal, `${url}${path}`) }),
+        'test',
+      ),
     /** Lets the next message to each channel be sent at once. */
     due: () => runSql(fresh.url, 'UPDATE packhouse.notification_channel SET due_at = clock_timestamp()'),
     /** A packer that sends notifications. */

@@ -23,6 +23,8 @@ interface TakeJobsParts<N extends TakenQueue> {
   /** Jobs at a time; of ingest jobs, which wait for nodes, so many of each network. */
   concurrency: number;
   handler(job: Job<N>): Promise<void>;
+  /** Of a packer: whether it has an SMTP server. */
+  sendsMail?: boolean;
 }
 
 /** Time between two heartbeats, in milliseconds; a process counts as alive for three of them. */
@@ -62,6 +64,7 @@ export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): P
       slots: concurrency,
       networksDigest: parts.file.digest(),
       networksProblem: parts.file.problem(),
+      sendsMail: parts.sendsMail ?? null,
       jobs: [...running].map(([{ id: job }, began]) => ({
         job,
         seconds: Math.round((context.clock.elapsed() - began) / 1_000),

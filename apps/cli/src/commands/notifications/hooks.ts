@@ -5,6 +5,7 @@ import {
   listHooks,
   removeHook,
   rotateHook,
+  setHook,
   setHookState,
   showHook,
   testHook,
@@ -13,7 +14,7 @@ import type { Command } from 'commander';
 import { operate, readAllRows } from '../../installation/operate.js';
 import { addCommand, addPlacedCommand, type Place } from '../../terminal/command.js';
 import { type CliIo, print, printRows, table } from '../../terminal/io.js';
-import { parseKinds } from '../../terminal/parse.js';
+import { parseKinds, usageError } from '../../terminal/parse.js';
 import { untilTested } from './until-tested.js';
 
 interface AddOptions extends Place {
@@ -25,7 +26,7 @@ interface AddOptions extends Place {
   topic: string[];
 }
 
-/** `packhouse hooks add|list|show|test|pause|resume|rotate|remove`. */
+/** `packhouse hooks add|list|show|set|test|pause|resume|rotate|remove`. */
 export function addHooksCommand(program: Command, io: CliIo): void {
   const hooks = addCommand(program, 'hooks', 'Send new blocks, undone blocks and files to webhooks', 'list');
   const collect = (value: string, all: string[]): string[] => [...all, value];
@@ -92,6 +93,7 @@ export function addHooksCommand(program: Command, io: CliIo): void {
     );
     await show(options, row, row.testOutcome ?? '');
   });
+  addSetCommand(hooks, io);
   one('pause', 'Pause it', async (id, options) => {
     const row = await operate(io, options, setHookState, { id, state: 'paused' });
     await show(options, row, `Webhook ${id} paused.`);
@@ -120,6 +122,48 @@ export function addHooksCommand(program: Command, io: CliIo): void {
         `Secret: ${row.secret}\nThe old secret signs too for ${options.overlap} hours.`,
       );
     });
+}
+
+const SENT = ' of what is sent, all of them; any: all';
+
+function addSetCommand(hooks: Command, io: CliIo): void {
+  addPlacedCommand(
+    hooks,
+    'set',
+    'Change address, kinds or filter, from the next delivery on',
+    '7 --url https://example.com/in --topic any',
+  )
+    .argument('<id>', 'Number in `packhouse hooks list`')
+    .option('--url <url>', 'Address of the receiver, https://…')
+    .option('--kinds <list>', 'Comma-separated kinds')
+    .option('--address <address...>', `Contracts${SENT}`)
+    .option('--topic <hash...>', `First topics${SENT}`)
+    .action(async (id: string, options: SetOptions) => {
+      const { address, kinds, topic, url } = options;
+      const input = {
+        url,
+        kinds: kinds === undefined ? undefined : parseKinds(kinds),
+        addresses: toList(address),
+        topics: toList(topic),
+      };
+      if (Object.values(input).every((value) => value === undefined))
+        throw usageError('No change is given.', 'For example --url https://example.com/in. See --help.');
+      const row = await operate(io, options, setHook, { id, ...input });
+      const to = new URL(row.url).host;
+      await print(io, options.json ? row : `Webhook ${id} changed: ${row.kinds.join(', ')} to ${to}.`);
+    });
+}
+
+interface SetOptions extends Place {
+  url?: string;
+  kinds?: string;
+  address?: string[];
+  topic?: string[];
+}
+
+/** `any` alone: none. */
+export function toList(values: string[] | undefined): string[] | undefined {
+  return values?.length === 1 && values[0] === 'any' ? [] : values;
 }
 
 /** Whether it can be seen without DNS that perhaps not every packer delivers there. */

@@ -3,6 +3,8 @@ import {
   addNotification,
   listNotifications,
   removeNotification,
+  rotateNotification,
+  setNotification,
   setNotificationState,
   showNotification,
   testNotification,
@@ -13,6 +15,7 @@ import { addCommand, addPlacedCommand, type Place } from '../../terminal/command
 import { type CliIo, print, printRows, table } from '../../terminal/io.js';
 import { usageError } from '../../terminal/parse.js';
 import { readSecretLine } from '../../terminal/secret-line.js';
+import { toList } from './hooks.js';
 import { untilTested } from './until-tested.js';
 
 interface AddOptions extends Place {
@@ -25,7 +28,7 @@ interface AddOptions extends Place {
 /** More is not read from stdin. */
 const MAX_URL = 2_001;
 
-/** `packhouse notifications add|list|test|pause|resume|remove`. */
+/** `packhouse notifications add|list|set|rotate|test|pause|resume|remove`. */
 export function addNotificationsCommand(program: Command, io: CliIo): void {
   const notifications = addCommand(
     program,
@@ -63,6 +66,7 @@ export function addNotificationsCommand(program: Command, io: CliIo): void {
         ...(row.secret === null
           ? []
           : [`Secret: ${row.secret}`, 'It is shown only now: see docs/notifications.md.']),
+        ...(row.hint === null ? [] : [row.hint]),
       ];
       await print(io, options.json ? row : lines.join('\n'));
     });
@@ -77,13 +81,16 @@ export function addNotificationsCommand(program: Command, io: CliIo): void {
     },
   );
 
+  addSetCommand(notifications, io);
+  addRotateCommand(notifications, io);
+
   const one = (
     name: string,
     description: string,
     act: (id: string, options: Place) => Promise<{ row: object; text: string }>,
   ): Command =>
     addPlacedCommand(notifications, name, description, '7')
-      .argument('<id>', 'Number in `packhouse notifications list`')
+      .argument('<id>', ID)
       .action(async (id: string, options: Place) => {
         const { row, text } = await act(id, options);
         await print(io, options.json ? row : text);
@@ -110,6 +117,65 @@ export function addNotificationsCommand(program: Command, io: CliIo): void {
     return { row, text: `Channel ${id} removed.` };
   });
 }
+
+interface SetOptions extends Place {
+  to?: string[];
+  network?: string[];
+  name?: string[];
+  severity?: Severity;
+  quiet?: string[];
+}
+
+function addSetCommand(notifications: Command, io: CliIo): void {
+  addPlacedCommand(
+    notifications,
+    'set',
+    'Change where a channel is, or what it is sent',
+    '7 --severity critical --quiet none',
+  )
+    .argument('<id>', ID)
+    .option('--to <address...>', 'URL, or - to read it from stdin; of email all addresses')
+    .option('--network <name...>', 'Only what concerns these networks, all of them; any: everything')
+    .option('--name <name...>', 'Only alarms of these names, all of them; any: all')
+    .option('--severity <severity>', 'Lowest severity: warning or critical')
+    .option('--quiet <hours...>', 'Hours in which only what is critical is sent, all of them; none: no hours')
+    .action(async (id: string, options: SetOptions) => {
+      const { name, network, quiet, severity, to } = options;
+      if ([name, network, quiet, severity, to].every((value) => value === undefined))
+        throw usageError('No change is given.', 'For example --severity critical. See --help.');
+      const { kind } = await operate(io, options, showNotification, { id });
+      const target =
+        to === undefined ? {} : kind === 'email' ? { recipients: to } : { url: await readUrl(io, to) };
+      const row = await operate(io, options, setNotification, {
+        id,
+        ...target,
+        networks: toList(network),
+        names: toList(name),
+        severity,
+        quiet: quiet?.join() === 'none' ? [] : quiet,
+      });
+      const lines = [`Channel ${id} changed.`, ...(row.hint === null ? [] : [row.hint])];
+      await print(io, options.json ? row : lines.join('\n'));
+    });
+}
+
+function addRotateCommand(notifications: Command, io: CliIo): void {
+  addPlacedCommand(
+    notifications,
+    'rotate',
+    'Make a new secret of a webhook, shown once; the old one signs too for a while',
+    '7 --overlap 24',
+  )
+    .argument('<id>', ID)
+    .option('--overlap <hours>', 'Hours for which the old secret signs too, 0 to 168', '24')
+    .action(async (id: string, options: Place & { overlap: string }) => {
+      const row = await operate(io, options, rotateNotification, { id, overlapHours: options.overlap });
+      const text = `Secret: ${row.secret}\nThe old secret signs too for ${options.overlap} hours.`;
+      await print(io, options.json ? row : text);
+    });
+}
+
+const ID = 'Number in `packhouse notifications list`';
 
 /** The one URL that is given, or the first line of stdin, so that no secret is on a command line. */
 async function readUrl(io: CliIo, addresses: readonly string[]): Promise<string> {

@@ -44,7 +44,7 @@ export function LinesField(given: {
   empty?: string;
   name: string;
   placeholder: string;
-  value?: readonly string[];
+  value?: readonly string[] | undefined;
 }) {
   const { label, empty, name, placeholder, value = [] } = given;
   return (

@@ -24,6 +24,8 @@ export interface ChannelWork extends Channel {
   /** Encrypted; null: e-mail. */
   address: Buffer | null;
   salt: Buffer;
+  /** The one before, while it still signs. */
+  oldSalt: Buffer | null;
   pending: PendingMessage | null;
   /** Whether an operator asks for a test. */
   testAsked: boolean;
@@ -48,7 +50,8 @@ const PAUSE_MS = 'least(3600000, 5000 * 2 ^ least(h.failures, 10))';
 
 const selectWork = statement(
   'channel-messages/select-work',
-  `SELECT ${CHANNEL}, h.address, h.salt, h.pending, h.test_asked_at IS NOT NULL AS "testAsked",
+  `SELECT ${CHANNEL}, h.address, h.salt, h.pending,
+     CASE WHEN h.old_salt_until > clock_timestamp() THEN h.old_salt END AS "oldSalt", h.test_asked_at IS NOT NULL AS "testAsked",
      h.due_at <= clock_timestamp() AS due,
      coalesce(extract(epoch FROM clock_timestamp() - h.failing_since), 0)::float8 AS "failingSeconds"
    FROM packhouse.notification_channel AS h ORDER BY h.id`,

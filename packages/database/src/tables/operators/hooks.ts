@@ -38,6 +38,9 @@ export interface Hook {
   oldSecretUntil: Date | null;
 }
 
+/** What can be changed of a hook. */
+export type HookTerms = Pick<Hook, 'url' | 'kinds' | 'addresses' | 'topics'>;
+
 type NewHook = Pick<Hook, 'network' | 'url' | 'kinds' | 'finalOnly' | 'addresses' | 'topics' | 'from'> & {
   /** 32 random bytes: see packages/pipeline/src/hooks/secret.ts. */
   salt: Buffer;
@@ -73,6 +76,20 @@ const updateState = statement(
   'hooks/update-state',
   `UPDATE packhouse.hook SET state = $2, due_at = clock_timestamp(), failures = 0, failing_since = NULL
    WHERE id = $1 AND state <> $2 RETURNING id`,
+);
+
+/** $1 id. */
+const lockHook = statement('hooks/lock-hook', `SELECT ${HOOK} FROM ${HOOKS} WHERE h.id = $1 FOR UPDATE OF h`);
+
+/** $1 id, $2 url, $3 kinds, $4 addresses, $5 topics. Another address is tried at once, as if it had never failed. */
+const updateHook = statement(
+  'hooks/update-hook',
+  `UPDATE packhouse.hook SET url = $2, kinds = $3::text[], addresses = $4::text[], topics = $5::text[],
+     failures = CASE WHEN url = $2 THEN failures ELSE 0 END,
+     failing_since = CASE WHEN url = $2 THEN failing_since END,
+     last_error = CASE WHEN url = $2 THEN last_error END,
+     due_at = CASE WHEN url = $2 THEN due_at ELSE clock_timestamp() END
+   WHERE id = $1`,
 );
 
 /** $1 id, $2 salt, $3 milliseconds for which the old one signs too. */
@@ -148,6 +165,26 @@ export function createHooks(connections: Connections) {
       after?: number | undefined;
       limit: number;
     }) => connections.query<Hook>(selectHooks, [network ?? null, after ?? 0, limit]),
+    /**
+     * Changes the terms of a hook as `work` says, which may throw, under its lock; null: there is none. A delivery that was
+     * begun stays as it is, and goes to the new address.
+     */
+    change: (id: number, work: (before: Hook) => HookTerms, actor: string): Promise<Hook | null> =>
+      connections.transaction(async (session) => {
+        const before = await session.queryOne<Hook>(lockHook, [id]);
+        if (before === null) return null;
+        const { url, kinds, addresses, topics } = work(before);
+        await session.query(updateHook, [id, url, kinds, addresses, topics]);
+        const after = await find(session, id);
+        await noteChange(session, {
+          actor,
+          subject: `hook ${id}`,
+          action: 'set',
+          before: toNoted(before),
+          after: { ...toNoted(after), ...(url === before.url ? {} : { address: 'changed' }) },
+        });
+        return after;
+      }),
     /** Returns false if there is none, or it has that state. */
     setState: (id: number, state: 'active' | 'paused', actor: string) =>
       change(updateState, [id, state], { id, action: state === 'paused' ? 'pause' : 'resume', actor }),

@@ -17,6 +17,8 @@ export interface WorkerHeartbeat {
   slots: number;
   /** The jobs that it runs, and for how long. */
   jobs: readonly { job: string; seconds: number }[];
+  /** Of a packer: whether it has an SMTP server for notifications; null, or absent: it sends none. */
+  sendsMail?: boolean | null;
 }
 
 export interface WorkerRow extends WorkerHeartbeat {
@@ -35,10 +37,11 @@ const GONE_AFTER = "interval '15 seconds'";
 /** $1 the heartbeat, as JSON. */
 const upsertWorker = statement(
   'workers/upsert-worker',
-  `INSERT INTO packhouse.worker AS w (id, role, host, pid, networks, slots, jobs, networks_digest, networks_problem)
-   SELECT id, role, host, pid, networks, slots, jobs, "networksDigest", "networksProblem"
+  `INSERT INTO packhouse.worker AS w
+     (id, role, host, pid, networks, slots, jobs, networks_digest, networks_problem, sends_mail)
+   SELECT id, role, host, pid, networks, slots, jobs, "networksDigest", "networksProblem", "sendsMail"
    FROM jsonb_to_record($1::jsonb) AS given (id uuid, role text, host text, pid int4, networks text[], slots int4,
-     jobs jsonb, "networksDigest" text, "networksProblem" text)
+     jobs jsonb, "networksDigest" text, "networksProblem" text, "sendsMail" bool)
    ON CONFLICT (id) DO UPDATE SET
      networks = excluded.networks, slots = excluded.slots, jobs = excluded.jobs, seen_at = clock_timestamp(),
      networks_digest = excluded.networks_digest, networks_problem = excluded.networks_problem
@@ -62,7 +65,7 @@ const deleteWorker = statement(
 const selectWorkers = statement(
   'workers/select-workers',
   `SELECT id, role, host, pid, networks, slots, jobs, draining_since IS NOT NULL AS draining,
-     draining_since AS "drainingSince", networks_digest AS "networksDigest", networks_problem AS "networksProblem", started_at AS "startedAt", seen_at AS "seenAt"
+     draining_since AS "drainingSince", sends_mail AS "sendsMail", networks_digest AS "networksDigest", networks_problem AS "networksProblem", started_at AS "startedAt", seen_at AS "seenAt"
    FROM packhouse.worker WHERE seen_at > clock_timestamp() - ${GONE_AFTER}
    ORDER BY role, host, started_at, id`,
 );

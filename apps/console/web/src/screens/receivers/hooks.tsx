@@ -5,12 +5,13 @@ import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ChangeForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { Field, KindFields, LinesField, NumberField, SelectField } from '../../parts/fields.js';
+import { NumberField, SelectField } from '../../parts/fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
 import { Deliveries, Failure, type Hook, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
+import { HookFields } from './hook-fields.js';
 import { OneHook } from './one-hook.js';
 
 const PAGE = 100;
@@ -115,23 +116,12 @@ function NewHook(given: {
         })}
         done={given.made}
       >
-        <Field
-          label="URL"
-          name="url"
-          type="url"
-          required
-          maxLength={2_000}
-          autocomplete="off"
-          placeholder="https://example.com/packhouse"
-        />
         <SelectField label="Network" name="network" options={networks} value={given.network} />
-        <KindFields checked={['logs']} />
+        <HookFields />
         <label class="inline">
           <input type="checkbox" name="finalOnly" /> Only blocks that can no longer be undone
         </label>
         <NumberField label="First block (empty: the next new one)" name="from" />
-        <LinesField label="Only logs of these contracts" empty="all" name="addresses" placeholder="0x…" />
-        <LinesField label="Only logs with these first topics" empty="all" name="topics" placeholder="0x…" />
       </ChangeForm>
     </details>
   );

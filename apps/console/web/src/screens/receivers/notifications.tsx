@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
-import { toLines, toText } from '../../lib/form-values.js';
 import { useMayChange } from '../../lib/use-session.js';
-import { ActionButton, ChangeForm } from '../../parts/changes.js';
+import { ActionButton } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { Field, LinesField, Select, SelectField } from '../../parts/fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { WindowsEditor } from '../../parts/windows-editor.js';
+import { EditChannel, LABELS, NewChannel } from './channel-form.js';
 import {
   type Channel,
   Deliveries,
@@ -18,22 +16,12 @@ import {
   Test,
 } from './delivery-state.js';
 
-const KINDS = [
-  ['email', 'E-mail'],
-  ['slack', 'Slack'],
-  ['webhook', 'Webhook'],
-] as const;
-const LABELS: Readonly<Record<string, string>> = Object.fromEntries(KINDS);
-
-const SEVERITIES = [
-  ['warning', 'warning and critical'],
-  ['critical', 'critical'],
-] as const;
-
 /** Who is told what needs attention. */
 export function Notifications() {
   const mayChange = useMayChange();
   const [secret, setSecret] = useState<{ id: number; secret: string } | null>(null);
+  const [hint, setHint] = useState<string | null>(null);
+  const [edited, edit] = useState<Channel | null>(null);
   return (
     <Page
       title="Notifications"
@@ -46,13 +34,28 @@ export function Notifications() {
         <ReadTable
           name="notifications"
           above={
-            secret === null ? (
-              <NewChannel made={setSecret} />
-            ) : (
-              <ShownOnce text={secret.secret} label="the secret" done={() => setSecret(null)}>
-                The secret that signs messages of channel {secret.id}.
-              </ShownOnce>
-            )
+            <>
+              {secret !== null ? (
+                <ShownOnce text={secret.secret} label="the secret" done={() => setSecret(null)}>
+                  The secret that signs messages of channel {secret.id}.
+                </ShownOnce>
+              ) : edited !== null ? (
+                <EditChannel
+                  key={edited.id}
+                  channel={edited}
+                  close={() => edit(null)}
+                  hinted={setHint}
+                  rotated={setSecret}
+                />
+              ) : (
+                <NewChannel made={setSecret} hinted={setHint} />
+              )}
+              {hint !== null && (
+                <p class="wait" role="status">
+                  {hint}
+                </p>
+              )}
+            </>
           }
           label="Channels"
           keyOf={(row) => row.id}
@@ -66,6 +69,9 @@ export function Notifications() {
             Test: (row) => <Test name="notifications/test" row={row} />,
             Action: (row) => (
               <span class="actions">
+                <button type="button" onClick={() => edit(row)}>
+                  Edit
+                </button>
                 <StateButton name="notifications/state" row={row} />
                 <ActionButton
                   name="notifications/remove"
@@ -105,58 +111,5 @@ function Filter({ row: { networks, names, severity, quiet } }: { row: Channel })
       {names.length > 0 && <li>{names.join(', ')}</li>}
       {quiet.length > 0 && <li>quiet: {quiet.join('; ')}</li>}
     </ul>
-  );
-}
-
-function NewChannel({ made }: { made: (secret: { id: number; secret: string }) => void }) {
-  const [kind, choose] = useState('email');
-  return (
-    <details>
-      <summary>New channel</summary>
-      <ChangeForm
-        name="notifications/add"
-        submit="Create"
-        getInput={(form) => ({
-          kind,
-          url: toText(form, 'url'),
-          recipients: toLines(form, 'recipients'),
-          severity: toText(form, 'severity'),
-          networks: toLines(form, 'networks'),
-          names: toLines(form, 'names'),
-          quiet: toLines(form, 'windows', '\n'),
-        })}
-        done={({ id, secret }) => {
-          if (secret !== null) made({ id, secret });
-        }}
-      >
-        <Select label="Kind" value={kind} options={KINDS} choose={choose} />
-        {kind === 'email' ? (
-          <LinesField label="Recipients" name="recipients" placeholder="ada@example.com" />
-        ) : (
-          <Field
-            label={
-              kind === 'slack' ? 'URL of the incoming webhook (never shown again)' : 'URL (never shown again)'
-            }
-            name="url"
-            type="url"
-            required
-            maxLength={2_000}
-            autocomplete="off"
-            placeholder={
-              kind === 'slack' ? 'https://hooks.slack.com/services/…' : 'https://example.com/packhouse'
-            }
-          />
-        )}
-        {kind === 'email' && (
-          <p class="hint">
-            Packers need the settings SMTP_URL and SMTP_FROM. The test says if they lack them.
-          </p>
-        )}
-        <SelectField label="Severity" name="severity" options={SEVERITIES} />
-        <LinesField label="Only these networks" empty="everything" name="networks" placeholder="ethereum" />
-        <LinesField label="Only these alarms" empty="all" name="names" placeholder="STANDSTILL" />
-        <WindowsEditor initial={[]} legend="Quiet hours (only what is critical is sent)" />
-      </ChangeForm>
-    </details>
   );
 }

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { toNumber } from '../../lib/form-values.js';
+import { toLines, toNumber, toText } from '../../lib/form-values.js';
 import { formatDate } from '../../lib/format.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton, ChangeForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { Facts } from '../../parts/facts.js';
-import { Field } from '../../parts/fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
@@ -19,7 +18,9 @@ import {
   StateChip,
   Test,
 } from './delivery-state.js';
+import { HookFields } from './hook-fields.js';
 import { describe, getHost } from './hooks.js';
+import { OverlapField } from './overlap-field.js';
 
 type Rotated = Answer<'hooks/rotate'>;
 
@@ -52,6 +53,7 @@ export function OneHook({ id }: { id: string }) {
                   Remove
                 </ActionButton>
               </p>
+              <EditHook row={row} />
               <Secret row={row} />
             </>
           )}
@@ -85,6 +87,44 @@ const HookFacts = ({ row }: { row: Hook }) => (
   />
 );
 
+/** Changes it as it was when the form was opened. */
+function EditHook({ row }: { row: Hook }) {
+  const [edited, edit] = useState<Hook | null>(null);
+  const close = (): void => edit(null);
+  if (edited === null) {
+    return (
+      <p>
+        <button type="button" onClick={() => edit(row)}>
+          Edit
+        </button>
+      </p>
+    );
+  }
+  const { id, url, kinds, addresses, topics } = edited;
+  return (
+    <>
+      <h2>Edit</h2>
+      <ChangeForm
+        name="hooks/set"
+        submit="Save"
+        subject={`hook ${id}`}
+        getInput={(form) => ({
+          id,
+          url: toText(form, 'url'),
+          kinds: form.getAll('kind').map(String),
+          addresses: toLines(form, 'addresses'),
+          topics: toLines(form, 'topics'),
+          expected: { url, kinds, addresses, topics },
+        })}
+        done={close}
+        cancel={close}
+      >
+        <HookFields hook={edited} />
+      </ChangeForm>
+    </>
+  );
+}
+
 /** A new secret, shown once; the old one signs too for a while, so that the receiver can change over. */
 function Secret({ row }: { row: Hook }) {
   const [made, setMade] = useState<Rotated | null>(null);
@@ -107,15 +147,7 @@ function Secret({ row }: { row: Hook }) {
             getInput={(form) => ({ id: row.id, overlapHours: toNumber(form, 'overlap') ?? 0 })}
             done={setMade}
           >
-            <Field
-              label="Hours for which the old secret signs too (0 to 168)"
-              name="overlap"
-              type="number"
-              min={0}
-              max={168}
-              required
-              defaultValue={24}
-            />
+            <OverlapField />
           </ChangeForm>
         </details>
       )}
