@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../lib/answers.js';
+import { CurveButton } from '../../history/curve-button.js';
 import { toNumber, toPairLines, toPairs, toText } from '../../lib/form-values.js';
-import { formatCount, formatDate } from '../../lib/format.js';
+import { formatTime } from '../../lib/format.js';
+import { useRoute } from '../../lib/route.js';
+import { useRead } from '../../lib/use-read.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { Usage } from '../../parts/facts.js';
 import { Field, LinesField, NumberField, SelectField } from '../../parts/fields.js';
 import { Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
-
-type Budget = Answer<'budgets'>['rows'][number];
+import { type Budget, Cap, getTerms, type Row } from './cap.js';
 
 /** Limits of requests to providers over all machines, and their use. */
 export function Budgets() {
-  const [chosen, choose] = useState<Budget | 'new' | null>(null);
   return (
     <>
       <h2>Provider budgets</h2>
@@ -22,32 +22,11 @@ export function Budgets() {
             {waits.map((wait) => (
               <p key={`${wait.network} ${wait.provider}`} class="wait">
                 Backfills of <bdi>{wait.network}</bdi> are throttled by the budget of{' '}
-                <bdi>{wait.provider}</bdi> per {wait.period} until {formatDate(wait.until)}.
+                <bdi>{wait.provider}</bdi> per {wait.period} since {formatTime(wait.since)}, until{' '}
+                {formatTime(wait.until)}.
               </p>
             ))}
-            <Table
-              label="Budgets"
-              rows={rows}
-              keyOf={(row) => row.provider}
-              empty="No budgets yet: nodes are called without a limit."
-              numbers={['Per second', 'Reserve', 'Price per million']}
-              columns={{ ...COLUMNS, Action: (row) => <Actions row={row} edit={() => choose(row)} /> }}
-            />
-            <MayChange>
-              {chosen === null ? (
-                <p>
-                  <button type="button" onClick={() => choose('new')}>
-                    New budget
-                  </button>
-                </p>
-              ) : (
-                <BudgetForm
-                  key={chosen === 'new' ? '' : chosen.provider}
-                  budget={chosen === 'new' ? null : chosen}
-                  done={() => choose(null)}
-                />
-              )}
-            </MayChange>
+            <BudgetTable budgets={rows} />
           </>
         )}
       </Read>
@@ -55,39 +34,97 @@ export function Budgets() {
   );
 }
 
-const COLUMNS: Columns<Budget> = {
-  Provider: (row) => <bdi>{row.provider}</bdi>,
-  'Per second': (row) => (row.perSecond === null ? 'unlimited' : `${formatCount(row.perSecond)} ${row.unit}`),
+/** The budgets, and the providers of nodes that have none; that of the address is opened. */
+function BudgetTable({ budgets }: { budgets: readonly Budget[] }) {
+  const { provider: named } = useRoute().query;
+  const [chosen, choose] = useState<Row | 'new' | null>(() =>
+    named === undefined
+      ? null
+      : (budgets.find(({ provider }) => provider === named) ?? { provider: named, isNew: true }),
+  );
+  const nodes = useRead('nodes', {}, 30_000).value ?? [];
+  const known = new Set(budgets.map(({ provider }) => provider));
+  const others = [...new Set(nodes.flatMap(({ provider }) => provider ?? []))]
+    .filter((provider) => !known.has(provider))
+    .sort()
+    .map((provider) => ({ provider, isNew: true }) as const);
+  return (
+    <>
+      <Table<Row>
+        label="Budgets"
+        rows={[...budgets, ...others]}
+        keyOf={(row) => row.provider}
+        empty="No budgets yet: nodes are called without a limit."
+        numbers={['Reserve', 'Price per million']}
+        columns={{ ...COLUMNS, Action: (row) => <Actions row={row} edit={() => choose(row)} /> }}
+      />
+      <MayChange>
+        {chosen === null ? (
+          <p>
+            <button type="button" onClick={() => choose('new')}>
+              New budget
+            </button>
+          </p>
+        ) : (
+          <BudgetForm
+            key={chosen === 'new' ? '' : chosen.provider}
+            budget={chosen === 'new' || 'isNew' in chosen ? null : chosen}
+            provider={chosen === 'new' ? undefined : chosen.provider}
+            done={() => choose(null)}
+          />
+        )}
+      </MayChange>
+    </>
+  );
+}
+
+const COLUMNS: Columns<Row> = {
+  Provider: ({ provider }) => <bdi>{provider}</bdi>,
+  'Per second': (row) => <Cap row={row} limit="perSecond" />,
   'Per day (UTC)': (row) => (
-    <Usage label={`Use of ${row.provider} today`} used={row.usedOfDay} limit={row.perDay} />
+    <>
+      <Cap row={row} limit="perDay" />
+      {'isNew' in row || (
+        <Usage label={`Use of ${row.provider} today`} used={row.usedOfDay} limit={row.perDay} />
+      )}
+    </>
   ),
   'Per month (UTC)': (row) => (
-    <Usage label={`Use of ${row.provider} this month`} used={row.usedOfMonth} limit={row.perMonth} />
+    <>
+      <Cap row={row} limit="perMonth" />
+      {'isNew' in row || (
+        <Usage label={`Use of ${row.provider} this month`} used={row.usedOfMonth} limit={row.perMonth} />
+      )}
+    </>
   ),
-  Reserve: (row) => `${Math.round(row.reserve * 100)} %`,
+  Reserve: (row) => ('isNew' in row ? '-' : `${Math.round(row.reserve * 100)} %`),
   'Price per million': (row) =>
-    row.pricePerMillion === null ? '-' : `${row.pricePerMillion} ${row.currency ?? ''}`,
+    'isNew' in row || row.pricePerMillion === null ? '-' : `${row.pricePerMillion} ${row.currency ?? ''}`,
+  'Units, cost': ({ provider }) => <CurveButton of={{ provider }} figure="units" />,
 };
 
-const Actions = ({ row: { provider }, edit }: { row: Budget; edit: () => void }) => (
+const Actions = ({ row, edit }: { row: Row; edit: () => void }) => (
   <MayChange>
     <span class="actions">
       <button type="button" onClick={edit}>
-        Edit
+        {'isNew' in row ? 'Set' : 'Edit'}
       </button>
-      <ActionButton
-        name="budgets/remove"
-        input={{ provider }}
-        confirm={`Remove the budget of ${provider}? Calls to it are then unlimited.`}
-      >
-        Remove
-      </ActionButton>
+      {'isNew' in row || (
+        <ActionButton
+          name="budgets/remove"
+          input={{ provider: row.provider }}
+          confirm={`Remove the budget of ${row.provider}? Calls to it are then unlimited.`}
+        >
+          Remove
+        </ActionButton>
+      )}
     </span>
   </MayChange>
 );
 
 /** Changes a budget as it was read, or creates one. */
-function BudgetForm({ budget, done }: { budget: Budget | null; done: () => void }) {
+function BudgetForm(given: { budget: Budget | null; provider?: string | undefined; done: () => void }) {
+  const { budget, provider, done } = given;
   return (
     <ChangeForm
       name="budgets/set"
@@ -103,7 +140,7 @@ function BudgetForm({ budget, done }: { budget: Budget | null; done: () => void 
         reserve: (toNumber(form, 'reserve') ?? 0) / 100,
         pricePerMillion: toNumber(form, 'price'),
         currency: toText(form, 'currency') ?? null,
-        expected: budget === null ? undefined : getLimits(budget),
+        expected: budget === null ? undefined : getTerms(budget),
       })}
       done={done}
       cancel={done}
@@ -114,6 +151,7 @@ function BudgetForm({ budget, done }: { budget: Budget | null; done: () => void 
           name="provider"
           required
           maxLength={253}
+          defaultValue={provider}
         />
       ) : (
         <h2>Budget of {budget.provider}</h2>
@@ -143,9 +181,4 @@ function BudgetForm({ budget, done }: { budget: Budget | null; done: () => void 
       <Field label="Currency" name="currency" pattern="[A-Z]{3,5}" defaultValue={budget?.currency ?? ''} />
     </ChangeForm>
   );
-}
-
-function getLimits(budget: Budget): object {
-  const { unit, perSecond, perDay, perMonth, weights, reserve, pricePerMillion, currency } = budget;
-  return { unit, perSecond, perDay, perMonth, weights, reserve, pricePerMillion, currency };
 }
