@@ -1434,7 +1434,7 @@ CREATE INDEX hook_due ON packhouse.hook (due_at) WHERE state = 'active' AND due_
 
 CREATE TABLE packhouse.condition (
   key text PRIMARY KEY CHECK (length(key) <= 400),
-  family text NOT NULL CHECK (family IN ('alarm', 'backfill', 'budget', 'schedule')),
+  family text NOT NULL CHECK (family IN ('alarm', 'backfill', 'budget', 'key', 'schedule')),
   name text NOT NULL,
   network text,
   severity text NOT NULL CHECK (severity IN ('warning', 'critical')),
@@ -1445,7 +1445,7 @@ CREATE TABLE packhouse.condition (
   times int8 NOT NULL DEFAULT 1
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE packhouse.condition IS
-  'What notifications are about, a row per thing: alarms, missed deadlines, used budgets, failed schedules. Written by the packer that sends notifications.';
+  'What notifications are about, a row per thing: alarms, missed deadlines, used budgets, keys that expire, failed schedules. Written by the packer that sends notifications.';
 COMMENT ON COLUMN packhouse.condition.network IS 'null: of the whole installation';
 COMMENT ON COLUMN packhouse.condition.alarm_id IS 'Its last row in alarm; null: no alarm';
 COMMENT ON COLUMN packhouse.condition.since IS 'When it last began';

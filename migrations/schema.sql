@@ -273,7 +273,7 @@ CREATE TABLE packhouse.compatibility (
   CONSTRAINT compatibility_minimum_check CHECK ((minimum > 0))
 );
 
--- What notifications are about, a row per thing: alarms, missed deadlines, used budgets, failed schedules. Written by the packer that sends notifications.
+-- What notifications are about, a row per thing: alarms, missed deadlines, used budgets, keys that expire, failed schedules. Written by the packer that sends notifications.
 CREATE TABLE packhouse.condition (
   key text NOT NULL,
   family text NOT NULL,
@@ -291,7 +291,7 @@ CREATE TABLE packhouse.condition (
   -- How often it began
   times bigint NOT NULL DEFAULT 1,
   CONSTRAINT condition_pkey PRIMARY KEY (key),
-  CONSTRAINT condition_family_check CHECK ((family = ANY (ARRAY['alarm'::text, 'backfill'::text, 'budget'::text, 'schedule'::text]))),
+  CONSTRAINT condition_family_check CHECK ((family = ANY (ARRAY['alarm'::text, 'backfill'::text, 'budget'::text, 'key'::text, 'schedule'::text]))),
   CONSTRAINT condition_key_check CHECK ((length(key) <= 400)),
   CONSTRAINT condition_severity_check CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
 ) WITH (fillfactor=70);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeReport } from '@packhouse/database';
+import { toDay } from '@packhouse/runtime';
 import { beforeAll, expect, test } from 'vitest';
 import { useConsole } from './testing/use-console.js';
 
@@ -105,6 +106,33 @@ test('what stands still or is wrong is listed with its cause, since when and unt
     },
   ]);
   expect(await read('findings?network=calm')).toEqual([]);
+});
+
+test('a key in use that expires within a week is named, and more than ten are summed', async () => {
+  const { keys, usage } = on.database;
+  const day = toDay(on.context.clock.now());
+  const used = { day, network: 'main', method: 'eth_call', requests: 1, units: 1, errors: 0, bytes: 1 };
+  const add = async (hours: number) => {
+    const expiresAt = new Date(Date.now() + hours * 3_600_000 + 60_000);
+    const { row } = await keys.create({ application: 'shop', network: null, plan: 'free', expiresAt });
+    await usage.add([{ ...used, keyId: row.id }]);
+    return row.prefix;
+  };
+  const find = async () =>
+    (await read('findings')).filter(({ kind }: { kind: string }) => kind === 'key-expires');
+  const [later, sooner] = [await add(50), await add(5)];
+  await expect.poll(find).toMatchObject([
+    {
+      key: sooner,
+      message: `key ${sooner} of shop is in use and expires in 5 h.`,
+      until: expect.any(String),
+    },
+    { key: later, message: `key ${later} of shop is in use and expires in 2 days.` },
+  ]);
+  expect(await read('findings?network=calm')).toEqual([]);
+  for (let key = 0; key < 9; key++) await add(100);
+  await expect.poll(async () => (await find()).length, { timeout: 10_000 }).toBe(11);
+  expect((await find()).at(-1)).toMatchObject({ message: 'more keys in use expire soon.' });
 });
 
 test('a network of which all ingesters drain says so, since when the last one was told', async () => {

@@ -1,6 +1,15 @@
 /** Something that stands still or is wrong until somebody acts. */
 export interface Finding {
-  kind: 'nodes-silent' | 'wrong-answer' | 'quarantine' | 'alarm' | 'no-ingester' | 'budget' | 'paused';
+  kind:
+    | 'nodes-silent'
+    | 'wrong-answer'
+    | 'quarantine'
+    | 'alarm'
+    | 'no-ingester'
+    | 'budget'
+    | 'key-expires'
+    | 'paused';
+  /** Empty: it concerns none. */
   network: string;
   /** What is wrong, as a sentence without its network. */
   message: string;
@@ -21,6 +30,8 @@ export interface Finding {
   cause?: string;
   /** Of `budget`. */
   provider?: string;
+  /** Of `key-expires`: its prefix; absent: it is of several. */
+  key?: string;
   /** Of `paused`: its ID; absent: it is of several. */
   backfill?: number;
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { getAdvice } from '../coverage/quarantine-advice.js';
 import { networkField } from '../operation/fields.js';
 import { read } from '../operation/operation.js';
+import { findExpiringKeys } from './expiring-keys.js';
 import type { Finding } from './finding.js';
 import { foldAlarms } from './fold-alarms.js';
 import { findMissingIngesters } from './missing-ingesters.js';
@@ -23,7 +24,7 @@ export const listFindings = read({
   input: z.object({ network: networkField.optional() }),
   run: async ({ database }, { network }): Promise<Finding[]> => {
     const isAsked = (each: { network: string }): boolean => network === undefined || each.network === network;
-    const [reports, alarms, causes, wrong, backfills, workers, seen, waits] = await Promise.all([
+    const [reports, alarms, causes, wrong, backfills, workers, seen, waits, expiring] = await Promise.all([
       database.nodes.list({ network, limit: MAX_REPORTS }),
       database.alarms.list(),
       database.quarantine.causes(),
@@ -32,6 +33,7 @@ export const listFindings = read({
       database.workers.list(),
       database.workers.ingesterSeen(),
       database.budgets.waits(),
+      findExpiringKeys(database.keys),
     ]);
     const active = backfills.filter(({ state }) => state === 'active');
     const requested = new Set(active.map((each) => each.network));
@@ -44,6 +46,7 @@ export const listFindings = read({
     const found = [
       ...foldAlarms(causal.filter(isAsked), alarms.filter(isAsked)),
       ...waits.filter((wait) => requested.has(wait.network)).map(toBudget),
+      ...expiring,
       ...findPaused(backfills.filter(isAsked)),
     ];
     const rank = (kind: Finding['kind']): number => ORDER.indexOf(kind);
@@ -62,6 +65,7 @@ const ORDER: readonly Finding['kind'][] = [
   'alarm',
   'quarantine',
   'budget',
+  'key-expires',
   'paused',
 ];
 

@@ -8,7 +8,7 @@ type Found = Pick<Condition, 'key' | 'name' | 'network' | 'severity' | 'message'
 
 interface FindParts {
   context: Pick<Context, 'logger' | 'metrics'>;
-  database: Pick<Database, 'budgets' | 'conditions' | 'spending'>;
+  database: Pick<Database, 'budgets' | 'conditions' | 'keys' | 'spending'>;
   /** Where processes share the use of budgets. */
   leases: LeaseStore;
 }
@@ -21,6 +21,8 @@ const WARNINGS = Object.entries(ALARMS).flatMap(([name, { severity }]) =>
 const MAX_DEADLINES = 1_000;
 /** The share of a budget from which on it is told, in percent. */
 const NEARLY_PERCENT = 80;
+/** Keys in use that expire soon, and are known at a time. */
+const MAX_KEYS = 1_000;
 
 /**
  * Writes down what there is to notify of; returns whether something changed. A family that cannot be read is logged and
@@ -33,6 +35,7 @@ export async function findConditions(parts: FindParts): Promise<boolean> {
     alarm: () => conditions.followAlarms(WARNINGS),
     backfill: async () => conditions.keep('backfill', await findMissedDeadlines(parts)),
     budget: async () => conditions.keep('budget', await findUsedBudgets(parts)),
+    key: async () => conditions.keep('key', await findExpiringKeys(parts)),
     schedule: async () => conditions.keep('schedule', await findFailedSchedules(parts)),
   };
   let changed = false;
@@ -104,6 +107,18 @@ async function findUsedBudgets({ database, leases }: FindParts): Promise<Found[]
 }
 
 const formatPercent = (share: number): string => `${Number((share * 100).toFixed(1))} %`;
+
+/** A key with a later end is another thing than the key before. */
+async function findExpiringKeys({ database }: FindParts): Promise<Found[]> {
+  const keys = await database.keys.expiring(MAX_KEYS);
+  return keys.map(({ application, expiresAt, network, prefix }) => ({
+    key: `key ${prefix} ${expiresAt.toISOString()}`,
+    name: 'KEY_EXPIRES',
+    network,
+    severity: 'warning',
+    message: `Key ${prefix} of application ${application} is in use and expires on ${formatTime(expiresAt)}. See \`packhouse keys set ${prefix} --expires DATE\`.`,
+  }));
+}
 
 async function findFailedSchedules({ database }: FindParts): Promise<Found[]> {
   const failed = await database.conditions.failedSchedules();

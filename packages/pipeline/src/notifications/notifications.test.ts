@@ -262,7 +262,7 @@ describe('a message', () => {
   });
 });
 
-it('tells of missed deadlines, used budgets and failed schedules, and of their ends', async () => {
+it('tells of missed deadlines, used budgets, keys that expire and failed schedules, and of their ends', async () => {
   const { database } = on;
   await on.add();
   const deadline = new Date(systemClock.now() - 120_000);
@@ -295,13 +295,25 @@ it('tells of missed deadlines, used budgets and failed schedules, and of their e
     exitCode: 2,
     message: 'A file is damaged.',
   });
+  const expiresAt = new Date(systemClock.now() + 3 * 86_400_000);
+  const { row: key } = await database.keys.create({
+    application: 'shop',
+    network: 'main',
+    plan: 'free',
+    expiresAt,
+  });
+  const used = { network: 'main', method: 'eth_call', requests: 1, units: 1, errors: 0, bytes: 1 };
+  await database.usage.add([{ ...used, keyId: key.id, day }]);
   on.packer();
-  await untilTold(['DEADLINE_MISSED open, BUDGET_NEARLY_EXHAUSTED open, SCHEDULE_FAILED open']);
+  await untilTold([
+    'DEADLINE_MISSED open, BUDGET_NEARLY_EXHAUSTED open, KEY_EXPIRES open, SCHEDULE_FAILED open',
+  ]);
   expect(on.messages()[0]?.data.conditions.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^Backfill \d+ of main \(owner default\) is not complete; its deadline was /),
     expect.stringMatching(
       /^At least 80 % of the 100 requests per day of provider alchemy are used\. Backfills stop at 90 %, everything at 100 %, until /,
     ),
+    expect.stringMatching(/^Key ph_\w{8} of application shop is in use and expires on \d{4}-/),
     'The run of schedule nightly at 2026-11-26T03:00Z failed with exit code 2: A file is damaged.',
   ]);
   const spend = (units: number) =>
@@ -317,6 +329,7 @@ it('tells of missed deadlines, used budgets and failed schedules, and of their e
   await database.schedules.begin('nightly', later, false);
   await database.schedules.end('nightly', later, { outcome: 'done', exitCode: 0, message: null });
   await on.sql(`UPDATE packhouse.backfill SET state = 'cancelled'`);
+  await database.keys.revoke(key.prefix);
   await database.budgets.change('alchemy', () => null, 'test');
   await vi.waitFor(async () => {
     await on.due();
@@ -325,6 +338,7 @@ it('tells of missed deadlines, used budgets and failed schedules, and of their e
       'BUDGET_EXHAUSTED resolved',
       'BUDGET_NEARLY_EXHAUSTED resolved',
       'DEADLINE_MISSED resolved',
+      'KEY_EXPIRES resolved',
       'SCHEDULE_FAILED resolved',
     ]);
   }, WAIT);

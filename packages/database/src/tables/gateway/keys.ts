@@ -40,7 +40,12 @@ export interface ListedKey extends KeyRow {
 }
 
 /** A key in use that ends soon. */
-type ExpiringKey = Pick<ListedKey, 'prefix' | 'application'> & { expiresAt: Date; lastUsedAt: Date };
+type ExpiringKey = Pick<ListedKey, 'prefix' | 'application' | 'network'> & {
+  expiresAt: Date;
+  lastUsedAt: Date;
+  /** Milliseconds until its end. */
+  leftMs: number;
+};
 
 /** What is changed of a key. */
 export type KeyTerms = Pick<
@@ -131,17 +136,21 @@ const selectArchived = statement(
 /** A key that was used within this time is in use. */
 const IN_USE = `interval '7 days'`;
 
-/** $1 days, $2 limit. A range of the index of expiries. */
+/** Days before its end for which operators are told of a key in use. */
+const TOLD_DAYS = 7;
+
+/** $1 limit. A range of the index of expiries. */
 const selectExpiring = statement(
   'keys/select-expiring',
-  `SELECT k.prefix, a.name AS application, k.expires_at AS "expiresAt", u.last_at AS "lastUsedAt"
+  `SELECT k.prefix, k.network, a.name AS application, k.expires_at AS "expiresAt", u.last_at AS "lastUsedAt",
+     (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS "leftMs"
    FROM packhouse.api_key AS k
    JOIN packhouse.application AS a ON a.id = k.application_id
    CROSS JOIN LATERAL (
      SELECT last_at FROM packhouse.key_usage WHERE key_id = k.id ORDER BY day DESC LIMIT 1) AS u
    WHERE k.revoked_at IS NULL AND k.expires_at > clock_timestamp()
-     AND k.expires_at < clock_timestamp() + $1::int4 * interval '1 day' AND u.last_at > clock_timestamp() - ${IN_USE}
-   ORDER BY k.expires_at LIMIT $2`,
+     AND k.expires_at < clock_timestamp() + interval '${TOLD_DAYS} days' AND u.last_at > clock_timestamp() - ${IN_USE}
+   ORDER BY k.expires_at LIMIT $1::int8`,
 );
 
 const countByPlan = statement(
@@ -257,9 +266,8 @@ export function createKeys(connections: Connections) {
         application ?? null,
         owner ?? null,
       ]),
-    /** Keys in use that end within so many days, the next first: name, end and last use. */
-    expiring: ({ days, limit }: { days: number; limit: number }) =>
-      connections.query<ExpiringKey>(selectExpiring, [days, limit]),
+    /** Keys in use that end within a week, the next first. */
+    expiring: (limit: number) => connections.query<ExpiringKey>(selectExpiring, [limit]),
     /** Keys that are not revoked, by the name of their plan. */
     async countByPlan(): Promise<ReadonlyMap<string, number>> {
       const rows = await connections.query<{ plan: string; keys: number }>(countByPlan, []);

@@ -22,7 +22,7 @@ export interface Condition {
 }
 
 /** What is no alarm: it is found anew at each look, and ends when it is not found any more. */
-type Family = 'backfill' | 'budget' | 'schedule';
+type Family = 'backfill' | 'budget' | 'key' | 'schedule';
 type Found = Pick<Condition, 'key' | 'name' | 'network' | 'severity' | 'message'>;
 
 /** Ids of alarms are taken before they are committed: so many below the highest one may still appear. */
@@ -84,7 +84,7 @@ const upsertFound = statement(
    SELECT 1 FROM ended UNION ALL SELECT 1 FROM begun`,
 );
 
-/** Alarms are few by name; of backfills and schedules there is no end. */
+/** Alarms are few by name; of the others there is no end. */
 const deleteOld = statement(
   'conditions/delete-old',
   `DELETE FROM packhouse.condition WHERE family <> 'alarm' AND ended_at < clock_timestamp() - interval '30 days'`,

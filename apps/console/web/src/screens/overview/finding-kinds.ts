@@ -10,5 +10,6 @@ export const FINDINGS: Readonly<Record<Finding['kind'], readonly [tone: 'bad' | 
   alarm: ['bad', 'Alarm'],
   quarantine: ['wait', 'In quarantine'],
   budget: ['wait', 'Budget used up'],
+  'key-expires': ['wait', 'Key expires'],
   paused: ['wait', 'Backfill paused'],
 };

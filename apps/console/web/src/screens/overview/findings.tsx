@@ -76,6 +76,8 @@ function Sentence({ row: { kind, message, network, others = 0, since } }: { row:
       </>
     );
   }
+  // It concerns no network.
+  if (kind === 'key-expires') return <bdi>{`${message.slice(0, 1).toUpperCase()}${message.slice(1)}`}</bdi>;
   return (
     <>
       {name}
@@ -87,7 +89,7 @@ function Sentence({ row: { kind, message, network, others = 0, since } }: { row:
 
 /** The one action that mends it, or the way to it. */
 function Remedy({ row }: { row: Finding }) {
-  const { alarms, backfill, block, cause, kind, network, provider, upstreams } = row;
+  const { alarms, backfill, block, cause, key, kind, network, provider, upstreams } = row;
   const mayChange = useMayChange();
   const link = (label: string, href: string) => (
     <a class="button" href={href}>
@@ -109,6 +111,11 @@ function Remedy({ row }: { row: Finding }) {
       return link('View workers', toHref('workers'));
     case 'budget':
       return link('Edit budget', toHref('budgets', { provider }));
+    case 'key-expires':
+      return link(
+        key === undefined ? 'View keys' : 'View key',
+        toHref(key === undefined ? 'keys' : `keys/${key}`),
+      );
     case 'paused':
       if (backfill === undefined)
         return link('View backfills', toHref('backfills', { network, state: 'paused' }));

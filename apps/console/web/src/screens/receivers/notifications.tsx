@@ -25,7 +25,7 @@ export function Notifications() {
   return (
     <Page
       title="Notifications"
-      lead="Alarms, missed deadlines, budgets and failed schedules, sent to people and programs."
+      lead="Alarms, missed deadlines, budgets, keys that expire and failed schedules, sent to people and programs."
       actions={<ChangeLogLink subject="notification" />}
     >
       {!mayChange ? (
