@@ -1,6 +1,58 @@
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
-import { defineConfig, type Plugin } from 'vite';
+import { build, defineConfig, type Plugin } from 'vite';
+
+const root = fileURLToPath(new URL('./web/', import.meta.url));
+const BOOT = '<script type="module" src="/src/boot.ts"></script>';
+
+/**
+ * Writes into the HTML what would cost a round trip each: the styles, and `boot.ts`, which begins the first requests; and
+ * the name of the chunk of the other screens. The console allows the script by its hash.
+ */
+const firstPage: Plugin = {
+  name: 'first-page',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'pre',
+    async handler(html) {
+      const built = await build({
+        configFile: false,
+        logLevel: 'silent',
+        root,
+        build: {
+          write: false,
+          modulePreload: false,
+          rolldownOptions: {
+            input: `${root}src/boot.ts`,
+            output: { format: 'iife' },
+            treeshake: { moduleSideEffects: false },
+          },
+        },
+      });
+      const [chunk] = 'output' in built ? built.output : [];
+      if (chunk?.type !== 'chunk' || !html.includes(BOOT)) throw new Error('boot.ts was not built');
+      return html.replace(BOOT, () => `<script>${chunk.code.trim()}</script>`);
+    },
+  },
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      const page = bundle['index.html'];
+      const screens = Object.values(bundle).find(
+        (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith('/other-screens.ts'),
+      );
+      if (page?.type !== 'asset' || screens === undefined)
+        throw new Error('the page has no chunk of screens');
+      page.source = String(page.source)
+        .replace(/<link rel="stylesheet"[^>]*href="\/([^"]+)">/g, (_, name: string) => {
+          const style = bundle[name];
+          delete bundle[name];
+          return `<style>${style?.type === 'asset' ? String(style.source).trim() : ''}</style>`;
+        })
+        .replace('<title>', `<meta name="screens" content="/${screens.fileName}">\n    <title>`);
+    },
+  },
+};
 
 /** Writes each file a second time, compressed: the console sends that one to browsers that take it. */
 const compressed: Plugin = {
@@ -18,8 +70,8 @@ const compressed: Plugin = {
 
 // biome-ignore lint/style/noDefaultExport: Vite takes its settings from the default export.
 export default defineConfig({
-  plugins: [compressed],
-  root: fileURLToPath(new URL('./web/', import.meta.url)),
+  plugins: [firstPage, compressed],
+  root,
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/web',

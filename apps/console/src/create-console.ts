@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cookie from '@fastify/cookie';
@@ -15,7 +15,7 @@ import type { OidcOptions } from './access/oidc-routes.js';
 import { addSignInRoutes } from './access/sign-in-routes.js';
 import { addEventRoute } from './events/event-route.js';
 import { addFileRoute } from './http/file-route.js';
-import { addHeaders } from './http/headers.js';
+import { addHeaders, toPageCsp } from './http/headers.js';
 import { addJobsBoard } from './http/jobs-board.js';
 import { addOperationRoutes } from './http/operation-routes.js';
 import { sendProblem, toUnknownPage } from './http/problem.js';
@@ -85,8 +85,13 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
     return reply.code(503).send('Postgres does not respond\n');
   });
   if (hasPages) {
-    const served = { root: pages, cacheControl: false, preCompressed: true, setHeaders: cacheAssets };
-    await app.register(files, served);
+    const csp = toPageCsp(readFileSync(join(pages, 'index.html'), 'utf8'));
+    await app.register(files, {
+      root: pages,
+      cacheControl: false,
+      preCompressed: true,
+      setHeaders: (reply, path) => setFileHeaders(reply, path, csp),
+    });
   }
   app.setNotFoundHandler((request) => {
     throw toUnknownPage(request);
@@ -95,7 +100,12 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
 }
 
 /** The names of assets change with their contents; the page itself is revalidated each time. */
-function cacheAssets(reply: { header(name: string, value: string): unknown }, path: string): void {
+function setFileHeaders(
+  reply: { header(name: string, value: string): unknown },
+  path: string,
+  csp: string,
+): void {
   const lasting = path.includes(`${sep}assets${sep}`);
   reply.header('cache-control', lasting ? 'max-age=31536000, immutable' : 'no-cache');
+  if (!lasting) reply.header('content-security-policy', csp);
 }

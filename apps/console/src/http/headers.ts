@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -10,6 +11,14 @@ export const CSP = [
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+/** The policy of a page that has scripts of its own in its HTML: these are allowed by their hashes, and no others. */
+export function toPageCsp(html: string): string {
+  const hashes = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  return `${CSP}; script-src ${["'self'", ...hashes].join(' ')}`;
+}
 
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CSP,

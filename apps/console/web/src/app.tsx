@@ -1,52 +1,14 @@
-import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, onSessionEnd, readSession, type Session, signOut } from './lib/api.js';
 import { useRoute } from './lib/route.js';
 import { SCREENS, type ScreenEntry } from './lib/screens.js';
 import { SessionContext } from './lib/use-session.js';
 import { Problem } from './parts/states.js';
-import { Alarms } from './screens/alarms.js';
-import { Backfills } from './screens/backfills/backfills.js';
-import { Spending } from './screens/budgets/spending.js';
-import { Changes } from './screens/changes.js';
-import { Coverage } from './screens/coverage/coverage.js';
-import { Files } from './screens/files/files.js';
-import { Keys } from './screens/keys/keys.js';
-import { Own } from './screens/keys/own.js';
-import { Plans } from './screens/keys/plans.js';
-import { Nodes } from './screens/nodes/nodes.js';
-import { Operators } from './screens/operators/operators.js';
-import { Overview } from './screens/overview/overview.js';
-import { Quarantine } from './screens/quarantine/quarantine.js';
-import { Hooks } from './screens/receivers/hooks.js';
-import { Notifications } from './screens/receivers/notifications.js';
-import { Schedules } from './screens/schedules.js';
+import { ShownScreen } from './screens/shown-screen.js';
 import { SignIn } from './screens/sign-in.js';
-import { Start } from './screens/start/start.js';
-import { Workers } from './screens/workers.js';
 import { useShortcuts } from './shell/shortcuts.js';
 import { Sidebar } from './shell/sidebar.js';
 
-/** What the screens of operators show, by path. */
-const SHOWN: Readonly<Record<string, FunctionComponent>> = {
-  overview: Overview,
-  alarms: Alarms,
-  notifications: Notifications,
-  coverage: Coverage,
-  files: Files,
-  backfills: Backfills,
-  schedules: Schedules,
-  quarantine: Quarantine,
-  hooks: Hooks,
-  nodes: Nodes,
-  budgets: Spending,
-  workers: Workers,
-  keys: Keys,
-  plans: Plans,
-  operators: Operators,
-  changes: Changes,
-  start: Start,
-};
 /** The screen of an API key, and that of an account that owns applications. */
 const OWN: ScreenEntry = { path: 'own', title: 'Your key', group: '', icon: 'keys' };
 const OWNED: ScreenEntry = { path: 'keys', title: 'Applications', group: '', icon: 'keys' };
@@ -105,7 +67,6 @@ export function App() {
   const screens = isOwner ? [session.isKey ? OWN : OWNED] : SCREENS;
   const screen =
     screens.find(({ path: each }) => each === parts[0] && each !== 'jobs') ?? (screens[0] as ScreenEntry);
-  const Shown = screen === OWN ? Own : (SHOWN[screen.path] ?? Overview);
   const leave = (): void => void signOut().finally(() => setSession(null));
   return (
     <SessionContext.Provider value={session}>
@@ -116,7 +77,7 @@ export function App() {
         </button>
         <Sidebar screens={screens} shown={screen} session={session} find={find} leave={leave} />
         <main id="main" tabIndex={-1}>
-          <Shown />
+          <ShownScreen path={screen.path} />
         </main>
         {dialogs}
       </div>

@@ -1,7 +1,8 @@
 import { render } from 'preact';
 import { App } from './app.js';
-import { applyTheme, getTheme } from './lib/theme.js';
 import './style/index.css';
 
-applyTheme(getTheme());
-render(<App />, document.getElementById('root') as HTMLElement);
+const root = document.getElementById('root') as HTMLElement;
+// What the HTML shows until now.
+root.replaceChildren();
+render(<App />, root);

@@ -1,4 +1,5 @@
 import type { Answer, Input, OperationName } from './answers.js';
+import { noteSession, takeEarly } from './early.js';
 import { toQuery } from './query.js';
 
 /** An error of the console. */
@@ -61,8 +62,9 @@ export async function readSession(): Promise<Session | null> {
   try {
     return keep(await send<Session>('/api/session', {}));
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return null;
-    throw error;
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    noteSession(false);
+    return null;
   }
 }
 
@@ -88,11 +90,13 @@ export async function signIn(given: object): Promise<Session> {
 }
 
 export async function signOut(): Promise<void> {
+  noteSession(false);
   await post('sign-out', {});
   csrf = '';
 }
 
 function keep(session: Session): Session {
+  noteSession(true);
   csrf = session.csrf ?? '';
   return session;
 }
@@ -115,7 +119,8 @@ async function getAnswer(url: string, init: RequestInit): Promise<Response> {
   const signal = init.signal ? AbortSignal.any([init.signal, late]) : late;
   let answer: Response;
   try {
-    answer = await fetch(url, { ...init, signal, credentials: 'same-origin' });
+    const early = init.method === undefined ? takeEarly(url) : undefined;
+    answer = await (early ?? fetch(url, { ...init, signal, credentials: 'same-origin' }));
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, 'AWAY', 'The console does not respond.', 'This page retries automatically.', {});
