@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@packhouse/database';
@@ -12,27 +13,58 @@ import { fillShowcase } from './pictures/fill-showcase.js';
 
 /** Where they go; without it there is nothing to do. */
 const folder = process.env.PICTURES;
+/** What their names begin with. */
+const prefix = process.env.PICTURE_PREFIX ?? '';
 const executable = chromiumPath();
-const WIDTHS = (process.env.PICTURE_WIDTHS ?? '1440,820,360').split(',').map(Number);
-const SCREENS: Readonly<Record<string, string>> = {
-  overview: 'overview',
-  coverage: 'coverage?network=ethereum',
-  backfills: 'backfills',
-  backfill: 'backfills/1',
-  'new-backfill': 'backfills/new?network=ethereum',
-  schedules: 'schedules',
-  quarantine: 'quarantine',
-  block: 'quarantine/ethereum/17000123',
-  files: 'files?network=ethereum',
-  nodes: 'nodes',
-  budgets: 'budgets',
-  workers: 'workers',
-  keys: 'keys',
-  alarms: 'alarms',
-  notifications: 'notifications',
-  hooks: 'hooks',
-  hook: 'hooks/1',
-  changes: 'changes',
+const WIDTHS = (process.env.PICTURE_WIDTHS ?? '1440,1024,360').split(',').map(Number);
+const HEIGHTS: Readonly<Record<number, number>> = { 360: 740, 1024: 768 };
+/** Of WebP: text stays sharp at a fifth of the bytes of a PNG. */
+const QUALITY = 70;
+
+interface Shown {
+  hash: string;
+  /** What is done before the picture is taken. */
+  act?(page: Page): Promise<unknown>;
+}
+const SCREENS: Readonly<Record<string, Shown>> = {
+  overview: { hash: 'overview' },
+  curve: {
+    hash: 'overview',
+    act: async (page) => {
+      await page.getByTitle('Published blocks of Installation over time').first().click();
+      await page.getByRole('dialog').getByLabel('Last').selectOption('hour');
+      await page.getByRole('dialog').getByRole('slider').first().waitFor();
+    },
+  },
+  palette: {
+    hash: 'overview',
+    act: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Go to' }).fill('ethereum 17,000,123');
+      await page.getByRole('dialog').getByRole('option').first().waitFor();
+    },
+  },
+  alarms: { hash: 'alarms' },
+  notifications: { hash: 'notifications' },
+  coverage: { hash: 'coverage?network=ethereum' },
+  files: { hash: 'files?network=ethereum' },
+  backfills: { hash: 'backfills' },
+  backfill: { hash: 'backfills/2' },
+  'new-backfill': { hash: 'backfills/new?network=ethereum' },
+  schedules: { hash: 'schedules' },
+  quarantine: { hash: 'quarantine' },
+  block: { hash: 'quarantine/ethereum/17000123' },
+  hooks: { hash: 'hooks' },
+  hook: { hash: 'hooks/2' },
+  nodes: { hash: 'nodes' },
+  budgets: { hash: 'budgets' },
+  workers: { hash: 'workers' },
+  keys: { hash: 'keys' },
+  key: { hash: 'keys/:key' },
+  plans: { hash: 'plans' },
+  operators: { hash: 'operators' },
+  changes: { hash: 'changes' },
+  start: { hash: 'start' },
 };
 
 describe.skipIf(executable === null || folder === undefined)('pictures of the console', () => {
@@ -40,19 +72,37 @@ describe.skipIf(executable === null || folder === undefined)('pictures of the co
   let database: Database;
   let server: ConsoleProcess;
   let browser: Browser;
-  let page: Page;
   let timer: NodeJS.Timeout;
+  /** That of ada, one without a session, and that of the holder of a key. */
+  let page: Page;
+  let stranger: Page;
+  let holder: Page;
+  const target = path.resolve(fileURLToPath(new URL('../../../', import.meta.url)), folder ?? '');
 
   beforeAll(async () => {
+    mkdirSync(target, { recursive: true });
     fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
     database = openDatabase(fresh.url);
     const beat = await fillShowcase(database, fresh.url);
     timer = setInterval(() => void beat(), 4_000);
     server = await startConsole({ DATABASE_URL: fresh.url });
     browser = await startChromium(executable as string);
-    ({ page } = await openPage(browser, server.origin));
+    [page, stranger, holder] = (await Promise.all([1, 2, 3].map(() => openPage(browser, server.origin)))).map(
+      ({ page: each }) => each,
+    ) as [Page, Page, Page];
     await page.goto(await getLink(database, 'ada'));
     await page.getByText('ada').first().waitFor();
+    await stranger.goto('/');
+    await stranger.getByLabel('Password').waitFor();
+    const { key } = await database.keys.create({
+      application: 'wallet-app',
+      network: null,
+      plan: 'standard',
+    });
+    await holder.goto('/');
+    await holder.getByLabel('API key').fill(key);
+    await holder.keyboard.press('Enter');
+    await holder.locator('h1', { hasNotText: 'Packhouse' }).waitFor();
   });
   afterAll(async () => {
     clearInterval(timer);
@@ -62,22 +112,50 @@ describe.skipIf(executable === null || folder === undefined)('pictures of the co
     await fresh?.drop();
   });
 
-  test.each(['light', 'dark'] as const)('%s', { timeout: 600_000 }, async (colorScheme) => {
-    const root = fileURLToPath(new URL('../../../', import.meta.url));
-    const target = path.resolve(root, folder ?? '');
-    mkdirSync(target, { recursive: true });
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  const settled = async (shown: Page): Promise<void> => {
+    await shown.locator('h1').first().waitFor();
+    await expect.poll(() => shown.locator('p.waiting').count()).toBe(0);
+    // The progress of backfills comes after their list.
+    await expect.poll(() => shown.locator('td', { hasText: /^…$/ }).count()).toBe(0);
+    // So do the sparklines.
+    if ((await shown.locator('td button.curve').count()) > 0) {
+      await shown.locator('td button.curve svg').first().waitFor();
+    }
+  };
+  const take = async (shown: Page, name: string): Promise<void> => {
+    await shown.mouse.move(1, 1);
+    const session = await shown.context().newCDPSession(shown);
+    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+    await session.detach();
+    await writeFile(path.join(target, `${prefix}${name}.webp`), Buffer.from(data, 'base64'));
+  };
+
+  test.each(['light', 'dark'] as const)('%s', { timeout: 900_000 }, async (colorScheme) => {
     const asked = process.env.PICTURE_SCREENS?.split(',');
+    const isAsked = (name: string): boolean => asked === undefined || asked.includes(name);
+    const [key] = await database.keys.list({ search: 'wallet-app' });
+    for (const each of [page, stranger, holder]) {
+      await each.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    }
     for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: width < 500 ? 740 : 900 });
-      for (const [name, hash] of Object.entries(SCREENS)) {
-        if (asked !== undefined && !asked.includes(name)) continue;
-        await page.goto(`/#/${hash}`);
-        await page.locator('h1').first().waitFor();
-        await expect.poll(() => page.locator('p.waiting').count()).toBe(0);
-        // The progress of backfills comes after their list.
-        await expect.poll(() => page.locator('td', { hasText: /^…$/ }).count()).toBe(0);
-        await page.screenshot({ path: path.join(target, `${name}-${colorScheme}-${width}.png`) });
+      const size = { width, height: HEIGHTS[width] ?? 900 };
+      await page.setViewportSize(size);
+      for (const [name, { hash, act }] of Object.entries(SCREENS)) {
+        if (!isAsked(name)) continue;
+        await page.goto(`/#/${hash.replace(':key', key?.prefix ?? '')}`);
+        await settled(page);
+        await act?.(page);
+        await take(page, `${name}-${colorScheme}-${width}`);
+        if (act !== undefined) await page.keyboard.press('Escape');
+      }
+      for (const [name, shown] of [
+        ['sign-in', stranger],
+        ['own', holder],
+      ] as const) {
+        if (!isAsked(name)) continue;
+        await shown.setViewportSize(size);
+        await settled(shown);
+        await take(shown, `${name}-${colorScheme}-${width}`);
       }
     }
   });

@@ -4,6 +4,7 @@ import { runSql, silentContext } from '@packhouse/local';
 import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { addOperator } from '@packhouse/operations';
 import { addReceivers } from './add-receivers.js';
+import { fillHistory, fillSchedules, fillSpending } from './fill-figures.js';
 
 /** An installation as operators have it: what the pictures of the documents show. */
 const HASH = `0x${'5c'.repeat(32)}`;
@@ -88,9 +89,15 @@ export async function fillShowcase(database: Database, databaseUrl: string): Pro
   await addTrouble(database);
   await addKeys(database);
   await addReceivers(parts, databaseUrl);
+  await fillSpending(parts);
+  await fillSchedules(database, databaseUrl);
+  await fillHistory(database, NETWORKS);
   await runSql(
     databaseUrl,
     `UPDATE packhouse.backfill SET created_at = now() - interval '9 days';
+     UPDATE packhouse.api_key SET created_at = now() - interval '40 days' + id * interval '3 days';
+     UPDATE packhouse.key_usage SET last_at = now() - key_id * interval '7 minutes';
+     UPDATE packhouse.quarantine SET first_seen = now() - interval '3 hours', attempts = 4;
      UPDATE packhouse.alarm SET raised_at = now() - interval '47 minutes'`,
   );
   const [ingester, packer, gateway] = [randomUUID(), randomUUID(), randomUUID()];
