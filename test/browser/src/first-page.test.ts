@@ -75,7 +75,7 @@ describe.skipIf(executable === null)('the first page in Chromium', () => {
 
   test.runIf(process.env.FIRST_PAGE === 'on')('times, medians', { timeout: 600_000 }, async () => {
     for (const latency of LATENCIES) {
-      const times = [];
+      const times: Times[] = [];
       for (let run = 0; run < RUNS; run++) times.push(await measure(await open(), latency));
       const median = (of: (time: Times) => number): number =>
         Math.round(times.map(of).sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN);

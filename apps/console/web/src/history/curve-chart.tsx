@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { formatDate, toLocalIso } from '../lib/format.js';
 import { describeMark, getMarkTone, type Mark } from './figures.js';
-import { axisOf, getColour, keepChart, withRoom } from './keep-chart.js';
+import { axisOf, getColour, keepChart, toAxisWidth, withRoom } from './keep-chart.js';
 
 const HEIGHT = 320;
 /** How near a mark is named, in pixels. */
@@ -132,7 +132,7 @@ function makeChart(
       scales: { y: { range: (_, low, high) => [Math.min(0, low), withRoom(high)] } },
       axes: [
         { ...axis, values: (_, splits, __, ___, seconds) => formatTimes(splits, seconds) },
-        { ...axis, size: 84, values: (_, splits) => splits.map((value) => format(value)) },
+        { ...axis, size: toAxisWidth, values: (_, splits) => splits.map((value) => format(value)) },
       ],
       series: [
         {},

@@ -36,9 +36,18 @@ export function axisOf(element: HTMLElement): uPlot.Axis {
     stroke: () => getColour(element, 'faint'),
     grid: { stroke: () => getColour(element, 'line'), width: 1 },
     ticks: { stroke: () => getColour(element, 'line'), width: 1 },
-    font: '12px system-ui, sans-serif',
+    font: `12px ${getComputedStyle(element).fontFamily}`,
   };
 }
+
+/** How wide the axis of values is: the longest of them, with the ticks. */
+export const toAxisWidth: uPlot.Axis.Size = (plot, values) => {
+  plot.ctx.save();
+  plot.ctx.font = `12px ${getComputedStyle(plot.root).fontFamily}`;
+  const widths = (values ?? []).map((value) => plot.ctx.measureText(value).width);
+  plot.ctx.restore();
+  return Math.ceil(Math.max(24, ...widths)) + 20;
+};
 
 /** The largest of a scale that begins at 0, with room above. */
 export function withRoom(high: number): number {

@@ -1,4 +1,5 @@
 import type { Answer, Input, OperationName } from './answers.js';
+import { learnTime } from './clock.js';
 import { noteSession, takeEarly } from './early.js';
 import { toQuery } from './query.js';
 
@@ -125,6 +126,7 @@ async function getAnswer(url: string, init: RequestInit): Promise<Response> {
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, 'AWAY', 'The console does not respond.', 'This page retries automatically.', {});
   }
+  learnTime(answer.headers.get('date'));
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => null);
   const {

@@ -4,7 +4,7 @@ import { formatDifferences } from './difference.js';
 it('says only what differs, and none for what is empty', () => {
   const before = { priority: 100, windows: [], deadline: null, owner: 'a' };
   expect(formatDifferences(before, { ...before, priority: 7, windows: ['Sat', 'Sun UTC'] })).toBe(
-    'priority 100 → 7, windows none → Sat or Sun UTC',
+    'priority 100 → 7; windows none → Sat, Sun UTC',
   );
   expect(formatDifferences(before, before)).toBe('');
 });
@@ -12,4 +12,7 @@ it('says only what differs, and none for what is empty', () => {
 it('says what a new thing is, and what a removed one was', () => {
   expect(formatDifferences(null, { role: 'admin', network: null })).toBe('role admin');
   expect(formatDifferences({ role: 'admin' }, null)).toBe('role admin');
+  expect(formatDifferences(null, { host: '', kinds: ['blocks', 'logs'], to: 7 })).toBe(
+    'kinds blocks, logs; to 7',
+  );
 });

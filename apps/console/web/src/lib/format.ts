@@ -1,3 +1,5 @@
+import { getNow } from './clock.js';
+
 /** 12,345 */
 export const formatCount = (value: number): string => value.toLocaleString('en-US');
 
@@ -39,9 +41,9 @@ export const formatDate = (value: string | number): string => toLocalIso(value).
 /** 17:00, or on another day 2026-11-22 17:00, in the zone of the browser. */
 export function formatTime(value: string | number): string {
   const text = formatDate(value).slice(0, 16);
-  return text.startsWith(formatDate(Date.now()).slice(0, 10)) ? text.slice(11) : text;
+  return text.startsWith(formatDate(getNow()).slice(0, 10)) ? text.slice(11) : text;
 }
 
 /** How long ago. */
 export const formatAgo = (value: string): string =>
-  `${formatDuration(Date.now() - new Date(value).getTime())} ago`;
+  `${formatDuration(getNow() - new Date(value).getTime())} ago`;

@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Input, OperationName } from './answers.js';
 import { type ApiError, read } from './api.js';
+import { getNow } from './clock.js';
 import { listen, type News } from './live.js';
 
 /** Something that was read from the console. */
 export interface Reading<T> {
   /** The newest that was read; undefined: nothing yet. It stays while reading fails. */
   value: T | undefined;
-  /** When it was read (Date.now); null: not yet. */
+  /** When it was read (by the console's clock); null: not yet. */
   at: number | null;
   /** Why the last attempt failed; null: it did not. */
   error: ApiError | null;
@@ -40,7 +41,7 @@ export function useRead<N extends OperationName>(
       try {
         const value = await read(name, JSON.parse(query), aborter.signal);
         // What arrived meanwhile is newer.
-        if (!aborter.signal.aborted && !live) setState({ value, at: Date.now(), error: null });
+        if (!aborter.signal.aborted && !live) setState({ value, at: getNow(), error: null });
       } catch (error) {
         if (!aborter.signal.aborted) setState((before) => ({ ...before, error: error as ApiError }));
       }
@@ -61,7 +62,7 @@ export function useRead<N extends OperationName>(
         at:
           before.value === undefined && rows === undefined
             ? null
-            : Math.max(before.at ?? 0, Date.now() - ageMs),
+            : Math.max(before.at ?? 0, getNow() - ageMs),
         error,
       }));
     };

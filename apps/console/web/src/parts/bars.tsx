@@ -2,11 +2,13 @@ import { formatCount } from '../lib/format.js';
 
 const WIDTH = 640;
 const HEIGHT = 120;
+const MIN_BARS = 30;
 
 /** A bar chart, one bar per name. */
 export function Bars({ label, rows }: { label: string; rows: readonly { name: string; value: number }[] }) {
   const most = Math.max(1, ...rows.map(({ value }) => value));
-  const width = WIDTH / Math.max(1, rows.length);
+  // A few bars are no wall: what is left stays free.
+  const width = WIDTH / Math.max(MIN_BARS, rows.length);
   return (
     <figure class="bars">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { getNow } from '../lib/clock.js';
 import { formatDuration, formatTime } from '../lib/format.js';
 import { Icon, type IconName } from './icon.js';
 
@@ -16,8 +17,8 @@ export function FindingItem(given: {
 }) {
   const { tone, icon = tone, since, until, ends = 'until', detail, action, children } = given;
   const times = [
-    since ? `since ${formatTime(since)}, ${formatDuration(Date.now() - Date.parse(since))} ago` : null,
-    until ? (Date.parse(until) <= Date.now() ? `${ends} now` : `${ends} ${formatTime(until)}`) : null,
+    since ? `since ${formatTime(since)}, ${formatDuration(getNow() - Date.parse(since))} ago` : null,
+    until ? (Date.parse(until) <= getNow() ? `${ends} now` : `${ends} ${formatTime(until)}`) : null,
   ].filter((text) => text !== null);
   return (
     <li class={`finding ${tone}`}>

@@ -1,6 +1,7 @@
 import type { Answer } from '../lib/answers.js';
 import { formatDuration } from '../lib/format.js';
 import { ActionButton } from '../parts/changes.js';
+import { Chip } from '../parts/chip.js';
 import { Ago } from '../parts/facts.js';
 import { Page } from '../parts/page.js';
 import { Read } from '../parts/states.js';
@@ -40,7 +41,7 @@ export function Workers() {
                 Jobs: (row) => <Jobs row={row} />,
                 State: (row) => (
                   <span class="actions">
-                    {row.draining ? <span class="wait">draining</span> : <span class="good">active</span>}
+                    <Chip tone={row.draining ? 'wait' : 'good'}>{row.draining ? 'Draining' : 'Active'}</Chip>
                     <ActionButton name="workers/drain" input={{ id: row.id, draining: !row.draining }}>
                       {row.draining ? 'Resume' : 'Drain'}
                     </ActionButton>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
+import { getNow } from '../../lib/clock.js';
 import { formatCount, formatTime } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
@@ -134,7 +135,7 @@ function Cause({ network, hole }: { network: string; hole: Hole }) {
   const { advice, from: start, quarantine } = hole;
   if (quarantine === null) return <>{advice}</>;
   const { attempts, cause, nextTry } = quarantine;
-  const due = Date.parse(nextTry) <= Date.now();
+  const due = Date.parse(nextTry) <= getNow();
   return (
     <>
       <a href={toHref(`quarantine/${encodeURIComponent(network)}/${start}`)}>

@@ -1,5 +1,6 @@
 import type { Answer } from '../../lib/answers.js';
 import { change } from '../../lib/api.js';
+import { getNow } from '../../lib/clock.js';
 import { formatBytes, formatCount, formatDate, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useTask } from '../../lib/use-task.js';
@@ -34,7 +35,7 @@ export const RequestLog = ({ of }: { of: Of }) => (
 function Requests({ log: { loggedUntil, requests }, of }: { log: Log; of: Of }) {
   const { busy, error, run } = useTask();
   const reload = useReload();
-  const isOn = loggedUntil !== null && Date.parse(loggedUntil) > Date.now();
+  const isOn = loggedUntil !== null && Date.parse(loggedUntil) > getNow();
   const set = (minutes: number) => () =>
     void run(async () => {
       await (of === null ? change('own/log', { minutes }) : change('keys/log', { ...of, minutes }));

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { axisOf, getColour, keepChart, withRoom } from '../../history/keep-chart.js';
+import { axisOf, getColour, keepChart, toAxisWidth, withRoom } from '../../history/keep-chart.js';
 import type { Answer } from '../../lib/answers.js';
 import { formatCount } from '../../lib/format.js';
 
@@ -71,7 +71,7 @@ function makeChart(
       scales: { y: { range: (_, _low, high) => [0, withRoom(high)] } },
       axes: [
         { ...axis, values: (_, splits) => splits.map(formatDay) },
-        { ...axis, size: 84, values: (_, splits) => splits.map(formatCount) },
+        { ...axis, size: toAxisWidth, values: (_, splits) => splits.map(formatCount) },
       ],
       series: [
         {},

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { RowCurve } from '../../history/curve-button.js';
+import { getNow } from '../../lib/clock.js';
 import { formatCount, formatDuration, formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
@@ -138,7 +139,7 @@ function State({ row }: { row: Node }) {
       <Chip tone={tone}>{words}</Chip>
       {silentSince !== null && (
         <div>
-          since {formatTime(silentSince)}, {formatDuration(Date.now() - Date.parse(silentSince))}
+          since {formatTime(silentSince)}, {formatDuration(getNow() - Date.parse(silentSince))}
         </div>
       )}
       {cordon !== null && (

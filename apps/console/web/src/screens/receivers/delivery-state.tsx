@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
+import { getNow } from '../../lib/clock.js';
 import { formatCount, formatTime } from '../../lib/format.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
@@ -47,7 +48,7 @@ export function Failure({
   );
 }
 
-const formatDue = (at: string): string => (Date.parse(at) <= Date.now() ? 'now' : formatTime(at));
+const formatDue = (at: string): string => (Date.parse(at) <= getNow() ? 'now' : formatTime(at));
 
 /** How many it accepted, and when the last. */
 export const Deliveries = ({ row: { delivered, deliveredAt } }: { row: Hook | Channel }) => (
