@@ -4,6 +4,7 @@ import { change } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
 import { useIsOperator, useMayChange } from '../lib/use-session.js';
 import { useTask } from '../lib/use-task.js';
+import { FieldErrorsContext, toFieldErrors } from './field-errors.js';
 import { Problem, useReload } from './states.js';
 
 /** What those see who may change what is shown. */
@@ -86,7 +87,7 @@ export function ChangeForm<N extends OperationName>(
   });
   return (
     <form onSubmit={send}>
-      {children}
+      <FieldErrorsContext.Provider value={toFieldErrors(error)}>{children}</FieldErrorsContext.Provider>
       <p class="actions">
         <button type="submit" disabled={busy}>
           {submit}

@@ -1,9 +1,12 @@
 import type { ComponentProps } from 'preact';
+import { FieldError, useFieldError } from './field-errors.js';
 
 /** An input with its label; what the label has in brackets is a note. */
 export const Field = ({ label, ...input }: ComponentProps<'input'> & { label: string }) => (
   <label>
-    <LabelText text={label} /> <input {...input} />
+    <LabelText text={label} />{' '}
+    <input {...input} aria-invalid={useFieldError(input.name) === undefined ? undefined : true} />
+    <FieldError name={input.name} />
   </label>
 );
 
@@ -50,7 +53,14 @@ export function LinesField(given: {
   return (
     <label>
       <LabelText text={`${label} (one per line${empty === undefined ? '' : `; empty: ${empty}`})`} />
-      <textarea name={name} rows={3} placeholder={placeholder} defaultValue={value.join('\n')} />
+      <textarea
+        name={name}
+        rows={3}
+        placeholder={placeholder}
+        defaultValue={value.join('\n')}
+        aria-invalid={useFieldError(name) === undefined ? undefined : true}
+      />
+      <FieldError name={name} />
     </label>
   );
 }

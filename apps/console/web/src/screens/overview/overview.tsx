@@ -27,6 +27,7 @@ export function Overview() {
     >
       {found.error !== null && <Problem error={found.error} />}
       {found.value !== undefined && <Findings rows={found.value} />}
+      {found.value === undefined && found.error === null && <p class="waiting">Loading…</p>}
       <Read name="overview">
         {(all) => {
           const networks = all.filter(({ network }) => only === undefined || network === only);
