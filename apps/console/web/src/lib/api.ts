@@ -97,7 +97,8 @@ export async function signOut(): Promise<void> {
 }
 
 function keep(session: Session): Session {
-  noteSession(true);
+  // The data of Overview are for operators.
+  noteSession(session.role !== 'owner');
   csrf = session.csrf ?? '';
   return session;
 }
