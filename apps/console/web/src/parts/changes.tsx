@@ -4,7 +4,7 @@ import { change } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
 import { useIsOperator, useMayChange } from '../lib/use-session.js';
 import { useTask } from '../lib/use-task.js';
-import { FieldErrorsContext, toFieldErrors } from './field-errors.js';
+import { FieldErrorsContext, toFieldErrors } from './fields.js';
 import { Problem, useReload } from './states.js';
 
 /** What those see who may change what is shown. */

@@ -1,5 +1,6 @@
-import type { ComponentProps } from 'preact';
-import { FieldError, useFieldError } from './field-errors.js';
+import { type ComponentProps, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ApiError } from '../lib/api.js';
 
 /** An input with its label; what the label has in brackets is a note. */
 export const Field = ({ label, ...input }: ComponentProps<'input'> & { label: string }) => (
@@ -143,3 +144,38 @@ const OptionList = ({ options, value: chosen }: Omit<SelectProps, 'label'>) => (
 /** The last so many days, as `since` of an operation. */
 export const toPeriods = (days: readonly number[]): Option[] =>
   days.map((each) => [`${each}d`, each === 1 ? 'day' : `${each} days`]);
+
+type FieldErrors = Readonly<Record<string, string>>;
+
+/** What is wrong with the fields of a form, by name. */
+export const FieldErrorsContext = createContext<FieldErrors>({});
+
+/** What an error says of each field; of a field with parts (`weights.eth_call`) at the field. */
+export function toFieldErrors(error: ApiError | null): FieldErrors {
+  const fields = error?.data.fields;
+  if (!Array.isArray(fields)) return {};
+  const said = fields.flatMap((each: { name?: unknown; message?: unknown }): [string, string][] =>
+    typeof each.name === 'string' && typeof each.message === 'string'
+      ? [[each.name.split('.')[0] ?? '', each.message]]
+      : [],
+  );
+  // The first that is wrong with it.
+  return Object.fromEntries(said.reverse());
+}
+
+/** What is wrong with a field, below it; the field itself takes `useFieldError` as `aria-invalid`. */
+function FieldError({ name }: { name: unknown }) {
+  const text = useFieldError(name);
+  if (text === undefined) return null;
+  return (
+    <small class="bad field-error">
+      {text.slice(0, 1).toUpperCase()}
+      {text.slice(1)}.
+    </small>
+  );
+}
+
+function useFieldError(name: unknown): string | undefined {
+  const errors = useContext(FieldErrorsContext);
+  return typeof name === 'string' ? errors[name] : undefined;
+}

@@ -1,4 +1,4 @@
-import type { Answer } from './answers.js';
+import type { Answer } from '../../lib/answers.js';
 
 export type PublishedFile = Answer<'files/show'>;
 export type SigningKey = Answer<'manifest/keys'>[number];
