@@ -110,29 +110,40 @@ const selectUnits = statement(
 const FIGURES =
   'sum(u.requests)::int8 AS requests, sum(u.units)::int8 AS units, sum(u.errors)::int8 AS errors, sum(u.bytes)::int8 AS bytes';
 
-/** $1 key ids or null for all, $2 first day, $3 last day. */
-const sumsBy = (group: UsageGroup, name: string, more = '', join = '') =>
+/**
+ * Rows of keys: a join, as `key_id = ANY ($1)` compares each row with each of thousands of keys once its plan is generic.
+ * $3 key ids.
+ */
+const OF_KEYS = `unnest($3::int8[]) AS given (id) JOIN packhouse.method_usage AS u ON u.key_id = given.id`;
+const OF_ALL = 'packhouse.method_usage AS u';
+
+const NAMES: Readonly<Record<UsageGroup, string>> = {
+  key: `coalesce(k.prefix, u.key_id::text) AS name, max(a.name) AS application`,
+  day: `to_char(date '1970-01-01' + u.day, 'YYYY-MM-DD') AS name`,
+  method: 'u.method AS name',
+  network: 'u.network AS name',
+};
+const NAMED_KEYS = `LEFT JOIN packhouse.api_key AS k ON k.id = u.key_id
+     LEFT JOIN packhouse.application AS a ON a.id = k.application_id`;
+
+/** $1 first day, $2 last day. */
+const sumsBy = (group: UsageGroup, of: 'all' | 'keys') =>
   statement(
-    `usage/sums-by-${group}`,
-    `SELECT ${name} AS name, ${more}${FIGURES}
-     FROM packhouse.method_usage AS u ${join}
-     WHERE ($1::int8[] IS NULL OR u.key_id = ANY ($1)) AND u.day BETWEEN $2::int4 AND $3::int4
+    `usage/sums-of-${of}-by-${group}`,
+    `SELECT ${NAMES[group]}, ${FIGURES}
+     FROM ${of === 'all' ? OF_ALL : OF_KEYS} ${group === 'key' ? NAMED_KEYS : ''}
+     WHERE u.day BETWEEN $1::int4 AND $2::int4
      GROUP BY 1
      ORDER BY 1`,
   );
 
-const selectSums = {
-  key: sumsBy(
-    'key',
-    `coalesce(k.prefix, u.key_id::text)`,
-    'max(a.name) AS application, ',
-    `LEFT JOIN packhouse.api_key AS k ON k.id = u.key_id
-     LEFT JOIN packhouse.application AS a ON a.id = k.application_id`,
-  ),
-  day: sumsBy('day', `to_char(date '1970-01-01' + u.day, 'YYYY-MM-DD')`),
-  method: sumsBy('method', 'u.method'),
-  network: sumsBy('network', 'u.network'),
-};
+const sumsOf = (of: 'all' | 'keys') => ({
+  key: sumsBy('key', of),
+  day: sumsBy('day', of),
+  method: sumsBy('method', of),
+  network: sumsBy('network', of),
+});
+const selectSums = { all: sumsOf('all'), keys: sumsOf('keys') };
 
 /** What the days of keys are split by. */
 export const USAGE_PARTS = ['method', 'network'] as const;
@@ -145,13 +156,13 @@ export interface UsagePart {
   units: number;
 }
 
-/** $1 key ids, $2 first day, $3 last day: of each a range of the primary key, as wide as its methods and networks. */
+/** $1 first day, $2 last day, $3 key ids: of each a range of the primary key, as wide as its methods and networks. */
 const partsBy = (part: (typeof USAGE_PARTS)[number]) =>
   statement(
     `usage/parts-by-${part}`,
     `SELECT u.day, u.${part} AS name, sum(u.units)::int8 AS units
-     FROM packhouse.method_usage AS u
-     WHERE u.key_id = ANY ($1::int8[]) AND u.day BETWEEN $2::int4 AND $3::int4
+     FROM ${OF_KEYS}
+     WHERE u.day BETWEEN $1::int4 AND $2::int4
      GROUP BY 1, 2
      ORDER BY 1, 2`,
   );
@@ -196,7 +207,9 @@ export function createUsage(connections: Connections) {
       until: number;
       by: UsageGroup;
     }) {
-      return connections.query<UsageSum>(selectSums[by], [keyIds ?? null, since, until]);
+      return keyIds === undefined
+        ? connections.query<UsageSum>(selectSums.all[by], [since, until])
+        : connections.query<UsageSum>(selectSums.keys[by], [since, until, keyIds]);
     },
     /** The units of keys by day and method or network, ascending. */
     parts: ({
@@ -209,7 +222,7 @@ export function createUsage(connections: Connections) {
       since: number;
       until: number;
       of: 'method' | 'network';
-    }) => connections.query<UsagePart>(selectParts[of], [keyIds, since, until]),
+    }) => connections.query<UsagePart>(selectParts[of], [since, until, keyIds]),
     /** Deletes what is older than `days`, by the database's clock. */
     async forget(days: number): Promise<void> {
       for (let deleted = 1; deleted > 0; ) {
