@@ -8,6 +8,7 @@ declare type u32 = number;
 declare type i32 = number;
 declare type u64 = number;
 declare type i64 = number;
+declare type f64 = number;
 declare type usize = number;
 
 declare interface v128 {

@@ -11,6 +11,12 @@ export {
 export { type DeflateKernel, openDeflateKernel } from './open-deflate.js';
 export { openScanKernel, type ScanKernel } from './open-scan.js';
 export { type Outlined, outlineAnswer } from './outline.js';
-export { openRecordReader, type RecordReader, type RecordStep } from './record-reader.js';
+export {
+  type ColumnBytes,
+  openRecordReader,
+  type RecordReader,
+  type RecordStep,
+  type ValueColumn,
+} from './record-reader.js';
 export { CHECKS, createScanner, type Declined, type Scanned, type Scanner } from './scanner.js';
 export { type ObjectTable, type Order, writeTables } from './write-tables.js';

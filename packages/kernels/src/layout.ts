@@ -123,6 +123,8 @@ export const MEMBER_REQUIRED = 12;
 export const MEMBER_SLOTS = 16;
 export const MEMBER_MASK = 20;
 export const MEMBER_SIZE = 24;
+/** The first of its columns, and 1 more; 0: it has none here (u32). */
+export const MEMBER_COLUMNS = 28;
 export const MEMBER_BYTES = 32;
 /** A step through a record: where the text has what is before the value, once, and the length of that (u32 each). */
 export const MAX_RECORD_STEPS = 64;
@@ -149,3 +151,24 @@ export const SHAPE_ABSENT = SHAPE_LISTS + MAX_MEMBERS * 4;
 export const SHAPE_BYTES = SHAPE_ABSENT + MAX_MEMBERS * 4;
 /** A value that was not there before: its member, and its start and end in the text (u32 each). */
 export const NEWS_BYTES = 12;
+/** A column of a member's values; those of one member follow each other. Its member and how values are written (u32 each). */
+export const MAX_COLUMNS = 64;
+export const COLUMN_FORM = 4;
+/** Where its bytes are, how many, and for how many there is room (u32 each). */
+export const COLUMN_AT = 8;
+export const COLUMN_LENGTH = 12;
+export const COLUMN_ROOM = 16;
+/** Where the end and the hash of each value are (u32 each), how many there are, and for how many there is room (u32 each). */
+export const COLUMN_VALUES = 20;
+export const COLUMN_COUNT = 24;
+export const COLUMN_VALUES_ROOM = 28;
+export const COLUMN_BYTES = 32;
+export const COLUMN_VALUE_BYTES = 8;
+/** Forms: a text; a quantity or number as 64 or 32 bits; a quantity as decimal of 38 digits, as double, as decimal text; a list of small numbers as it is. */
+export const FORM_TEXT = 1;
+export const FORM_INT64 = 2;
+export const FORM_INT32 = 3;
+export const FORM_DECIMAL = 4;
+export const FORM_DOUBLE = 5;
+export const FORM_DIGITS = 6;
+export const FORM_PATH = 7;

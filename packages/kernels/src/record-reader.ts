@@ -15,6 +15,24 @@ export interface RecordStep {
   form: 'value' | 'count' | 'end' | readonly (number | null)[];
 }
 
+/** A column that is made of the values of a member here. */
+export interface ValueColumn {
+  member: number;
+  /**
+   * How values are written, as Parquet has them: texts with their lengths before them, quantities and numbers as 8 or 4
+   * bytes (below 2^63 or 2^31), quantities as 16 bytes (at most 38 digits), as doubles, or as decimal text; lists of small
+   * numbers as they are.
+   */
+  form: 'text' | 'int64' | 'int32' | 'decimal' | 'double' | 'digits' | 'path';
+}
+
+/** The values of such a column, as they are until the reader is used again. */
+export interface ColumnBytes {
+  bytes: Buffer;
+  /** For each value, where it ends and a hash of its bytes. */
+  values: Uint32Array;
+}
+
 /** A value that was not there before: the next one of its member, and where the text has it, quotes included. */
 type OnValue = (member: number, start: number, end: number) => boolean;
 
@@ -39,8 +57,13 @@ export interface RecordReader {
   readonly stopped: number;
   /** The row behind the last one. */
   readonly row: number;
-  /** Tells the new values since the last time, each once, until one is refused. Returns whether none was. */
+  /**
+   * Adds the new values to the columns, and tells those of members without one, each once, until one is refused. Returns
+   * whether none was, and the columns could hold theirs.
+   */
   eachNew(onValue: OnValue): boolean;
+  /** The values of a column; the number of the first is 1. */
+  column(column: number): ColumnBytes;
   /** The number that a row has of a member. */
   numberAt(member: number, row: number): number;
   /** The numbers of the first rows, as a copy. */
@@ -54,6 +77,7 @@ interface Exports {
   memory: { readonly buffer: ArrayBuffer };
   MEMBERS: { value: number };
   SHAPES: { value: number };
+  COLUMNS: { value: number };
   begin(length: number, members: number): number;
   learn(count: number, newest: number): void;
   read(start: number, row: number): number;
@@ -64,9 +88,20 @@ interface Exports {
   newsAt(): number;
   newsLength(): number;
   forgetNews(): void;
+  addNews(): number;
 }
 
 type Kernel = Exports & { bytes(): Buffer };
+
+const COLUMN_FORMS: Readonly<Record<ValueColumn['form'], number>> = {
+  text: L.FORM_TEXT,
+  int64: L.FORM_INT64,
+  int32: L.FORM_INT32,
+  decimal: L.FORM_DECIMAL,
+  double: L.FORM_DOUBLE,
+  digits: L.FORM_DIGITS,
+  path: L.FORM_PATH,
+};
 
 const FORMS = { value: L.NO_LIST, count: L.COUNTED, end: L.NO_VALUE };
 
@@ -78,10 +113,15 @@ const spares: Kernel[] = [];
 
 /**
  * Opens a reader of a text, for members of which some are required: a record whose value is null, or absent in a list,
- * is another. Returns null if they are too many, the text is too long, or there is no WebAssembly with SIMD.
+ * is another. Columns of one member follow each other. Returns null if they are too many, the text is too long, or there is no
+ * WebAssembly with SIMD.
  */
-export function openRecordReader(text: Uint8Array, required: readonly boolean[]): RecordReader | null {
-  if (required.length > L.MAX_MEMBERS) return null;
+export function openRecordReader(
+  text: Uint8Array,
+  required: readonly boolean[],
+  columns: readonly ValueColumn[] = [],
+): RecordReader | null {
+  if (required.length > L.MAX_MEMBERS || columns.length > L.MAX_COLUMNS) return null;
   const kernel = takeKernel();
   const at = kernel?.begin(text.length, required.length) ?? 0;
   if (kernel === null || at === 0) return null;
@@ -89,6 +129,12 @@ export function openRecordReader(text: Uint8Array, required: readonly boolean[])
   const put = (offset: number, value: number): number => kernel.bytes().writeUInt32LE(value, offset);
   for (const [member, isRequired] of required.entries()) {
     put(kernel.MEMBERS.value + member * L.MEMBER_BYTES + L.MEMBER_REQUIRED, isRequired ? 1 : 0);
+  }
+  for (const [column, { member, form }] of columns.entries()) {
+    put(kernel.COLUMNS.value + column * L.COLUMN_BYTES, member);
+    put(kernel.COLUMNS.value + column * L.COLUMN_BYTES + L.COLUMN_FORM, COLUMN_FORMS[form]);
+    if (columns[column - 1]?.member !== member)
+      put(kernel.MEMBERS.value + member * L.MEMBER_BYTES + L.MEMBER_COLUMNS, column + 1);
   }
   let learned = 0;
   const numbersOf = (member: number, row: number, rows: number): Uint32Array =>
@@ -125,6 +171,7 @@ export function openRecordReader(text: Uint8Array, required: readonly boolean[])
       return kernel.rows();
     },
     eachNew(onValue) {
+      if (columns.length > 0 && kernel.addNews() === 0) return false;
       const count = kernel.newsLength();
       const news = new Uint32Array(kernel.memory.buffer, kernel.newsAt(), (count * L.NEWS_BYTES) / 4);
       kernel.forgetNews();
@@ -132,6 +179,19 @@ export function openRecordReader(text: Uint8Array, required: readonly boolean[])
         if (!onValue(news[at] as number, news[at + 1] as number, news[at + 2] as number)) return false;
       }
       return true;
+    },
+    column(column) {
+      const at = kernel.COLUMNS.value + column * L.COLUMN_BYTES;
+      const memory = kernel.bytes();
+      const [start, values] = [
+        memory.readUInt32LE(at + L.COLUMN_AT),
+        memory.readUInt32LE(at + L.COLUMN_VALUES),
+      ];
+      const count = memory.readUInt32LE(at + L.COLUMN_COUNT);
+      return {
+        bytes: memory.subarray(start, start + memory.readUInt32LE(at + L.COLUMN_LENGTH)),
+        values: new Uint32Array(kernel.memory.buffer, values, (count * L.COLUMN_VALUE_BYTES) / 4),
+      };
     },
     numberAt: (member, row) => numbersOf(member, row, 1)[0] as number,
     numbers: (member, rows) => numbersOf(member, 0, rows).slice(),

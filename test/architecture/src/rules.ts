@@ -168,6 +168,8 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
     'newsAt',
     'newsLength',
     'forgetNews',
+    'addNews',
+    'COLUMNS',
   ],
   'packages/kernels/kernel/scan/scan.ts': [
     'reserve',

@@ -1,3 +1,4 @@
+import type { ParquetValues } from './parquet-values.js';
 import type { Column, RowBatch } from './schema.js';
 
 /**
@@ -6,7 +7,12 @@ import type { Column, RowBatch } from './schema.js';
  */
 export interface CodedColumn {
   places: Uint32Array;
-  values: Column;
+  values: Column | ParquetValues;
+}
+
+/** The value at a place of a coded column. */
+export function valueAt(values: Column | ParquetValues, place: number): Column[number] {
+  return Array.isArray(values) ? (values[place] ?? null) : values.get(place);
 }
 
 /** Rows whose columns may be coded. */
@@ -30,7 +36,8 @@ export function columnReader({ columns }: CodedBatch, name: string): (row: numbe
   if (column === undefined) throw new RangeError(`the rows have no column ${name}`);
   if (Array.isArray(column)) return (row) => column[row] ?? null;
   const { places, values } = column;
-  return (row) => values[places[row] as number] ?? null;
+  if (Array.isArray(values)) return (row) => values[places[row] as number] ?? null;
+  return (row) => values.get(places[row] as number);
 }
 
 /** The same rows, with a value for each. */
@@ -43,7 +50,7 @@ function toPlainColumn(column: Column | CodedColumn): Column {
   if (Array.isArray(column)) return column;
   const { places, values } = column;
   const plain: Column = [];
-  for (let at = 0; at < places.length; at += 1) plain.push(values[places[at] as number] ?? null);
+  for (let at = 0; at < places.length; at += 1) plain.push(valueAt(values, places[at] as number));
   return plain;
 }
 

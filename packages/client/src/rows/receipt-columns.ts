@@ -1,4 +1,4 @@
-import type { CodedBatch, CodedColumn } from './coded-column.js';
+import { type CodedBatch, type CodedColumn, valueAt } from './coded-column.js';
 import { fieldsOf, toPartSchema } from './read-columns.js';
 import type { Column, Schema } from './schema.js';
 
@@ -35,7 +35,7 @@ export function receiptColumn(
     if (column !== undefined) {
       // The first value of each block is null again.
       const offset = values.length - 1;
-      for (let at = 1; at < column.values.length; at += 1) values.push(column.values[at] as Column[number]);
+      for (let at = 1; at < column.values.length; at += 1) values.push(valueAt(column.values, at));
       for (let at = 0; at < rows; at += 1) {
         const place = column.places[at] as number;
         if (isOwn[row + at] === 1 && place > 0) places[row + at] = offset + place;

@@ -1,4 +1,7 @@
+import type { ValueColumn } from '@packhouse/kernels';
+import type { FieldColumn, Form } from './field-column.js';
 import { FORMS, toBigint } from './forms.js';
+import { ParquetValues } from './parquet-values.js';
 import { fieldsOf } from './read-columns.js';
 import type { Column, Schema } from './schema.js';
 
@@ -8,14 +11,17 @@ type ReadValue = (raw: unknown) => Column[number];
 /** A member of the records of a text, or an element of such a list, with the columns that have it. */
 export class RecordMember {
   /** For each of the columns, by the numbers of the values; the value at 0 is null. */
-  readonly values: readonly Column[];
+  readonly values: readonly (Column | ParquetValues)[];
   readonly required: boolean;
+  /** How the reader of records writes the values of each column; null: they are learned one by one. */
+  readonly forms: readonly ValueColumn['form'][] | null;
   readonly #reads: readonly ReadValue[];
 
-  constructor(reads: readonly ReadValue[], required: boolean) {
+  constructor(reads: readonly ReadValue[], required: boolean, encoded: readonly Encoding[] | null = null) {
     this.#reads = reads;
     this.required = required;
-    this.values = reads.map(() => [null]);
+    this.forms = encoded?.map(({ form }) => form) ?? null;
+    this.values = encoded?.map(({ type }) => new ParquetValues(type)) ?? reads.map(() => [null]);
   }
 
   /** Adds a value at the next place. Returns false if a column cannot hold it. */
@@ -27,6 +33,26 @@ export class RecordMember {
     }
     return true;
   }
+}
+
+/** How the values of a column are encoded. */
+type Encoding = { form: ValueColumn['form']; type: ParquetValues['type'] };
+
+/** The forms that the reader of records writes by itself. */
+const ENCODINGS: Partial<Record<Form, Encoding>> = {
+  hex: { form: 'text', type: 'TEXT' },
+  TEXT: { form: 'text', type: 'TEXT' },
+  BIGINT: { form: 'int64', type: 'BIGINT' },
+  INTEGER: { form: 'int32', type: 'INTEGER' },
+  'DECIMAL(38,0)': { form: 'decimal', type: 'DECIMAL(38,0)' },
+  DOUBLE: { form: 'double', type: 'DOUBLE' },
+  'decimal text': { form: 'digits', type: 'TEXT' },
+};
+
+/** Other JSON than the paths of traces is not checked there. */
+function encodingOf({ field, form }: FieldColumn): Encoding | null {
+  if (field === 'traceAddress' && form === 'JSON') return { form: 'path', type: 'JSON' };
+  return ENCODINGS[form] ?? null;
 }
 
 /** What a column of a schema has: a member, or what its name says of the transaction's receipt. */
@@ -51,6 +77,11 @@ export interface Members {
   chain: RecordMember;
 }
 
+/** Whether it is in records, as a value and not as a length. */
+function isRead(name: string): boolean {
+  return !name.startsWith('@') && !name.endsWith('.length');
+}
+
 /** What is the same for a whole block is no column, but read: see createRowCollector. */
 export function toMembers(schema: Schema, chainId: number): Members {
   const fields = fieldsOf(schema);
@@ -59,7 +90,9 @@ export function toMembers(schema: Schema, chainId: number): Members {
     const found = fields.flatMap((field, at) => (field.field === name ? [{ ...field, at }] : []));
     const reads = [...own, ...found.map(({ form }) => FORMS[form].read)];
     const isRequired = found.some(({ required }) => required);
-    const member = new RecordMember(reads, isRequired);
+    const encodings = own.length > 0 || !isRead(name) ? [] : found.map(encodingOf);
+    const isEncoded = encodings.length > 0 && encodings.every((each) => each !== null);
+    const member = new RecordMember(reads, isRequired, isEncoded ? (encodings as Encoding[]) : null);
     for (const [n, { at }] of found.entries()) columns[at] = { member, which: own.length + n };
     return member;
   };

@@ -1,6 +1,7 @@
 import { openRecordReader, type RecordReader, type RecordStep } from '@packhouse/kernels';
-import type { CodedBatch, CodedColumn } from './coded-column.js';
+import { type CodedBatch, type CodedColumn, valueAt } from './coded-column.js';
 import { learnShape } from './learn-shape.js';
+import { ParquetValues } from './parquet-values.js';
 import { fieldsOf, hasExtra, hasReceiptColumns } from './read-columns.js';
 import { RECEIPT_HASH, receiptColumn, toReceiptSchema } from './receipt-columns.js';
 import { type Members, type RecordMember, toMembers } from './record-member.js';
@@ -41,7 +42,8 @@ export class RecordScanner {
     if (members.columns.includes('receipt') && !values.has('hash')) return null;
     const read = [...values.values(), ...[...lists.values()].flat(), ...counts.values()];
     const required = read.map((member) => member.required);
-    const reader = openRecordReader(text, required);
+    const encoded = read.flatMap(({ forms }, member) => (forms ?? []).map((form) => ({ member, form })));
+    const reader = openRecordReader(text, required, encoded);
     return reader === null ? null : new RecordScanner(text, schema, reader, { members, read });
   }
 
@@ -139,6 +141,7 @@ export class RecordScanner {
     const copies = new Map(
       this.#read.map((member, place) => [member, this.#reader.numbers(place, rows)] as const),
     );
+    this.#takeValues();
     for (const member of counts.values()) learnCounts(member, copies.get(member) as Uint32Array);
     copies.set(time, this.#takeTimes());
     copies.set(chain, new Uint32Array(rows).fill(1));
@@ -150,7 +153,7 @@ export class RecordScanner {
       } else {
         batch.columns[name] = {
           places: copies.get(column.member) as Uint32Array,
-          values: column.member.values[column.which] as Column,
+          values: column.member.values[column.which] as CodedColumn['values'],
         };
       }
     }
@@ -166,14 +169,14 @@ export class RecordScanner {
     const member = this.#members.values.get('hash');
     const place = member && this.#places.get(member);
     if (member === undefined || place === undefined || !hasReceiptColumns(this.#schema)) return isOwn;
-    const hashes = member.values[0] as Column;
+    const hashes = member.values[0] as CodedColumn['values'];
     const numbers = this.#reader.numbers(place, rows);
     let row = 0;
     for (const { rows: ofBlock, receipts } of this.#blocks) {
       const of = receipts?.columns[RECEIPT_HASH] as CodedColumn | undefined;
       for (let at = 0; at < Math.min(ofBlock, receipts?.rows ?? 0); at += 1) {
-        const isSame = of?.values[of.places[at] as number] === hashes[numbers[row + at] as number];
-        isOwn[row + at] = isSame ? 1 : 0;
+        const hash = of === undefined ? null : valueAt(of.values, of.places[at] as number);
+        isOwn[row + at] = hash === valueAt(hashes, numbers[row + at] as number) ? 1 : 0;
       }
       row += ofBlock;
     }
@@ -182,6 +185,16 @@ export class RecordScanner {
 
   close(): void {
     this.#reader.close();
+  }
+
+  /** Copies the values that the reader has encoded since the last time. */
+  #takeValues(): void {
+    let column = 0;
+    for (const { values } of this.#read) {
+      for (const each of values) {
+        if (each instanceof ParquetValues) each.append(this.#reader.column(column++));
+      }
+    }
   }
 
   #takeTimes(): Uint32Array {

@@ -1,4 +1,4 @@
-import type { CodedBatch, CodedColumn } from '../rows/coded-column.js';
+import { type CodedBatch, type CodedColumn, valueAt } from '../rows/coded-column.js';
 import { type Column, type ColumnType, type Schema, toBytes } from '../rows/schema.js';
 
 /** `PGCOPY`, flags and the length of an extension, of which there are none. */
@@ -20,7 +20,7 @@ type Value = NonNullable<Column[number]>;
 export class CopyEncoder {
   readonly #columns: readonly { name: string; type: ColumnType }[];
   /** The values of coded columns, as long as a bundle's batches share them. */
-  readonly #known = new WeakMap<Column, EncodedValues>();
+  readonly #known = new WeakMap<CodedColumn['values'], EncodedValues>();
 
   constructor({ columns }: Schema) {
     this.#columns = columns.map(({ name, type }) => ({ name, type }));
@@ -91,14 +91,14 @@ class EncodedValues {
   }
 
   /** Adds what a list has gained. */
-  learn(values: Column): void {
+  learn(values: CodedColumn['values']): void {
     if (values.length > this.#ends.length) {
       const larger = new Uint32Array(2 * values.length);
       larger.set(this.#ends);
       this.#ends = larger;
     }
     for (; this.#count < values.length; this.#count += 1) {
-      const value = values[this.#count] ?? null;
+      const value = valueAt(values, this.#count);
       if (value === null) this.#fields.int32(-1);
       else this.#put(this.#fields, value);
       this.#ends[this.#count] = this.#fields.end;

@@ -1,9 +1,12 @@
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import type { CodedColumn } from '../rows/coded-column.js';
+import { type CodedColumn, valueAt } from '../rows/coded-column.js';
+import { ParquetValues } from '../rows/parquet-values.js';
 import { type Column, type ColumnType, toBytes } from '../rows/schema.js';
 import { PlainValues } from './plain-values.js';
 import { encodeRuns } from './run-lengths.js';
+import { ValueBounds } from './value-bounds.js';
+import { ValueDictionary } from './value-dictionary.js';
 
 type Value = NonNullable<Column[number]>;
 
@@ -12,6 +15,8 @@ const PAGE_BYTES = 1_048_576;
 /** Rows after which a column whose values repeat too rarely goes on without a dictionary. */
 const FIRST_LOOK = 4_096;
 const MAX_DISTINCT = 0.7;
+/** So many row groups after one that went on without a dictionary have none from the beginning. */
+const GROUPS_WITHOUT = 7;
 /** Where the dictionary would cost more than it saves, or -0 would become 0. */
 const NO_DICTIONARY: ReadonlySet<ColumnType> = new Set(['BOOLEAN', 'DOUBLE']);
 
@@ -39,7 +44,7 @@ export interface ColumnChunk {
 }
 
 /**
- * Encodes a column of a row group as its values come: by a dictionary while values repeat, as they are if not. Nothing
+ * Encodes a column, a row group after another, as its values come: by a dictionary while values repeat, as they are if not. Nothing
  * of a batch is held but what differs. Throws RECORD_INVALID.
  */
 export class ParquetColumn {
@@ -47,7 +52,10 @@ export class ParquetColumn {
   readonly #required: boolean;
   readonly #compress: Compress;
   readonly #plain: PlainValues;
-  #dictionary: Map<Value, number> | null;
+  readonly #dictionaries: ValueDictionary | null;
+  /** null: the row group goes on without. */
+  #dictionary: ValueDictionary | null = null;
+  #groupsWithout = 0;
   /** Of the page: whether each row has a value, and the places of values in the dictionary. */
   #defined = new Uint8Array(1_024);
   #places = new Uint32Array(1_024);
@@ -57,27 +65,20 @@ export class ParquetColumn {
   #last: Value | null = null;
   #lastPlace = 0;
   /** Values of the bundle whose batches come, and for each its place in the dictionary, or one of the two below. */
-  #codedValues: Column | null = null;
+  #codedValues: CodedColumn['values'] | null = null;
   #coded = new Int32Array(0);
-  #min: Value | undefined;
-  #max: Value | undefined;
-  #chunk: Omit<ColumnChunk, 'min' | 'max'>;
+  /** How many places of these may not be unknown. */
+  #known = 0;
+  #bounds = new ValueBounds();
+  #chunk = newChunk();
 
   constructor({ type, required = false }: { type: ColumnType; required?: boolean }, compress: Compress) {
     this.#type = type;
     this.#required = required;
     this.#compress = compress;
     this.#plain = new PlainValues(type);
-    this.#dictionary = NO_DICTIONARY.has(type) ? null : new Map();
-    this.#chunk = {
-      bytes: [],
-      encodings: [],
-      values: 0,
-      uncompressed: 0,
-      compressed: 0,
-      dictionary: null,
-      nulls: 0,
-    };
+    this.#dictionaries = NO_DICTIONARY.has(type) ? null : new ValueDictionary(this.#plain);
+    this.#dictionary = this.#dictionaries;
   }
 
   /** Bytes that are held. */
@@ -96,7 +97,7 @@ export class ParquetColumn {
       if (value === null) continue;
       if (this.#dictionary === null) this.#addPlain(value);
       else {
-        if (value !== this.#last) this.#lastPlace = this.#place(this.#dictionary, value);
+        if (value !== this.#last) this.#lastPlace = this.#dictionary.place(value);
         this.#last = value;
         this.#addPlace(this.#dictionary, this.#lastPlace);
       }
@@ -105,13 +106,18 @@ export class ParquetColumn {
 
   /** Looks up each value of a bundle once. */
   #addCoded({ places, values }: CodedColumn): void {
-    if (this.#codedValues !== values) this.#coded = new Int32Array(values.length).fill(UNKNOWN);
+    if (this.#codedValues !== values && this.#coded.length >= values.length) {
+      this.#coded.fill(UNKNOWN, 0, this.#known);
+    } else if (this.#codedValues !== values) this.#coded = new Int32Array(values.length * 2).fill(UNKNOWN);
     else if (this.#coded.length < values.length) {
       const longer = new Int32Array(values.length * 2).fill(UNKNOWN);
       longer.set(this.#coded);
       this.#coded = longer;
     }
     this.#codedValues = values;
+    this.#known = values.length;
+    // Of another type are those that are written as bytes.
+    const encoded = values instanceof ParquetValues && values.type === this.#type ? values : null;
     const coded = this.#coded;
     while (this.#rows + places.length > this.#defined.length) this.#grow();
     let row = 0;
@@ -119,24 +125,52 @@ export class ParquetColumn {
     for (let dictionary = this.#dictionary; dictionary !== null && row < places.length; row += 1) {
       const at = places[row] as number;
       let place = coded[at] as number;
-      if (place === UNKNOWN) {
-        const value = values[at] as Column[number];
-        coded[at] = place = value === null ? NULL : this.#place(dictionary, value);
-      }
+      if (place === UNKNOWN) coded[at] = place = placeOf(dictionary, values, encoded, at);
       this.#defined[this.#rows++] = place === NULL ? 0 : 1;
       if (place === NULL) continue;
       this.#addPlace(dictionary, place);
       dictionary = this.#dictionary;
     }
+    if (encoded !== null) {
+      this.#addEncoded(encoded, places, row);
+      return;
+    }
     for (; row < places.length; row += 1) {
-      const value = values[places[row] as number] as Column[number];
+      const value = valueAt(values, places[row] as number);
       if (this.#rows === this.#defined.length) this.#grow();
       this.#defined[this.#rows++] = value === null ? 0 : 1;
       if (value !== null) this.#addPlain(value);
     }
   }
 
-  #addPlace(dictionary: Map<Value, number>, place: number): void {
+  /** Adds encoded values from a row on, without a dictionary: those that follow each other at once. */
+  #addEncoded({ type, bytes, ends }: ParquetValues, places: Uint32Array, from: number): void {
+    for (let row = from; row < places.length; ) {
+      if (this.#rows === this.#defined.length) this.#grow();
+      const first = places[row] as number;
+      if (first === 0) {
+        this.#defined[this.#rows++] = 0;
+        row += 1;
+        continue;
+      }
+      const start = ends[first - 1] as number;
+      const room = PAGE_BYTES - this.#plain.bytes;
+      let place = first;
+      for (;;) {
+        const end = ends[place] as number;
+        if (type !== 'JSON') this.#bounds.addBytes(type, bytes, ends[place - 1] as number, end);
+        this.#defined[this.#rows++] = 1;
+        this.#present += 1;
+        row += 1;
+        if (end - start >= room || this.#rows === this.#defined.length || places[row] !== place + 1) break;
+        place += 1;
+      }
+      this.#plain.addBytes(bytes, start, ends[place] as number);
+      if (this.#plain.bytes >= PAGE_BYTES) this.#plainPage();
+    }
+  }
+
+  #addPlace(dictionary: ValueDictionary, place: number): void {
     this.#places[this.#present++] = place;
     if (this.#present === this.#look) this.#lookAt(dictionary);
   }
@@ -146,52 +180,73 @@ export class ParquetColumn {
     if (this.#dictionary !== null && this.#present > 0) this.#lookAt(this.#dictionary);
     const dictionary = this.#dictionary;
     if (dictionary !== null && dictionary.size > 0) {
-      for (const value of dictionary.keys()) this.#bound(value);
       const values = this.#plain.take();
+      this.#boundAll(dictionary, values);
       this.#page('DICTIONARY_PAGE', 'PLAIN', new Uint8Array(0), values, dictionary.size);
       this.#chunk.dictionary = this.#chunk.compressed;
       const width = Math.max(1, 32 - Math.clz32(dictionary.size - 1));
       const runs = encodeRuns(this.#places, this.#present, width);
       this.#dataPage('RLE_DICTIONARY', Buffer.concat([Uint8Array.of(width), runs]));
     } else if (this.#rows > 0) this.#plainPage();
-    const { min, max } = this.#bounds();
-    return { ...this.#chunk, min, max };
+    const { min, max } = this.#getBounds();
+    const chunk = { ...this.#chunk, min, max };
+    this.#begin();
+    return chunk;
   }
 
-  #place(dictionary: Map<Value, number>, value: Value): number {
-    let place = dictionary.get(value);
-    if (place === undefined) {
-      place = dictionary.size;
-      dictionary.set(value, place);
-      this.#plain.add(value);
-    }
-    return place;
+  /** Begins the next row group, in the memory of this one. */
+  #begin(): void {
+    this.#chunk = newChunk();
+    this.#bounds = new ValueBounds();
+    this.#look = FIRST_LOOK;
+    this.#last = null;
+    this.#codedValues = null;
+    this.#dictionaries?.clear();
+    this.#groupsWithout -= 1;
+    this.#dictionary = this.#groupsWithout >= 0 ? null : this.#dictionaries;
   }
 
   /** Goes on without the dictionary if most values are in it once. */
-  #lookAt(dictionary: Map<Value, number>): void {
+  #lookAt(dictionary: ValueDictionary): void {
     this.#look *= 2;
     if (dictionary.size < this.#present * MAX_DISTINCT) return;
-    const values = [...dictionary.keys()];
+    const values = Buffer.from(this.#plain.take());
+    this.#boundAll(dictionary, values);
     const places = this.#places.subarray(0, this.#present);
-    this.#plain.take();
     this.#dictionary = null;
+    this.#groupsWithout = GROUPS_WITHOUT + 1;
     const rows = this.#rows;
+    // Written where it was read.
     const defined = this.#defined;
     this.#rows = 0;
     this.#present = 0;
-    this.#defined = new Uint8Array(defined.length);
     let next = 0;
     for (let row = 0; row < rows; row += 1) {
       this.#defined[this.#rows++] = defined[row] as number;
-      if (defined[row] === 1) this.#addPlain(values[places[next++] as number] as Value);
+      if (defined[row] === 0) continue;
+      const place = places[next++] as number;
+      this.#present += 1;
+      this.#plain.addBytes(values, dictionary.startOf(place), dictionary.endOf(place));
+      if (this.#plain.bytes >= PAGE_BYTES) this.#plainPage();
+    }
+  }
+
+  /** Takes all values of a dictionary, whose bytes these are, into the bounds. */
+  #boundAll(dictionary: ValueDictionary, bytes: Buffer): void {
+    const { values, encodedAs, size } = dictionary;
+    for (const value of values.keys()) this.#bounds.add(value);
+    if (encodedAs === null || encodedAs === 'JSON') return;
+    const others = new Set(values.values());
+    for (let place = 0; place < size; place += 1) {
+      if (others.has(place)) continue;
+      this.#bounds.addBytes(encodedAs, bytes, dictionary.startOf(place), dictionary.endOf(place));
     }
   }
 
   #addPlain(value: Value): void {
     this.#present += 1;
     this.#plain.add(value);
-    this.#bound(value);
+    this.#bounds.add(value);
     if (this.#plain.bytes >= PAGE_BYTES) this.#plainPage();
   }
 
@@ -243,13 +298,8 @@ export class ParquetColumn {
     }
   }
 
-  #bound(value: Value): void {
-    if (this.#min === undefined || value < this.#min) this.#min = value;
-    if (this.#max === undefined || value > this.#max) this.#max = value;
-  }
-
-  #bounds(): Pick<ColumnChunk, 'min' | 'max'> {
-    const [min, max] = [this.#min, this.#max];
+  #getBounds(): Pick<ColumnChunk, 'min' | 'max'> {
+    const { min, max } = this.#bounds.get();
     const isText = this.#type === 'TEXT';
     if (min === undefined || max === undefined || this.#type === 'JSON' || (isText && !this.#plain.isAscii)) {
       return { min: undefined, max: undefined };
@@ -273,6 +323,18 @@ export class ParquetColumn {
   }
 }
 
+function newChunk(): Omit<ColumnChunk, 'min' | 'max'> {
+  return {
+    bytes: [],
+    encodings: [],
+    values: 0,
+    uncompressed: 0,
+    compressed: 0,
+    dictionary: null,
+    nulls: 0,
+  };
+}
+
 /** Bytes of 0 and 1 as bits, the lowest first. */
 function packBits(bytes: Uint8Array): Uint8Array {
   const bits = new Uint8Array(Math.ceil(bytes.length / 8));
@@ -280,4 +342,16 @@ function packBits(bytes: Uint8Array): Uint8Array {
     bits[at >> 3] = (bits[at >> 3] as number) | ((bytes[at] as number) << (at & 7));
   }
   return bits;
+}
+
+/** The place of a value in the dictionary, which has it then; NULL if there is none. */
+function placeOf(
+  dictionary: ValueDictionary,
+  values: CodedColumn['values'],
+  encoded: ParquetValues | null,
+  at: number,
+): number {
+  if (encoded !== null) return at === 0 ? NULL : dictionary.placeEncoded(encoded, at);
+  const value = valueAt(values, at);
+  return value === null ? NULL : dictionary.place(value);
 }

@@ -5,9 +5,12 @@ import zlib from 'node:zlib';
 import fc from 'fast-check';
 import { asyncBufferFromFile, type Compressors, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { CodedBatch } from '../rows/coded-column.js';
+import { type CodedBatch, type CodedColumn, toPlainBatch } from '../rows/coded-column.js';
+import { ParquetValues } from '../rows/parquet-values.js';
+import { toSchema } from '../rows/read-columns.js';
+import { readCodedRows } from '../rows/read-rows.js';
 import { type Column, type ColumnType, type RowBatch, type Schema, toBytes } from '../rows/schema.js';
-import { parquetFiles } from './parquet-file.js';
+import { createParquetFile, parquetFiles } from './parquet-file.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -239,4 +242,78 @@ it('values that hardly repeat, in several pages, are read again; bounds are of A
   expect(unique?.encodings).toEqual(['PLAIN']);
   expect(runs?.encodings).toContain('RLE_DICTIONARY');
   expect(foreign?.statistics).toEqual({ null_count: 0n });
+});
+
+/** The rows of logs of one block after another. */
+async function readLogs(blocks: readonly (readonly object[])[], space = ''): Promise<CodedBatch[]> {
+  const text = Buffer.from(
+    `[${blocks.map((logs) => JSON.stringify(logs)).join(',')}]`.replace('{"address', `{${space}"address`),
+  );
+  const batches: CodedBatch[] = [];
+  for await (const batch of readCodedRows({ kind: 'logs', chainId: 1, fileFrom: 0, text, batchRows: 500 })) {
+    batches.push(batch);
+  }
+  return batches;
+}
+
+const log = (block: number, index: number): object => ({
+  address: `0x${String(index % 7).repeat(40)}`,
+  blockHash: `0x${String(block % 10).repeat(64)}`,
+  blockNumber: `0x${block.toString(16)}`,
+  data: `0x${(block * 1_000 + index)
+    .toString(16)
+    .padStart(64, '0')
+    .repeat(index % 11)}`,
+  logIndex: `0x${index.toString(16)}`,
+  removed: false,
+  topics: [`0x${'d'.repeat(64)}`, `0x${(index * 31).toString(16).padStart(64, '0')}`].slice(0, index % 3),
+  transactionHash: `0x${(block * 1_000 + index).toString(16).padStart(64, '0')}`,
+  transactionIndex: '0x1',
+});
+const someLogs = (firstBlock: number): object[][] =>
+  Array.from({ length: 40 }, (_, at) =>
+    Array.from({ length: 150 }, (__, index) => log(firstBlock + at, index)),
+  );
+
+async function writeLogs(name: string, batches: readonly CodedBatch[]): Promise<Buffer> {
+  const file = createParquetFile(path.join(folder, name), { schema: toSchema('logs'), network: 'ethereum' });
+  for (const [at, batch] of batches.entries()) {
+    await file.write(batch);
+    if (at % 9 === 8) file.endGroup();
+  }
+  await file.finish();
+  return readFile(path.join(folder, name));
+}
+
+it('values that were encoded while they were read make the same file as others, byte for byte', async () => {
+  const coded = [...(await readLogs(someLogs(0))), ...(await readLogs(someLogs(40)))];
+  expect(coded.some(({ columns }) => (columns.data as CodedColumn).values instanceof ParquetValues)).toBe(
+    true,
+  );
+  const plain = await writeLogs('plain', coded.map(toPlainBatch));
+  expect((await writeLogs('coded', coded)).equals(plain)).toBe(true);
+});
+
+it('a row group may have both, and has the bounds of both', async () => {
+  const usual = await readLogs(someLogs(50));
+  const unusual = await readLogs(someLogs(10), ' ');
+  expect(unusual.every(({ columns }) => Array.isArray(columns.data))).toBe(true);
+  for (const batches of [
+    [...unusual, ...usual],
+    [...usual, ...unusual],
+  ]) {
+    const some = [...batches.slice(0, 4), ...batches.slice(-4)];
+    await writeLogs('both', some);
+    const file = await asyncBufferFromFile(path.join(folder, 'both'));
+    const found = await parquetReadObjects({ file, compressors });
+    const expected = some.map(toPlainBatch).flatMap(({ columns }) => columns.data as string[]);
+    expect(found.map(({ data }) => data)).toEqual(expected);
+    const blocks = some.map(toPlainBatch).flatMap(({ columns }) => columns.block_number as number[]);
+    const { row_groups } = await parquetMetadataAsync(file);
+    expect(row_groups).toHaveLength(1);
+    expect(row_groups[0]?.columns[0]?.meta_data?.statistics).toMatchObject({
+      min_value: BigInt(Math.min(...blocks)),
+      max_value: BigInt(Math.max(...blocks)),
+    });
+  }
 });

@@ -99,15 +99,12 @@ export function createParquetFile(name: string, { schema, network, fieldIds }: P
   const writer = guarded(() => fileWriter(name));
   writer.appendUint32(MAGIC);
   const groups: RowGroup[] = [];
-  const newColumns = (): ParquetColumn[] =>
-    schema.columns.map((column) => new ParquetColumn(column, compress));
-  let columns = newColumns();
+  const columns = schema.columns.map((column) => new ParquetColumn(column, compress));
   let rows = 0;
   const flush = (): void => {
     if (rows === 0) return;
     const chunks = columns.map((column) => column.finish());
     guarded(() => groups.push(writeGroup(writer, schema, chunks, rows)));
-    columns = newColumns();
     rows = 0;
   };
   return {

@@ -2,6 +2,9 @@ import { type Column, type ColumnType, toBytes } from '../rows/schema.js';
 
 type Value = NonNullable<Column[number]>;
 
+/** Bytes that are copied one by one sooner than by a call. */
+const FEW_BYTES = 80;
+
 /** Values as Parquet has them without an encoding, in a buffer that grows. */
 export class PlainValues {
   #buffer = Buffer.allocUnsafe(4_096);
@@ -20,6 +23,22 @@ export class PlainValues {
 
   add(value: Value): void {
     this.#put(value);
+  }
+
+  /** Adds values that are encoded already. */
+  addBytes(bytes: Buffer, start: number, end: number): void {
+    const length = end - start;
+    this.#room(length);
+    if (length > FEW_BYTES) bytes.copy(this.#buffer, this.#end, start, end);
+    else for (let at = 0; at < length; at += 1) this.#buffer[this.#end + at] = bytes[start + at] as number;
+    this.#end += length;
+  }
+
+  /** Whether the bytes from `start` to `end` are the same as those from `from` on of others. */
+  isSame(start: number, end: number, bytes: Buffer, from: number): boolean {
+    const own = this.#buffer;
+    for (let at = start; at < end; at += 1) if (own[at] !== bytes[from + at - start]) return false;
+    return true;
   }
 
   /** The bytes since the last time; to be used before the next value. */

@@ -4,13 +4,14 @@
  *
  *   static data with MEMBERS, SHAPES | text, zeros | numbers by member and row | slots, news …
  *
- * The heap begins anew with each text. What grows is moved to its end: half of it at most is what was moved.
+ * What grows is moved to the end of the heap: half of it at most is what was moved.
  */
 import {
   COUNTED,
   MAX_MEMBERS,
   MAX_SHAPES,
   MEMBER_BYTES,
+  MEMBER_COLUMNS,
   MEMBER_LAST_END,
   MEMBER_LAST_NUMBER,
   MEMBER_LAST_START,
@@ -33,13 +34,14 @@ import {
   SHAPE_STEPS,
 } from '../../src/layout';
 import { endOfNumber, findQuote, hashOf, isMixed, isSame, objects, skipNested } from './bytes';
+import { addToColumns, beginColumns, COLUMNS } from './columns';
+import { allocate, beginHeap } from './heap';
+
+export { COLUMNS };
 
 export const MEMBERS = memory.data(MAX_MEMBERS * MEMBER_BYTES, 16);
 export const SHAPES = memory.data(MAX_SHAPES * SHAPE_BYTES, 16);
 
-const PAGE: usize = 65536;
-/** Of all memory; a text that needs more is declined. */
-const MAX_PAGES: i32 = 6144;
 const ZEROS: u32 = 64;
 const FIRST_ROWS: u32 = 16384;
 const FIRST_NEWS: u32 = 4096;
@@ -47,7 +49,6 @@ const FIRST_NEWS: u32 = 4096;
 const SLOT: u32 = 16;
 const FIRST_SLOTS: u32 = 512;
 
-let next: usize = 0;
 let text: usize = 0;
 let textEnd: usize = 0;
 let members: u32 = 0;
@@ -64,7 +65,7 @@ let stoppedAt: u32 = 0;
 
 /** Begins a text, for `count` members, of which those that are required are set afterwards. Returns its address, or 0. */
 export function begin(length: u32, count: u32): usize {
-  next = (<usize>__heap_base + 15) & ~15;
+  beginHeap();
   members = count;
   shapes = 0;
   shape = 0;
@@ -78,6 +79,7 @@ export function begin(length: u32, count: u32): usize {
   textEnd = text + length;
   memory.fill(textEnd, 0, ZEROS);
   memory.fill(MEMBERS, 0, MAX_MEMBERS * MEMBER_BYTES);
+  beginColumns();
   for (let member: u32 = 0; member < members; member++) {
     const slots = allocate(FIRST_SLOTS * SLOT);
     if (slots === 0) return 0;
@@ -153,6 +155,27 @@ export function newsLength(): u32 {
 
 export function forgetNews(): void {
   newsCount = 0;
+}
+
+/** Adds the new values of members that have columns here to them, and forgets these. Returns 0 if one cannot be held, or there is no memory. */
+export function addNews(): u32 {
+  let kept: u32 = 0;
+  for (let n: u32 = 0; n < newsCount; n++) {
+    const item = news + <usize>n * NEWS_BYTES;
+    const member = load<u32>(item);
+    const first = load<u32>(at(member), MEMBER_COLUMNS);
+    if (first === 0) {
+      const free = news + <usize>kept * NEWS_BYTES;
+      store<u32>(free, member);
+      store<u64>(free, load<u64>(item, 4), 4);
+      kept += 1;
+      continue;
+    }
+    const start = text + load<u32>(item, 4);
+    if (!addToColumns(first - 1, member, start, text + load<u32>(item, 8))) return 0;
+  }
+  newsCount = kept;
+  return 1;
 }
 
 function at(member: u32): usize {
@@ -369,14 +392,4 @@ function growNews(): bool {
   news = larger;
   newsRoom *= 2;
   return true;
-}
-
-/** Memory at the end of the heap, aligned to 16; 0 if there is no more. */
-function allocate(bytes: usize): usize {
-  const start = next;
-  const end = (start + bytes + 15) & ~15;
-  const missing = <i32>((end + PAGE - 1) / PAGE) - memory.size();
-  if (missing > 0 && (memory.size() + missing > MAX_PAGES || memory.grow(missing) < 0)) return 0;
-  next = end;
-  return start;
 }

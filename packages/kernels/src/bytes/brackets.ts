@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/brackets, kernel/shared and src/layout.ts:
-// b07f9853a4e9cd9be5eeff4c6e67c714fcf0c9f1998ea84f3e6a95e293bb8c5a
+// 92b1ab02e72b66a3140de3ec19bec6e0d8c15c1ee9ef73c25d3dc986cca69d7d
 
 /** WebAssembly in base64. */
 export const BRACKETS_BASE64 =

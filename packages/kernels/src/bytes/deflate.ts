@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// 72132e8dd33b5fb6e8223d88db1d491789cc8fcecdb3a3f80e5ff42d34190947
+// fe269d06595fbd5b520ac23690d75f11eb85ef373f2a712253ff9d1adf04d503
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

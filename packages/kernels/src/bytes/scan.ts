@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/scan, kernel/shared and src/layout.ts:
-// 02d2de9ca91712a4459f45d86ca545f5116fa07c2f97880eaf7f4b2344151872
+// 9c666a7d2ff3b4e86a3ba4455679e14e1e0f9f7c9890bf32adc5e649241738d9
 
 /** WebAssembly in base64. */
 export const SCAN_BASE64 =
