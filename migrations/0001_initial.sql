@@ -1533,6 +1533,16 @@ CREATE TABLE packhouse.history_minute (
 COMMENT ON TABLE packhouse.history_minute IS
   'Samples of the present hour. A minute was sampled if the series of the installation has it: then a network, key or provider without a row did nothing.';
 
+CREATE TABLE packhouse.history_recent (
+  minute int4 NOT NULL,
+  subject text NOT NULL,
+  series int4[] NOT NULL,
+  figures float4[] NOT NULL,
+  PRIMARY KEY (subject, minute)
+);
+COMMENT ON TABLE packhouse.history_recent IS
+  'The first figure of all networks, and of all nodes, in the minutes of the last two hours: the small curves of a list read a row a minute.';
+
 CREATE TABLE packhouse.history_hour (
   hour int4 NOT NULL,
   series int4 NOT NULL,

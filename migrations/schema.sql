@@ -370,6 +370,15 @@ CREATE TABLE packhouse.history_minute (
   CONSTRAINT history_minute_pkey PRIMARY KEY (minute, series)
 );
 
+-- The first figure of all networks, and of all nodes, in the minutes of the last two hours: the small curves of a list read a row a minute.
+CREATE TABLE packhouse.history_recent (
+  minute integer NOT NULL,
+  subject text NOT NULL,
+  series integer[] NOT NULL,
+  figures real[] NOT NULL,
+  CONSTRAINT history_recent_pkey PRIMARY KEY (subject, minute)
+);
+
 -- What has samples of its own, a bounded number per subject. All others of a subject are summed in the series without a name.
 CREATE TABLE packhouse.history_series (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -3,6 +3,7 @@ import * as door from './index.js';
 
 it('exports these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'BACKFILL_FILTERS',
     'HISTORY_FIGURES',
     'HOLE_REASONS',
     'HOUR_DAYS',

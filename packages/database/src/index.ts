@@ -75,4 +75,5 @@ export type { BundleRow, NewBundle, PublishedFile } from './tables/published/bun
 export type { LakeFile, LakeHeads, LakeTable, NewLakeFile } from './tables/published/lake.js';
 export type { SigningKeyRow } from './tables/published/manifest.js';
 export type { Backfill, OpenBackfill, RequestedRuns } from './tables/requested/backfill-cache.js';
+export { BACKFILL_FILTERS, type BackfillGroup } from './tables/requested/backfill-pages.js';
 export type { QuarantineRow, QuarantineTry } from './tables/requested/quarantine-rows.js';

@@ -44,6 +44,7 @@ export const OPERATIONS = [
   coverage.readCoverageMap,
   coverage.readHoles,
   backfills.listBackfills,
+  backfills.backfillOwners,
   backfills.backfillProgress,
   backfills.showBackfill,
   backfills.addBackfill,

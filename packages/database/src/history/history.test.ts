@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => open.close());
 beforeEach(() =>
   open.sql(
-    'TRUNCATE packhouse.history_series, packhouse.history_minute, packhouse.history_hour, packhouse.history_day RESTART IDENTITY',
+    `TRUNCATE packhouse.history_series, packhouse.history_minute, packhouse.history_recent, packhouse.history_hour,
+      packhouse.history_day RESTART IDENTITY`,
   ),
 );
 
@@ -156,19 +157,18 @@ it('keeps no figure that is none, and one of all series can be read at once', as
   const named = { node: { a: [Number.NaN, Number.POSITIVE_INFINITY, 1e300, -1, null], b: [1, 2, 3, 4, 5] } };
   await writer.write(sample(minute, named), fence);
   await open.database.history.rollUp(HOUR + 1, fence);
-  await writer.write(sample(minute + 1, named), fence);
-  const recent = await open.database.history.recent({
-    subject: 'node',
-    figure: 'busyMs',
-    first: minute,
-    last: minute + 1,
-  });
-  expect(recent.sort((a, b) => a.minute - b.minute || a.name.localeCompare(b.name))).toEqual([
-    { name: 'a', minute, value: -1 },
-    { name: 'b', minute, value: 4 },
-    { name: 'a', minute: minute + 1, value: -1 },
-    { name: 'b', minute: minute + 1, value: 4 },
+  const next = { node: { ...named.node, b: [3, 2, 3, 4, 5] } };
+  await writer.write(sample(minute + 1, next), fence);
+  const recent = (first: number, stepMinutes: number) =>
+    open.database.history.recent({ subject: 'node', first, last: minute + 2, stepMinutes });
+  expect(await recent(minute - 1, 1)).toEqual([
+    { name: 'a', points: [null, null, null, null] },
+    { name: 'b', points: [null, 1, 3, null] },
   ]);
+  expect((await recent(minute, 2))[1]?.points).toEqual([2, null]);
+  // Two hours later nothing of it is kept.
+  await writer.write(sample(minute + 122, { node: { b: [1, 0, 0, 0, 0] } }), fence);
+  expect(await recent(minute, 1)).toEqual([]);
   const { samples } = await open.database.history.read({
     subject: 'node',
     name: 'a',

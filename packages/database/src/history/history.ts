@@ -3,7 +3,8 @@ import type { Fence } from '../connection/leases.js';
 import { createHistoryCounters } from './counters.js';
 import type { HistorySubject } from './figures.js';
 import { createHistoryMarks } from './marks.js';
-import { readRecent, readSeries } from './read-series.js';
+import { readRecent } from './read-recent.js';
+import { readSeries } from './read-series.js';
 import { rollUp } from './roll-up.js';
 import { createSampleWriter } from './samples.js';
 

@@ -1,5 +1,5 @@
 import { type Connections, statement } from '../connection/connections.js';
-import { HISTORY_FIGURES, type HistorySubject } from './figures.js';
+import type { HistorySubject } from './figures.js';
 import type { Figures } from './samples.js';
 import { OTHERS } from './series.js';
 
@@ -121,27 +121,4 @@ function toMap(rows: readonly Row[], first: number, last: number): Map<number, F
     }
   }
   return found;
-}
-
-/** $1 subject, $2 position of the figure, $3 first minute, $4 last minute: of all series of the subject. */
-const selectRecent = statement(
-  'history/select-recent',
-  `SELECT s.name, m.minute, m.figures[$2::int4] AS value
-   FROM packhouse.history_minute AS m JOIN packhouse.history_series AS s ON s.id = m.series
-   WHERE s.subject = $1 AND m.minute BETWEEN $3 AND $4
-   UNION ALL
-   SELECT s.name, h.hour * 60 + u.minute, u.value
-   FROM packhouse.history_hour AS h JOIN packhouse.history_series AS s ON s.id = h.series
-   CROSS JOIN LATERAL unnest(h.minutes, h.figures[:][$2::int4:$2::int4]) AS u (minute, value)
-   WHERE s.subject = $1 AND h.hour BETWEEN $3::int4 / 60 AND $4::int4 / 60
-     AND h.hour * 60 + u.minute BETWEEN $3 AND $4`,
-);
-
-/** Reads one figure of all series of a subject. */
-export async function readRecent(
-  connections: Connections,
-  given: { subject: HistorySubject; figure: string; first: number; last: number },
-): Promise<{ name: string; minute: number; value: number | null }[]> {
-  const at = (HISTORY_FIGURES[given.subject] as readonly string[]).indexOf(given.figure) + 1;
-  return connections.query(selectRecent, [given.subject, at, given.first, given.last]);
 }

@@ -14,6 +14,9 @@ export interface HistorySample {
   named: Readonly<Record<Exclude<HistorySubject, 'installation'>, ReadonlyMap<string, Figures>>>;
 }
 
+/** How long a row of history_recent is kept, also one of a clock that was wrong. */
+const RECENT_MINUTES = 120;
+
 /** $1 minute, $2 series of the installation, $3 its figures, $4 the others, as JSON. */
 const insertSample = statement(
   'history/insert-sample',
@@ -28,6 +31,17 @@ const insertSample = statement(
      FROM jsonb_to_recordset($4::jsonb) AS given (series int4, figures float4[])
      WHERE EXISTS (SELECT FROM claimed)
      ON CONFLICT (minute, series) DO NOTHING
+   ), recent AS (
+     INSERT INTO packhouse.history_recent (minute, subject, series, figures)
+     SELECT $1::int4, s.subject, array_agg(s.id), array_agg((given.figures)[1])
+     FROM jsonb_to_recordset($4::jsonb) AS given (series int4, figures float4[])
+       JOIN packhouse.history_series AS s ON s.id = given.series
+     WHERE s.subject IN ('network', 'node') AND EXISTS (SELECT FROM claimed)
+     GROUP BY s.subject
+     ON CONFLICT (subject, minute) DO NOTHING
+   ), old AS (
+     DELETE FROM packhouse.history_recent
+     WHERE minute NOT BETWEEN $1::int4 - ${RECENT_MINUTES} AND $1::int4 + ${RECENT_MINUTES}
    )
    SELECT count(*)::int4 AS claimed FROM claimed`,
 );

@@ -1,5 +1,5 @@
 import { KINDS } from '@packhouse/chain';
-import type { Backfill, Change, Database } from '@packhouse/database';
+import { BACKFILL_FILTERS, type Backfill, type Change, type Database } from '@packhouse/database';
 import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
@@ -54,7 +54,11 @@ export const listBackfills = read({
   summary: 'The backfills, in the order of their priority, a page at a time.',
   input: z.object({
     network: networkField.optional(),
-    state: stateField.optional(),
+    state: z
+      .enum(BACKFILL_FILTERS)
+      .optional()
+      .describe('done: published whole; active: still worked on; paused or cancelled'),
+    owner: z.string().min(1).max(64).optional(),
     search: z
       .string()
       .trim()
@@ -64,16 +68,16 @@ export const listBackfills = read({
     after: idField.optional().describe('backfills after this ID'),
     limit: limitField(100),
   }),
-  run: async ({ database }, { network, state, search = '', after, limit }) => {
-    const all = await (network === undefined ? database : database.network(network)).backfills.list();
-    const begin = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-    const isFound = toFilter(search);
-    const matching = all
-      .map((row, at) => ({ row, at }))
-      .filter(({ row }) => (state === undefined || row.state === state) && isFound(row));
-    const rest = matching.filter(({ at }) => at >= begin).map(({ row }) => row);
-    return { rows: rest.slice(0, limit), more: rest.length > limit, matching: matching.length };
-  },
+  run: ({ database }, page) => database.backfills.page(page),
+});
+
+export const backfillOwners = read({
+  name: 'backfills/owners',
+  role: 'viewer',
+  sharedForMs: 10_000,
+  summary: 'The owners of backfills, with how many each has.',
+  input: z.object({}),
+  run: ({ database }) => database.backfills.owners(),
 });
 
 export const backfillProgress = read({
@@ -225,19 +229,6 @@ export const retryBackfills = change({
     return results;
   },
 });
-
-/** Whether a backfill has each word: an ID, a block of its range, or a part of its network, owner or kinds. */
-function toFilter(search: string): (row: Backfill) => boolean {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  return ({ id, network, owner, kinds, from, to }) => {
-    const text = `${network} ${owner} ${kinds.join(' ')}`.toLowerCase();
-    return words.every((word) => {
-      if (!/^\d[\d,_]*$/.test(word)) return text.includes(word);
-      const number = Number(word.replace(/[,_]/g, ''));
-      return id === number || (from <= number && number <= (to ?? Number.MAX_SAFE_INTEGER));
-    });
-  };
-}
 
 /** The progress of a backfill, and what it waits for in sentences. */
 export type BackfillReport = Omit<BackfillProgress, 'waits'> & {

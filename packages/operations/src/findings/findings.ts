@@ -1,4 +1,4 @@
-import type { Backfill, Database, NodeReportRow, QuarantineRow } from '@packhouse/database';
+import type { Backfill, BackfillGroup, Database, NodeHealth, QuarantineRow } from '@packhouse/database';
 import { getSilence } from '@packhouse/pipeline';
 import { getOrAdd } from '@packhouse/runtime';
 import { z } from 'zod';
@@ -24,18 +24,19 @@ export const listFindings = read({
   input: z.object({ network: networkField.optional() }),
   run: async ({ database }, { network }): Promise<Finding[]> => {
     const isAsked = (each: { network: string }): boolean => network === undefined || each.network === network;
-    const [reports, alarms, causes, wrong, backfills, workers, seen, waits, expiring] = await Promise.all([
-      database.nodes.list({ network, limit: MAX_REPORTS }),
+    const [reports, alarms, causes, wrong, paused, workers, seen, waits, expiring] = await Promise.all([
+      database.nodes.health({ networks: network === undefined ? undefined : [network], limit: MAX_REPORTS }),
       database.alarms.list(),
       database.quarantine.causes(),
       listWrongAnswers(database, network),
-      database.backfills.list(),
+      database.backfills.page({ network, state: 'paused', limit: MAX_PAUSED }),
       database.workers.list(),
       database.workers.ingesterSeen(),
       database.budgets.waits(),
       findExpiringKeys(database.keys),
     ]);
-    const active = backfills.filter(({ state }) => state === 'active');
+    const groups = await database.backfills.groups(paused.rows.map(({ id }) => id));
+    const active = groups.filter(({ state }) => state === 'active');
     const requested = new Set(active.map((each) => each.network));
     const causal = [
       ...findSilent(reports),
@@ -47,7 +48,8 @@ export const listFindings = read({
       ...foldAlarms(causal.filter(isAsked), alarms.filter(isAsked)),
       ...waits.filter((wait) => requested.has(wait.network)).map(toBudget),
       ...expiring,
-      ...findPaused(backfills.filter(isAsked)),
+      ...paused.rows.map(toPaused),
+      ...groups.filter(({ state }) => state === 'paused').map(toMorePaused),
     ];
     const rank = (kind: Finding['kind']): number => ORDER.indexOf(kind);
     return found
@@ -69,7 +71,7 @@ const ORDER: readonly Finding['kind'][] = [
   'paused',
 ];
 
-function findSilent(reports: readonly NodeReportRow[]): Finding[] {
+function findSilent(reports: readonly NodeHealth[]): Finding[] {
   return [...groupBy(reports, ({ network }) => network)].flatMap(([network, rows]): Finding[] => {
     const silence = getSilence(rows);
     if (silence === null) return [];
@@ -150,27 +152,24 @@ function groupBy<T>(rows: readonly T[], toKey: (row: T) => string): Map<string, 
   return groups;
 }
 
-/** The paused backfills with who paused them and why, in the order of their priority; of more than a few the number. */
-function findPaused(backfills: readonly Backfill[]): Finding[] {
-  const paused = backfills.filter(({ state }) => state === 'paused');
-  const listed = paused.slice(0, MAX_PAUSED).map(
-    ({ id, network, stopped }): Finding => ({
-      kind: 'paused',
-      network,
-      message: `backfill ${id} is paused${stopped === null ? '' : ` by ${stopped.actor}`}.`,
-      detail: stopped?.reason ?? null,
-      since: stopped?.at ?? null,
-      until: null,
-      alarms: [],
-      backfill: id,
-    }),
-  );
-  const others = groupBy(paused.slice(MAX_PAUSED), ({ network }) => network);
-  const rest = [...others].map(([network, rows]): Finding => {
-    const message = `${formatCount(rows.length)} more ${rows.length === 1 ? 'backfill is' : 'backfills are'} paused.`;
-    const times = rows.flatMap(({ stopped }) => (stopped === null ? [] : [stopped.at.getTime()]));
-    const since = times.length === 0 ? null : new Date(Math.min(...times));
-    return { kind: 'paused', network, message, detail: null, since, until: null, alarms: [] };
-  });
-  return [...listed, ...rest];
-}
+const toPaused = ({ id, network, stopped }: Backfill): Finding => ({
+  kind: 'paused',
+  network,
+  message: `backfill ${id} is paused${stopped === null ? '' : ` by ${stopped.actor}`}.`,
+  detail: stopped?.reason ?? null,
+  since: stopped?.at ?? null,
+  until: null,
+  alarms: [],
+  backfill: id,
+});
+
+/** Those of a network that are not listed one by one. */
+const toMorePaused = ({ backfills, network, stoppedAt }: BackfillGroup): Finding => ({
+  kind: 'paused',
+  network,
+  message: `${formatCount(backfills)} more ${backfills === 1 ? 'backfill is' : 'backfills are'} paused.`,
+  detail: null,
+  since: stoppedAt,
+  until: null,
+  alarms: [],
+});

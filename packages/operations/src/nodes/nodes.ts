@@ -1,5 +1,6 @@
 import type { NodeCordon, NodeReport, NodeReportRow } from '@packhouse/database';
 import { getSilence } from '@packhouse/pipeline';
+import { getOrAdd } from '@packhouse/runtime';
 import { z } from 'zod';
 import { getWrongUpstreams, listWrongAnswers } from '../findings/wrong-answers.js';
 import { failChanged } from '../operation/changed-meanwhile.js';
@@ -43,9 +44,12 @@ export const listNodes = read({
       database.nodes.cordons(),
       listWrongAnswers(database, network),
     ]);
-    const failed = wrong.flatMap((row) =>
-      getWrongUpstreams(row).map((name) => ({ network: row.network, upstream: name, block: row.firstBlock })),
-    );
+    const failed = new Map<string, number[]>();
+    for (const row of wrong) {
+      for (const name of getWrongUpstreams(row)) {
+        getOrAdd(failed, JSON.stringify([row.network, name]), (): number[] => []).push(row.firstBlock);
+      }
+    }
     const named = (networks?.() ?? []).flatMap(({ id, upstreams }) =>
       upstreams.map(({ name }) => ({ network: id, upstream: name })),
     );
@@ -54,8 +58,7 @@ export const listNodes = read({
       if (network === undefined || of === network) byNode.set(JSON.stringify([of, upstream]), []);
     }
     for (const row of reports) {
-      const key = JSON.stringify([row.network, row.upstream]);
-      byNode.set(key, [...(byNode.get(key) ?? []), row]);
+      getOrAdd(byNode, JSON.stringify([row.network, row.upstream]), (): NodeReportRow[] => []).push(row);
     }
     const heads = new Map<string, number>();
     for (const { network: of, report } of reports) {
@@ -66,7 +69,8 @@ export const listNodes = read({
       .map(([key, rows]) => {
         const [of, upstream] = JSON.parse(key) as [string, string];
         const cordon = cordons.find((each) => each.network === of && each.upstream === upstream);
-        return toNodeState({ network: of, upstream, rows, cordon, best: heads.get(of) ?? null, failed });
+        const best = heads.get(of) ?? null;
+        return toNodeState({ network: of, upstream, rows, cordon, best, failed: failed.get(key) ?? [] });
       })
       .sort((a, b) => compare(a.network, b.network) || compare(a.upstream, b.upstream))
       .slice(0, limit);
@@ -140,7 +144,8 @@ function toNodeState(given: {
   rows: readonly NodeReportRow[];
   cordon: NodeCordon | undefined;
   best: number | null;
-  failed: readonly FailedBlock[];
+  /** The first blocks of its entries in quarantine. */
+  failed: readonly number[];
 }): NodeState {
   const { best, cordon, failed, network, rows, upstream } = given;
   const reports = rows.map(({ report }) => report);
@@ -160,10 +165,7 @@ function toNodeState(given: {
     lag: head === null || best === null ? null : Math.max(0, best - head),
     cordon: cordon === undefined ? null : { actor: cordon.actor, reason: cordon.reason, at: cordon.at },
     silentSince: getSilence(rows)?.since ?? null,
-    failedBlocks: failed
-      .filter((each) => each.network === network && each.upstream === upstream)
-      .map(({ block }) => block)
-      .slice(0, MAX_FAILED),
+    failedBlocks: failed.slice(0, MAX_FAILED),
     client: first(({ client }) => client),
     inFlight: sum((report) => report.inFlight),
     maxInFlight: sum((report) => report.maxInFlight),
@@ -182,12 +184,6 @@ function toNodeState(given: {
       return { process, role, host, seenAt, state };
     }),
   };
-}
-
-interface FailedBlock {
-  network: string;
-  upstream: string;
-  block: number;
 }
 
 /** Blocks that are listed of a node. */

@@ -144,7 +144,11 @@ const HISTORY = `
   INSERT INTO packhouse.history_minute (minute, series, figures)
   SELECT m, s.id, array_fill(1.5::float4, ARRAY[CASE s.subject WHEN 'installation' THEN 18 WHEN 'network' THEN 6 ELSE 5 END])
   FROM packhouse.history_series AS s,
-    generate_series(extract(epoch FROM date_trunc('hour', now()))::int8 / 60, extract(epoch FROM now())::int8 / 60 - 1) AS m`;
+    generate_series(extract(epoch FROM date_trunc('hour', now()))::int8 / 60, extract(epoch FROM now())::int8 / 60 - 1) AS m;
+  INSERT INTO packhouse.history_recent (minute, subject, series, figures)
+  SELECT m, s.subject, array_agg(s.id), array_agg(1.5::float4) FROM packhouse.history_series AS s,
+    generate_series(extract(epoch FROM now())::int8 / 60 - 120, extract(epoch FROM now())::int8 / 60 - 1) AS m
+  WHERE s.subject IN ('network', 'node') GROUP BY m, s.subject`;
 
 const OPERATORS = `
   INSERT INTO packhouse.operator (name, role) SELECT 'operator-' || n, 'viewer' FROM generate_series(1, 50) AS n;

@@ -24,7 +24,9 @@ export const SCREENS: Readonly<Record<string, readonly (readonly Read[])[]>> = {
   'A backfill': [['backfills/show?id=3001']],
   Schedules: [['schedules']],
   Quarantine: [['quarantine/causes', 'quarantine?limit=50']],
-  Files: [['files/newest?network=net-007', 'audits?network=net-007', 'manifest/keys', 'lake']],
+  Files: [
+    ['files/newest?network=net-007', 'audits?network=net-007', 'manifest/keys', 'lake?network=net-007'],
+  ],
   'Files of the largest network': [['files/newest?network=net-000', 'audits?network=net-000']],
   Webhooks: [['hooks']],
   Notifications: [['notifications']],

@@ -41,6 +41,60 @@ it('keeps wanted ranges by priority, and their states', async () => {
   expect(await backfills.change(-1, { state: 'paused' })).toBeNull();
 });
 
+it('lists a page at a time by network, state, owner and words, and counts what matches', async () => {
+  const { backfills } = open.database;
+  await open.database.networks.register({ id: 'base', chainId: 8453 });
+  const base = open.database.network('base');
+  const late = await open.main.backfills.add({
+    kinds: ['traces'],
+    from: 0,
+    to: 9,
+    priority: 900,
+    owner: 'ada',
+  });
+  const done = await want(0, 9);
+  const paused = await want(5, 99);
+  const cancelled = await want(100, null);
+  const other = await base.backfills.add({ kinds: ['logs', 'blocks'], from: 7, to: 7, priority: 2 });
+  await open.main.bundles.publish(makeBundle('logs', 0, 9));
+  await open.main.backfills.fold(null, 10);
+  await backfills.change(paused.id, { state: 'paused' });
+  await backfills.change(cancelled.id, { state: 'cancelled' });
+  const ids = async (page: Omit<Parameters<typeof backfills.page>[0], 'limit'>) =>
+    (await backfills.page({ ...page, limit: 10 })).rows.map(({ id }) => id);
+  const all = [done.id, paused.id, cancelled.id, other.id, late.id];
+  expect(await ids({})).toEqual(all);
+  expect(await ids({ state: 'active' })).toEqual([other.id, late.id]);
+  expect(await ids({ state: 'done' })).toEqual([done.id]);
+  expect(await ids({ state: 'paused' })).toEqual([paused.id]);
+  expect(await ids({ state: 'cancelled', network: 'base' })).toEqual([]);
+  expect(await ids({ owner: 'ada' })).toEqual([late.id]);
+  expect(await ids({ owner: "' OR true --" })).toEqual([]);
+  for (const [search, found] of [
+    ['main LOGS', [done.id, paused.id, cancelled.id]],
+    ['ba lo', [other.id]],
+    ['7 logs', [done.id, paused.id, other.id]],
+    ['9,007,199,254,740,993', []],
+    ['100_000', [cancelled.id]],
+    ['%', []],
+  ] as const) {
+    expect(await ids({ search }), search).toEqual(found);
+  }
+  const first = await backfills.page({ limit: 2 });
+  expect(first).toMatchObject({ rows: [{ id: done.id }, { id: paused.id }], more: true, matching: 5 });
+  expect(await backfills.page({ limit: 9, after: paused.id })).toMatchObject({ more: false, matching: 5 });
+  expect(await ids({ after: cancelled.id })).toEqual([other.id, late.id]);
+  expect(await backfills.owners()).toEqual([
+    { owner: 'ada', backfills: 1 },
+    { owner: 'default', backfills: 4 },
+  ]);
+  expect(await backfills.groups([paused.id])).toMatchObject([
+    { network: 'base', state: 'active', backfills: 1, stoppedAt: null },
+    { network: 'main', state: 'active', backfills: 2 },
+    { network: 'main', state: 'cancelled', backfills: 1, stoppedAt: expect.any(Date) },
+  ]);
+});
+
 it('keeps who stopped a backfill, when and why, until it is active again', async () => {
   const { backfills, changes } = open.database;
   const { id } = await open.main.backfills.add({ kinds: ['logs'], from: 0, to: 9, priority: 1 });

@@ -1,12 +1,10 @@
-import { getKinds, kindsMask } from '../../connection/codes.js';
+import { kindsMask } from '../../connection/codes.js';
 import { type Connections, statement } from '../../connection/connections.js';
 import type { NetworkRef } from '../networks/networks.js';
 import { noteChange } from '../operators/changes.js';
 import { type Backfill, type BackfillTerms, createBackfillCache } from './backfill-cache.js';
-
-const COLUMNS = `w.id, n.name AS network, w.kinds, w.first_block AS "from", w.last_block AS "to", w.priority, w.state,
-     w.created_at AS "createdAt", w.owner, w.weight, w.windows, w.deadline, w.max_requests AS "maxRequests",
-     w.stopped_at AS "stoppedAt", w.stopped_by AS "stoppedBy", w.stopped_reason AS "stoppedReason"`;
+import { createBackfillPages } from './backfill-pages.js';
+import { COLUMNS, type Row, toBackfill } from './backfill-rows.js';
 
 /** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority, $6 to $10 terms. */
 const insertBackfill = statement(
@@ -91,13 +89,6 @@ const selectVersions = statement(
 /** Who changes what no operator changes. */
 const NOBODY = 'packhouse';
 
-type Row = Omit<Backfill, 'kinds' | 'stopped'> & {
-  kinds: number;
-  stoppedAt: Date | null;
-  stoppedBy: string;
-  stoppedReason: string | null;
-};
-
 /** The backfills of a network. */
 export function createBackfills(connections: Connections, network: NetworkRef) {
   return {
@@ -133,6 +124,7 @@ export function createAllBackfills(connections: Connections) {
       const found = new Map((await some(ids)).map((row) => [row.id, row]));
       return ids.flatMap((id) => found.get(id) ?? []);
     },
+    ...createBackfillPages(connections),
     /** By network: a text that changes whenever what is requested of it does, or another database answers. */
     async versions(): Promise<ReadonlyMap<string, string>> {
       const rows = await connections.query<{ name: string; version: number }>(selectVersions, []);
@@ -205,10 +197,4 @@ function toImages(before: Backfill | null, after: Backfill) {
     return typeof stopped?.reason === 'string' ? { ...rest, reason: stopped.reason } : rest;
   };
   return { subject: `backfill ${after.id}`, before: before && image(before), after: image(after) };
-}
-
-function toBackfill(row: Row): Backfill {
-  const { stoppedAt, stoppedBy, stoppedReason, ...rest } = row;
-  const stopped = stoppedAt && { at: stoppedAt, actor: stoppedBy, reason: stoppedReason };
-  return { ...rest, kinds: getKinds(row.kinds), stopped };
 }
