@@ -96,14 +96,16 @@ test('holes come with advice, a page at a time', async () => {
       to: 999,
       reason: 'paused',
       advice: 'Its backfill is paused and has to be resumed.',
+      since: expect.any(String),
     },
-    { kind: 'logs', from: 1_004, to: 1_004, reason: 'waiting', quarantine: null },
+    { kind: 'logs', from: 1_004, to: 1_004, reason: 'waiting', since: null, quarantine: null },
   ]);
   const next = (await ask(`coverage/holes?network=main&from=${first.next}&to=1_009&kinds=logs&limit=2`)).body;
   expect(next.holes).toMatchObject([
     {
       from: 1_005,
       reason: 'quarantined',
+      since: expect.any(String),
       quarantine: { cause: 'PROOF_FAILED' },
       advice: expect.stringMatching(/^It failed once with PROOF_FAILED/),
     },

@@ -10,6 +10,7 @@ export { type AuditOutcome, runAudit } from './audit/run-audit.js';
 export { scheduledAudit } from './audit/scheduled-audit.js';
 export { type ChangeSource, createChangeSource } from './feed/changes.js';
 export { createFeed, type Feed, type FeedPage } from './feed/create-feed.js';
+export { FINALITY_ALARM } from './head/finality-alarm.js';
 export { createFindingReport } from './head/node-findings.js';
 export { historyLoop } from './history/history-loop.js';
 export type { HookNetwork } from './hooks/begin-delivery.js';

@@ -8,8 +8,8 @@ export interface Hole extends BlockRange {
   reason: HoleReason;
   /** Whether the blocks are staged: each is served as a single file already. */
   staged: boolean;
-  /** Of a quarantined hole: error code, most attempts and earliest next try of its blocks. */
-  quarantine: { cause: string; attempts: number; nextTry: Date } | null;
+  /** Of a quarantined hole: error code, most attempts, first failure and earliest next try of its blocks. */
+  quarantine: { cause: string; attempts: number; firstSeen: Date; nextTry: Date } | null;
 }
 
 /** Coverage of one kind within a range: published ranges and holes partition it. */
@@ -83,11 +83,11 @@ export const selectHoles = statement(
   SELECT s.*, k.head, k.finalized, coalesce(b.last, $4::int8) AS last
   FROM (
     SELECT kind, NULL AS reason, false AS staged, first AS "firstBlock", last AS "lastBlock",
-      NULL AS cause, NULL::int4 AS attempts, NULL::timestamptz AS "nextTry"
+      NULL AS cause, NULL::int4 AS attempts, NULL::timestamptz AS "firstSeen", NULL::timestamptz AS "nextTry"
     FROM run
     UNION ALL
     SELECT h.kind, h.reason, h.staged, greatest(h.first, q.first_block), least(h.last, q.last_block),
-      q.cause, q.attempts, q.next_try
+      q.cause, q.attempts, q.first_seen, q.next_try
     FROM hole AS h LEFT JOIN packhouse.quarantine AS q ON h.reason = 'quarantined' AND q.network_id = $1
       AND (q.kinds >> h.kind) & 1 = 1
       AND int8range(q.first_block, q.last_block, '[]') && int8range(h.first, h.last, '[]')
@@ -102,6 +102,7 @@ export interface HoleRow extends BlockRange {
   staged: boolean;
   cause: string | null;
   attempts: number | null;
+  firstSeen: Date | null;
   nextTry: Date | null;
   /** -1: none is stored. */
   head: number;
@@ -153,11 +154,13 @@ function kindHoles(kind: Kind, rows: readonly HoleRow[]): KindHoles {
 }
 
 function getHole(
-  { firstBlock, lastBlock, staged, cause, attempts, nextTry }: HoleRow,
+  { firstBlock, lastBlock, staged, cause, attempts, firstSeen, nextTry }: HoleRow,
   reason: HoleReason,
 ): Hole {
   const quarantine =
-    cause === null || attempts === null || nextTry === null ? null : { cause, attempts, nextTry };
+    cause === null || attempts === null || firstSeen === null || nextTry === null
+      ? null
+      : { cause, attempts, firstSeen, nextTry };
   return { firstBlock, lastBlock, reason, staged, quarantine };
 }
 
@@ -171,5 +174,6 @@ function addHole(holes: Hole[], hole: Hole): void {
   }
   last.lastBlock = hole.lastBlock;
   a.attempts = Math.max(a.attempts, b.attempts);
+  if (b.firstSeen < a.firstSeen) a.firstSeen = b.firstSeen;
   if (b.nextTry < a.nextTry) a.nextTry = b.nextTry;
 }

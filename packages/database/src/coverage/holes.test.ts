@@ -351,7 +351,7 @@ describe('a page', () => {
       [1_005, 2],
       [1_006, 1],
     ]);
-    const earliest = rows[1]?.nextTry;
+    const [firstSeen, earliest] = [rows[0]?.firstSeen, rows[1]?.nextTry];
     expect(earliest?.getTime()).toBeLessThan(rows[0]?.nextTry.getTime() as number);
     const page = await database.network('main').holes.page({
       kinds: ['logs', 'blocks'],
@@ -364,6 +364,7 @@ describe('a page', () => {
       next: null,
       range: { firstBlock: 1_004, lastBlock: 1_008 },
     });
+    const other = { attempts: 1, firstSeen: expect.any(Date), nextTry: expect.any(Date) };
     expect(page.kinds[0]?.holes).toEqual([
       { firstBlock: 1_004, lastBlock: 1_004, reason: 'waiting', staged: false, quarantine: null },
       {
@@ -371,14 +372,14 @@ describe('a page', () => {
         lastBlock: 1_006,
         reason: 'quarantined',
         staged: false,
-        quarantine: { cause: 'PROOF_FAILED', attempts: 2, nextTry: earliest },
+        quarantine: { cause: 'PROOF_FAILED', attempts: 2, firstSeen, nextTry: earliest },
       },
       {
         firstBlock: 1_007,
         lastBlock: 1_007,
         reason: 'quarantined',
         staged: false,
-        quarantine: { cause: 'RECORD_INVALID', attempts: 1, nextTry: expect.any(Date) },
+        quarantine: { cause: 'RECORD_INVALID', ...other },
       },
       { firstBlock: 1_008, lastBlock: 1_008, reason: 'waiting', staged: false, quarantine: null },
     ]);

@@ -157,6 +157,21 @@ it('reports every fifth second, and tells within one which upstreams are cordone
     [{ role: 'gateway' }, [{ upstream: 'a' }, { upstream: 'b' }]],
     [{ role: 'gateway' }, [{ network: 'main', upstream: 'a', provider: 'q', report: { state: 'ok' } }]],
   ]);
+  const forMs = (): number => table.report.mock.lastCall?.[1][0].report.stateForMs;
+  let elapsed = 1_000;
+  Object.assign(context.clock, { elapsed: () => elapsed });
+  const pass = async (ms: number): Promise<number> => {
+    elapsed += ms;
+    for (let n = 0; n < 5; n++) await tick();
+    return forMs();
+  };
+  await pass(0);
+  Object.assign(report, { state: 'resting' });
+  expect(await pass(5_000)).toBe(0);
+  expect(await pass(5_000)).toBe(5_000);
+  expect(await pass(5_000)).toBe(10_000);
+  Object.assign(report, { state: 'ok' });
+  expect(await pass(5_000)).toBe(0);
   await reports.close();
   expect(table.leave).toHaveBeenCalledOnce();
 });

@@ -34,7 +34,12 @@ export interface NodeReports {
 interface NodeTable {
   report(
     process: { process: string; role: 'ingester' | 'gateway'; host: string },
-    rows: readonly { network: string; upstream: string; provider: string; report: UpstreamReport }[],
+    rows: readonly {
+      network: string;
+      upstream: string;
+      provider: string;
+      report: UpstreamReport & { stateForMs: number };
+    }[],
   ): Promise<void>;
   leave(process: string): Promise<void>;
   cordons(): Promise<{ network: string; upstream: string }[]>;
@@ -68,6 +73,20 @@ export async function createNodeReports({
     JSON.stringify([network, upstream]);
   const read = async (): Promise<Set<string>> => new Set((await table.cordons()).map(toKey));
   let cordoned = await read();
+  /** What each upstream is at, and since when, by `elapsed`. */
+  let states = new Map<string, { state: UpstreamReport['state']; since: number }>();
+  /** For how long an upstream was at this at each report. */
+  const timeStates = (reports: readonly [key: string, report: UpstreamReport][]): Map<string, number> => {
+    const now = clock.elapsed();
+    const before = states;
+    states = new Map(
+      reports.map(([key, { state }]) => {
+        const known = before.get(key);
+        return [key, known?.state === state ? known : { state, since: now }];
+      }),
+    );
+    return new Map([...states].map(([key, { since }]) => [key, Math.round(now - since)]));
+  };
 
   const sync = async (writes: boolean): Promise<void> => {
     const before = cordoned;
@@ -82,11 +101,13 @@ export async function createNodeReports({
     if (!writes) return;
     // While a changed networks file is taken up, an upstream may be here twice: the newer one counts.
     const newest = new Map([...upstreams].map((each) => [toKey(each), each]));
-    const rows = [...newest.values()].map(({ network, upstream, provider, report }) => ({
+    const described = [...newest].map(([key, each]) => [key, each, each.report()] as const);
+    const times = timeStates(described.map(([key, , report]) => [key, report]));
+    const rows = described.map(([key, { network, upstream, provider }, report]) => ({
       network,
       upstream,
       provider,
-      report: report(),
+      report: { ...report, stateForMs: times.get(key) ?? 0 },
     }));
     await table.report(self, rows);
   };

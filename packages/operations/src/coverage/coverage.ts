@@ -1,11 +1,12 @@
-import { KINDS, type Kind } from '@packhouse/chain';
-import { HOLE_REASONS, type Hole } from '@packhouse/database';
+import { KINDS } from '@packhouse/chain';
+import { HOLE_REASONS } from '@packhouse/database';
 import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { describeNetworks } from '../operation/describe-networks.js';
 import { blockField, limitField, networkField, numberField, toPublic } from '../operation/fields.js';
 import { findNetwork } from '../operation/find-network.js';
 import { read } from '../operation/operation.js';
+import { addSince, type Undated } from './hole-since.js';
 
 const kindsField = z
   .preprocess(
@@ -23,12 +24,6 @@ const reasonsField = z
 
 /** Pages that one request reads while it looks for holes with some reasons. */
 const MAX_PAGES = 20;
-
-/** A hole with its kind, and what it needs. */
-type HoleRow = { kind: Kind; from: number; to: number; advice: string } & Pick<
-  Hole,
-  'reason' | 'staged' | 'quarantine'
->;
 
 export const listNetworks = read({
   name: 'networks',
@@ -71,7 +66,7 @@ export const readHoles = read({
   }),
   run: async ({ database, queue }, { from, reasons, ...input }) => {
     const network = await findNetwork(database, input.network);
-    const holes: HoleRow[] = [];
+    const holes: Undated[] = [];
     let others = 0;
     for (let start = from, pages = 1; ; pages++) {
       const page = await coverage({ database, queue }, { ...input, network, from: start, start });
@@ -88,7 +83,8 @@ export const readHoles = read({
         continue;
       }
       const range = { from, to: page.range.lastBlock };
-      return { range, next: page.next, queueSeen: page.queueSeen, holes, others };
+      const dated = await addSince(database.network(network), holes);
+      return { range, next: page.next, queueSeen: page.queueSeen, holes: dated, others };
     }
   },
 });

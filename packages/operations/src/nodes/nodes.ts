@@ -1,4 +1,4 @@
-import type { NodeCordon, NodeReport, NodeReportRow } from '@packhouse/database';
+import type { NodeCordon, NodeReport, NodeReportRow, QuarantineRow } from '@packhouse/database';
 import { getSilence } from '@packhouse/pipeline';
 import { getOrAdd } from '@packhouse/runtime';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
 
 /** A node, by the reports of all processes that call it. */
-export interface NodeState extends Omit<NodeReport, 'state' | 'totals' | 'failingForMs'> {
+export interface NodeState extends Omit<NodeReport, 'state' | 'stateForMs' | 'totals' | 'failingForMs'> {
   network: string;
   upstream: string;
   /** null: no running process calls it. */
@@ -22,7 +22,12 @@ export interface NodeState extends Omit<NodeReport, 'state' | 'totals' | 'failin
   silentSince: Date | null;
   /** Blocks in quarantine of which it sent something wrong, the lowest first. */
   failedBlocks: number[];
-  processes: (Pick<NodeReportRow, 'role' | 'host' | 'process' | 'seenAt'> & Pick<NodeReport, 'state'>)[];
+  /** When the first of them failed first, and when the first is tried again; null: there is none. */
+  failedSince: Date | null;
+  retryAt: Date | null;
+  /** With what it is to each, and since when (null: an earlier version). */
+  processes: (Pick<NodeReportRow, 'role' | 'host' | 'process' | 'seenAt'> &
+    Pick<NodeReport, 'state'> & { since: Date | null })[];
 }
 
 const nodeInput = z.object({
@@ -44,10 +49,10 @@ export const listNodes = read({
       database.nodes.cordons(),
       listWrongAnswers(database, network),
     ]);
-    const failed = new Map<string, number[]>();
+    const failed = new Map<string, QuarantineRow[]>();
     for (const row of wrong) {
       for (const name of getWrongUpstreams(row)) {
-        getOrAdd(failed, JSON.stringify([row.network, name]), (): number[] => []).push(row.firstBlock);
+        getOrAdd(failed, JSON.stringify([row.network, name]), (): QuarantineRow[] => []).push(row);
       }
     }
     const named = (networks?.() ?? []).flatMap(({ id, upstreams }) =>
@@ -145,7 +150,7 @@ function toNodeState(given: {
   cordon: NodeCordon | undefined;
   best: number | null;
   /** The first blocks of its entries in quarantine. */
-  failed: readonly number[];
+  failed: readonly QuarantineRow[];
 }): NodeState {
   const { best, cordon, failed, network, rows, upstream } = given;
   const reports = rows.map(({ report }) => report);
@@ -157,6 +162,8 @@ function toNodeState(given: {
     reports.map(of).find((value) => value !== null) ?? null;
   const all = (of: (report: NodeReport) => string[]): string[] => [...new Set(reports.flatMap(of))].sort();
   const capabilities = all((report) => report.capabilities);
+  const earliest = (dates: readonly Date[]): Date | null =>
+    dates.length === 0 ? null : new Date(Math.min(...dates.map(Number)));
   return {
     network,
     upstream,
@@ -165,7 +172,9 @@ function toNodeState(given: {
     lag: head === null || best === null ? null : Math.max(0, best - head),
     cordon: cordon === undefined ? null : { actor: cordon.actor, reason: cordon.reason, at: cordon.at },
     silentSince: getSilence(rows)?.since ?? null,
-    failedBlocks: failed.slice(0, MAX_FAILED),
+    failedBlocks: failed.map(({ firstBlock }) => firstBlock).slice(0, MAX_FAILED),
+    failedSince: earliest(failed.map(({ firstSeen }) => firstSeen)),
+    retryAt: earliest(failed.map(({ nextTry }) => nextTry)),
     client: first(({ client }) => client),
     inFlight: sum((report) => report.inFlight),
     maxInFlight: sum((report) => report.maxInFlight),
@@ -180,8 +189,9 @@ function toNodeState(given: {
     missingCapabilities: all((report) => report.missingCapabilities).filter(
       (what) => !capabilities.includes(what),
     ),
-    processes: rows.map(({ report: { state }, process, role, host, seenAt }) => {
-      return { process, role, host, seenAt, state };
+    processes: rows.map(({ report: { state, stateForMs }, process, role, host, seenAt }) => {
+      const since = stateForMs === undefined ? null : new Date(seenAt.getTime() - stateForMs);
+      return { process, role, host, seenAt, state, since };
     }),
   };
 }

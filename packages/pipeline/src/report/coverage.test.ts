@@ -185,7 +185,10 @@ describe('coverage', () => {
   test('what a quarantined hole needs names cause and next try', () => {
     const nextTry = new Date('2026-01-02T03:04:05Z');
     expect(
-      holeNeeds({ reason: 'quarantined', quarantine: { cause: 'PROOF_FAILED', attempts: 3, nextTry } }),
+      holeNeeds({
+        reason: 'quarantined',
+        quarantine: { cause: 'PROOF_FAILED', attempts: 3, firstSeen: nextTry, nextTry },
+      }),
     ).toBe('it failed 3 times with PROOF_FAILED, and the next try is due at 2026-01-02T03:04:05.000Z');
   });
 });

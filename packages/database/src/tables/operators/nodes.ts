@@ -4,6 +4,8 @@ import { type Connections, statement } from '../../connection/connections.js';
 export interface NodeReport {
   /** `ok`: asked like any other; else why it is not. */
   state: 'ok' | 'resting' | 'another-chain' | 'left-out' | 'another-branch' | 'distrusted' | 'cordoned';
+  /** For how many milliseconds it was so when it was reported. Absent: an earlier version. */
+  stateForMs?: number;
   /** Client version; null: unknown. */
   client: string | null;
   head: number | null;

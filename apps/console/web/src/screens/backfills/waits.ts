@@ -106,6 +106,13 @@ export const WAITS: Readonly<Record<WaitReason, Entry>> = {
   'not-final': { tone: 'good', words: 'At the head', why: () => 'What remains is not finalized yet.' },
 };
 
+/** What is no wait. */
+export const ENDED = {
+  active: { tone: 'info', words: 'Active' },
+  done: { tone: 'good', words: 'Done' },
+  fetching: { tone: 'info', words: 'Fetching' },
+} as const satisfies Readonly<Record<string, Entry>>;
+
 /** What a backfill is at, by its first wait; without a report only its state is known. */
 export function getCondition(range: Range, report: BackfillReport | undefined): Condition {
   const none = { why: null, since: null, until: null, cure: null };
@@ -115,10 +122,10 @@ export function getCondition(range: Range, report: BackfillReport | undefined): 
     const did = range.state === 'paused' ? 'Paused' : 'Cancelled';
     return { tone, words, ...none, since, why: describeStop(did, range) };
   }
-  if (report === undefined) return { tone: 'info', words: 'Active', ...none };
-  if (report.state === 'done') return { tone: 'good', words: 'Done', ...none };
+  if (report === undefined) return { ...ENDED.active, ...none };
+  if (report.state === 'done') return { ...ENDED.done, ...none };
   const [wait] = report.waits;
-  if (wait === undefined) return { tone: 'info', words: 'Fetching', ...none };
+  if (wait === undefined) return { ...ENDED.fetching, ...none };
   const known: Readonly<Record<string, Entry>> = WAITS;
   const entry = known[wait.reason] ?? { tone: 'wait', words: wait.reason };
   return {

@@ -132,8 +132,16 @@ function Rows({ network, rows }: { network: string; rows: readonly Hole[] }) {
 const TONES = { broken: 'bad', held: 'wait', queue: 'info', working: 'info', quiet: 'off' } as const;
 
 function Cause({ network, hole }: { network: string; hole: Hole }) {
-  const { advice, from: start, quarantine } = hole;
-  if (quarantine === null) return <>{advice}</>;
+  const { advice, from: start, quarantine, since } = hole;
+  const begun = since === null ? '' : ` Since ${formatTime(since)}.`;
+  if (quarantine === null) {
+    return (
+      <>
+        {advice}
+        {begun}
+      </>
+    );
+  }
   const { attempts, cause, nextTry } = quarantine;
   const due = Date.parse(nextTry) <= getNow();
   return (
@@ -142,7 +150,7 @@ function Cause({ network, hole }: { network: string; hole: Hole }) {
         <strong>{cause}</strong>
       </a>
       , {attempts === 1 ? 'once' : `${formatCount(attempts)} times`}; next retry{' '}
-      {due ? 'now' : formatTime(nextTry)}
+      {due ? 'now' : formatTime(nextTry)}.{begun}
     </>
   );
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { getCalls, getCondition, getLatency, type Node } from './node-state.js';
 
-const process = (state: Node['processes'][number]['state']) => {
-  return { process: 'a', role: 'ingester', host: 'h', seenAt: '2026-11-26T00:00:00Z', state } as const;
+const process = (state: Node['processes'][number]['state'], since = '2026-11-26T04:41:00Z') => {
+  return { process: 'a', role: 'ingester', host: 'h', seenAt: since, state, since } as const;
 };
 const NODE = {
   cordon: null,
@@ -27,6 +27,18 @@ test('the worst that is known of a node is told', () => {
 test('a wrong response is told also while no other node has proved the block', () => {
   expect(words({ failedBlocks: [7] })).toBe('Wrong response');
   expect(words({ failedBlocks: [7], processes: [process('distrusted')] })).toBe('Failed a proof');
+});
+
+test('since when it is so is told, by the process that saw it first, and when a wrong response is tried again', () => {
+  const [first, second] = ['2026-11-26T04:41:00Z', '2026-11-26T05:00:00Z'];
+  const processes = [process('left-out', second), process('left-out', first), process('ok')];
+  expect(getCondition({ ...NODE, processes })).toMatchObject({ name: 'left-out', since: first, until: null });
+  const wrong = { failedBlocks: [7], failedSince: first, retryAt: second };
+  expect(getCondition({ ...NODE, ...wrong })).toMatchObject({ since: first, until: second });
+  expect(getCondition({ ...NODE, cordon: { actor: 'ada', reason: 'x', at: first } })).toMatchObject({
+    name: 'cordoned',
+    since: first,
+  });
 });
 
 test('one that does not answer is worse than all else, and a cordon ends all questions', () => {

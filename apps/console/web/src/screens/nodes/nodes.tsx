@@ -12,10 +12,7 @@ import { Page } from '../../parts/page.js';
 import { Segments } from '../../parts/segments.js';
 import { Empty, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
-import { getCalls, getCondition, getLatency, type Node, STATES } from './node-state.js';
-
-/** Conditions of a lower rank need an operator. */
-const NEEDS_ACTION = 7;
+import { getCalls, getCondition, getLatency, type Node, needsAction, STATES } from './node-state.js';
 
 /** The nodes of ingesters and gateways, the worst first. */
 export function Nodes() {
@@ -33,7 +30,7 @@ export function Nodes() {
           const all = rows
             .filter((each) => network === undefined || each.network === network)
             .map((node) => ({ node, condition: getCondition(node) }));
-          const bad = all.filter(({ condition }) => condition.rank < NEEDS_ACTION);
+          const bad = all.filter(({ condition }) => needsAction(condition));
           const shown = (onlyBad ? bad : all)
             .filter(({ node }) => `${node.network} ${node.upstream} ${node.provider}`.includes(search.trim()))
             .sort((a, b) => a.condition.rank - b.condition.rank)
@@ -132,14 +129,15 @@ const COLUMNS: Columns<Node> = {
 
 /** What it is at, since when, why, and the blocks of which it sent something wrong. */
 function State({ row }: { row: Node }) {
-  const { cordon, failedBlocks, network, processes, silentSince } = row;
-  const { tone, why, words } = getCondition(row);
+  const { cordon, failedBlocks, network, processes } = row;
+  const { since, tone, until, why, words } = getCondition(row);
   return (
     <>
       <Chip tone={tone}>{words}</Chip>
-      {silentSince !== null && (
+      {since !== null && cordon === null && (
         <div>
-          since {formatTime(silentSince)}, {formatDuration(getNow() - Date.parse(silentSince))}
+          since {formatTime(since)}, {formatDuration(getNow() - Date.parse(since))}
+          {until !== null && `; next retry ${Date.parse(until) <= getNow() ? 'now' : formatTime(until)}`}
         </div>
       )}
       {cordon !== null && (

@@ -6,6 +6,7 @@ import { Facts } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
+import { BLOCK_STATES } from './block-states.js';
 
 type Quarantined = Answer<'quarantine/show'>;
 type Try = Quarantined['tried'][number];
@@ -53,9 +54,18 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
                     ? formatCount(row.from)
                     : `${formatCount(row.from)} to ${formatCount(row.to)}`,
                 Attempts: `${row.attempts} since ${formatTime(row.firstSeen)}`,
-                Kinds: Object.entries(row.standing)
-                  .map(([kind, state]) => `${kind} ${state}`)
-                  .join(', '),
+                Kinds: (
+                  <ul class="plain">
+                    {Object.entries(row.standing).map(([kind, state]) => {
+                      const cure = BLOCK_STATES[state]?.({ network, kind, block: row.from });
+                      return (
+                        <li key={kind}>
+                          {kind} {state} {cure !== undefined && <a href={cure.href}>{cure.label}</a>}
+                        </li>
+                      );
+                    })}
+                  </ul>
+                ),
               }}
             />
             <h2>Responses by upstream</h2>
