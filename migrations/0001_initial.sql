@@ -951,12 +951,14 @@ CREATE TABLE packhouse.api_key (
   contracts text[] NOT NULL DEFAULT '{}',
   max_log_range int8,
   logged_until timestamptz,
+  params_until timestamptz,
   CHECK ((old_sha256 IS NULL) = (old_until IS NULL))
 );
 CREATE INDEX api_key_application ON packhouse.api_key (application_id);
 CREATE INDEX api_key_expiry ON packhouse.api_key (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
 COMMENT ON COLUMN packhouse.api_key.old_sha256 IS 'Of the secret before, which works too until old_until';
 COMMENT ON COLUMN packhouse.api_key.logged_until IS 'Until when gateways write its requests to key_request; null: they do not';
+COMMENT ON COLUMN packhouse.api_key.params_until IS 'Until when they write parameters of calls too; null: they do not';
 COMMENT ON COLUMN packhouse.api_key.network IS 'By name, as a key may exist before its network is registered; null: all';
 COMMENT ON COLUMN packhouse.api_key.prefix IS 'The part that may be shown.';
 COMMENT ON COLUMN packhouse.api_key.origins IS 'Browser origins that may use it: https://app.example.com, *.example.com; empty: all';
@@ -1010,13 +1012,15 @@ CREATE UNLOGGED TABLE packhouse.key_request (
   units int8 NOT NULL,
   bytes int8 NOT NULL,
   left_out int4 NOT NULL,
+  params text CHECK (length(params) <= 2000),
   PRIMARY KEY (key_id, id)
 );
 COMMENT ON TABLE packhouse.key_request IS
-  'Requests of keys whose log an operator or the holder turned on, without parameters: the last 1,000 of a key, for a day. Unlogged: worthless after a crash.';
+  'Requests of keys whose log an operator or the holder turned on, without parameters unless an admin or an owner asks for them: the last 1,000 of a key, for a day. Unlogged: worthless after a crash.';
 COMMENT ON COLUMN packhouse.key_request.method IS 'Of a batch up to ten, separated by spaces; else a method or a route';
 COMMENT ON COLUMN packhouse.key_request.outcome IS 'ok, aborted, why it was refused, or JSON-RPC codes';
 COMMENT ON COLUMN packhouse.key_request.left_out IS 'Requests of the key before this one that its gateway left out, as there were too many';
+COMMENT ON COLUMN packhouse.key_request.params IS 'Of the calls, cut and without secrets; null: nobody asked for them';
 CREATE INDEX key_request_at ON packhouse.key_request (at);
 
 CREATE UNLOGGED TABLE packhouse.rpc_filter (

@@ -66,6 +66,8 @@ CREATE TABLE packhouse.api_key (
   max_log_range bigint,
   -- Until when gateways write its requests to key_request; null: they do not
   logged_until timestamp with time zone,
+  -- Until when they write parameters of calls too; null: they do not
+  params_until timestamp with time zone,
   CONSTRAINT api_key_pkey PRIMARY KEY (id),
   CONSTRAINT api_key_old_sha256_key UNIQUE (old_sha256),
   CONSTRAINT api_key_prefix_key UNIQUE (prefix),
@@ -437,7 +439,7 @@ CREATE TABLE packhouse.hook (
   CONSTRAINT hook_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
--- Requests of keys whose log an operator or the holder turned on, without parameters: the last 1,000 of a key, for a day. Unlogged: worthless after a crash.
+-- Requests of keys whose log an operator or the holder turned on, without parameters unless an admin or an owner asks for them: the last 1,000 of a key, for a day. Unlogged: worthless after a crash.
 CREATE UNLOGGED TABLE packhouse.key_request (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   key_id bigint NOT NULL,
@@ -454,7 +456,10 @@ CREATE UNLOGGED TABLE packhouse.key_request (
   bytes bigint NOT NULL,
   -- Requests of the key before this one that its gateway left out, as there were too many
   left_out integer NOT NULL,
-  CONSTRAINT key_request_pkey PRIMARY KEY (key_id, id)
+  -- Of the calls, cut and without secrets; null: nobody asked for them
+  params text,
+  CONSTRAINT key_request_pkey PRIMARY KEY (key_id, id),
+  CONSTRAINT key_request_params_check CHECK ((length(params) <= 2000))
 );
 
 -- Units per key and day, from which quotas are read if gateways have no Redis. The other columns are sums of method_usage, from which the history is sampled: one row a key instead of one a method.

@@ -111,7 +111,7 @@ test('usage and logs are those of all keys of an application, and of a key', asy
   };
   const at = new Date();
   await on.database.keyRequests.add(
-    [one, two, other].map(({ id }) => ({ ...request, bytes: 3, leftOut: 0, at, keyId: id })),
+    [one, two, other].map(({ id }) => ({ ...request, bytes: 3, leftOut: 0, params: null, at, keyId: id })),
   );
   const log = await read('keys/requests?application=sums');
   expect(log).toMatchObject({ loggedUntil: expect.any(String) });

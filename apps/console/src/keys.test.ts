@@ -109,22 +109,27 @@ test('the log of a key is turned on by operators and by its holder, and read by 
     units: 2,
     bytes: 3,
     leftOut: 0,
+    params: '["0x1"]',
   };
   await on.database.keyRequests.add([{ keyId: id, at: new Date(), ...request }]);
   const read = async (path: string, cookies: Record<string, string> | null) =>
     (
       await on.ask({ url: `/api/${path}`, ...(cookies === null ? { headers: operator } : { cookies }) })
     ).json();
+  const shown = { ...request, params: null };
   expect(await read(`keys/requests?key=${prefix}`, null)).toMatchObject({
     loggedUntil: expect.any(String),
-    requests: [request],
+    paramsUntil: null,
+    requests: [shown],
   });
+  const ofAdmin = await on.ask({ url: `/api/keys/requests?key=${prefix}`, headers: admin });
+  expect(ofAdmin.json()).toMatchObject({ requests: [request] });
   const signIn = async (key: string) => {
     const answer = await on.ask({ method: 'POST', url: '/api/sign-in', payload: { key } });
     return { cookies: { packhouse_session: String(answer.cookies[0]?.value) }, csrf: answer.json().csrf };
   };
   const holder = await signIn(apiKey);
-  expect(await read('own/requests', holder.cookies)).toMatchObject({ requests: [request] });
+  expect(await read('own/requests', holder.cookies)).toMatchObject({ requests: [shown] });
   const ended = await on.ask({
     method: 'POST',
     url: '/api/own/log',
@@ -134,11 +139,37 @@ test('the log of a key is turned on by operators and by its holder, and read by 
   });
   expect(ended.json()).toEqual({ subject: `key ${prefix}`, loggedUntil: null });
   const stranger = await signIn(other.apiKey);
-  expect(await read('own/requests', stranger.cookies)).toEqual({ loggedUntil: null, requests: [] });
+  expect(await read('own/requests', stranger.cookies)).toEqual({
+    loggedUntil: null,
+    paramsUntil: null,
+    requests: [],
+  });
   expect(await read(`keys/requests?key=${prefix}`, stranger.cookies)).toMatchObject({
     error: { code: 'ROLE_TOO_LOW' },
   });
   expect(await change('keys/log', { key: prefix, minutes: 1_441 })).toMatchObject({
     error: { code: 'INPUT_INVALID' },
   });
+});
+
+test('parameters of one key are logged for a quarter of an hour, if an admin or an owner asks; it is in the audit log', async () => {
+  const { prefix } = await change('keys/create', { application: 'asked', plan: 'free' });
+  await on.token('owner', 'ada');
+  await change('applications/set', { application: 'asked', owner: 'ada' });
+  const ask = (given: object, headers: object = admin) =>
+    change('keys/log', { key: prefix, minutes: 15, params: true, ...given }, headers);
+  expect(await ask({}, operator)).toMatchObject({ error: { code: 'ROLE_TOO_LOW' } });
+  for (const given of [{ minutes: 16 }, { key: undefined, application: 'asked' }])
+    expect(await ask(given)).toMatchObject({ error: { code: 'INPUT_INVALID' } });
+  expect(await on.database.keys.named(prefix)).toMatchObject({ loggedUntil: null, paramsUntil: null });
+  expect(await ask({})).toMatchObject({ loggedUntil: expect.any(String) });
+  const { loggedUntil, paramsUntil } = (await on.database.keys.named(prefix)) ?? {};
+  expect(paramsUntil).toEqual(loggedUntil);
+  const { rows } = (await on.ask({ url: `/api/changes?subject=key%20${prefix}`, headers: operator })).json();
+  expect(rows[0]).toMatchObject({
+    action: 'log with parameters',
+    after: { loggedUntil: expect.any(String) },
+  });
+  await change('keys/log', { key: prefix, minutes: 20 });
+  expect(await on.database.keys.named(prefix)).toMatchObject({ paramsUntil: null });
 });

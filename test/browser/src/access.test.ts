@@ -89,6 +89,12 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
     const prefix = made?.slice(0, 11) ?? '';
     await page.getByRole('region', { name: 'Keys' }).getByText(prefix).waitFor();
 
+    await page.goto(`/#/keys/${prefix}`);
+    await page.getByRole('button', { name: 'With parameters for 15 minutes' }).click();
+    await page.getByText(/^On until .*, with parameters/).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText(/^Off\./).waitFor();
+
     // From any screen: API keys, the key, Rotate.
     await page.goto('/#/overview');
     await page.getByRole('link', { name: 'API keys', exact: true }).click();
@@ -114,8 +120,9 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
     await page.getByRole('button', { name: 'Watch for 10 minutes' }).click();
     await page.getByText(/^On until/).waitFor();
     const request = { network: 'main', calls: 1, ms: 4.2, units: 75, bytes: 900, leftOut: 0, at: new Date() };
+    const log = { ...request, params: null };
     await database.keyRequests.add([
-      { keyId: id, method: 'eth_getLogs', status: 429, outcome: 'rate', ...request },
+      { keyId: id, method: 'eth_getLogs', status: 429, outcome: 'rate', ...log },
     ]);
     const requests = page.getByRole('region', { name: 'Requests' }).first();
     await requests.getByRole('row', { name: new RegExp(`${prefix}.*eth_getLogs.*429.*4.2 ms`) }).waitFor();

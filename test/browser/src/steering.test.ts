@@ -319,7 +319,7 @@ describe.skipIf(executable === null)('steering in Chromium', () => {
     await page.goto(`/#/keys/${row.prefix}`);
     await page.getByRole('button', { name: 'Watch for 10 minutes' }).click();
     await page.getByText(/^On until/).waitFor();
-    const request = { network: 'main', calls: 1, ms: 4.2, units: 75, bytes: 900, leftOut: 0 };
+    const request = { network: 'main', calls: 1, ms: 4.2, units: 75, bytes: 900, leftOut: 0, params: null };
     await database.keyRequests.add([
       { keyId: row.id, at: new Date(), method: 'eth_getLogs', status: 429, outcome: 'rate', ...request },
     ]);

@@ -57,6 +57,29 @@ it('logs requests of a key while its log is on: method, status, duration and uni
   expect(await logged(row.id)).toHaveLength(3);
 });
 
+it('logs parameters only while somebody asks for them: cut, without secrets, and none of unknown methods', async () => {
+  const { key, row } = await at.makeKey();
+  await at.database.keyRequests.log([row.id], 10, true);
+  const long = `0x${'a'.repeat(5_000)}`;
+  const secret = `ph_abcdefgh_${'s'.repeat(43)}`;
+  const getCode = { jsonrpc: '2.0', id: 1, method: 'eth_getCode', params: [long, secret] };
+  await call(key, getCode);
+  await call(key, { ...getCode, method: 'eth_nonsense', params: ['s3cret'] });
+  await call(key, [chainId, { ...getCode, method: 'eth_nonsense', params: ['s3cret'] }]);
+  await call(key, [chainId, getCode]);
+  await call(key, { ...getCode, params: Array.from({ length: 900 }, () => 'x'.repeat(20)) });
+  await expect.poll(() => logged(row.id)).toHaveLength(5);
+  const cut = `["${long.slice(0, 100)}…","ph_abcdefgh_***"]`;
+  const params = (await logged(row.id)).map((request) => request.params);
+  expect(params).toEqual([cut, null, null, `[[],${cut}]`, 'more than 16384 bytes']);
+  await at.database.keyRequests.log([row.id], 10);
+  at.time.offset += 1_000;
+  await call(key, chainId);
+  await call(key, getCode);
+  await expect.poll(async () => (await logged(row.id)).length).toBeGreaterThanOrEqual(7);
+  expect((await logged(row.id)).at(-1)?.params).toBeNull();
+});
+
 it('keeps the last 1,000 of a key, and counts what it leaves out of a flood', async () => {
   const { key, row } = await at.makeKey();
   await at.database.keyRequests.log([row.id], 10);

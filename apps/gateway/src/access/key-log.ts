@@ -2,6 +2,7 @@ import type { Database, KeyRequest } from '@packhouse/database';
 import { type Context, createOnceAWhile, getOrAdd } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import { isAborted, toOutcome } from '../http/request-log.js';
+import { describeParams } from './describe-params.js';
 
 const FLUSH_MS = 1_000;
 /** Requests of a key, and of all keys, that are written of a second; of more the number is. */
@@ -12,8 +13,8 @@ const WARN_INTERVAL_MS = 60_000;
 export type KeyLog = ReturnType<typeof createKeyLog>;
 
 /**
- * Logs the requests of keys whose log is on, for operators and holders: method, status, duration, units, and never a
- * parameter. They are written every second; what cannot be written is dropped, as no request waits for it.
+ * Logs the requests of keys whose log is on, for operators and holders: method, status, duration, units, and parameters
+ * only while somebody asks for them. They are written every second; what cannot be written is dropped, as no request waits for it.
  */
 export function createKeyLog(options: {
   context: Pick<Context, 'clock' | 'logger'>;
@@ -46,6 +47,7 @@ export function createKeyLog(options: {
       writing = undefined;
     });
   };
+  const isOn = (until: Date | null): boolean => until !== null && until.getTime() > clock.now();
   const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
 
@@ -53,7 +55,7 @@ export function createKeyLog(options: {
     /** To be called when a request is over. */
     note(exchange: Exchange): void {
       const { key, calls, request, response } = exchange;
-      if (!key?.loggedUntil || key.loggedUntil.getTime() <= clock.now()) return;
+      if (key === undefined || !isOn(key.loggedUntil)) return;
       const count = getOrAdd(counts, key.id, () => ({ kept: 0, leftOut: 0 }));
       if (count.kept >= MAX_OF_KEY || unwritten.length >= MAX_OF_ALL) {
         count.leftOut += 1;
@@ -72,6 +74,7 @@ export function createKeyLog(options: {
         units: exchange.units,
         bytes: request.method === 'HEAD' ? 0 : exchange.bytes,
         leftOut: count.leftOut,
+        params: isOn(key.paramsUntil) ? describeParams(exchange.body, calls) : null,
       });
       count.kept += 1;
       count.leftOut = 0;

@@ -1,3 +1,4 @@
+import type { ListedKey } from '@packhouse/database';
 import { applicationField, findApplication } from '../applications/find-application.js';
 import type { OperationParts } from '../operation/operation.js';
 import { invalidInput } from '../operation/read-input.js';
@@ -16,6 +17,8 @@ export interface SubjectKeys {
   ids: number[];
   /** Until when requests of one of them are logged; null: of none. */
   loggedUntil: Date | null;
+  /** Until when its parameters are logged too, of a key. */
+  paramsUntil: Date | null;
 }
 
 /** Throws KEY_UNKNOWN, APPLICATION_UNKNOWN, and INPUT_INVALID unless one of the two is given. */
@@ -24,8 +27,7 @@ export async function findSubject(
   { key, application }: { key?: string | undefined; application?: string | undefined },
 ): Promise<SubjectKeys> {
   if (key !== undefined && application === undefined) {
-    const { id, prefix, loggedUntil } = await findKey(parts, key);
-    return { subject: `key ${prefix}`, ids: [id], loggedUntil };
+    return toSubject(await findKey(parts, key));
   }
   if (application === undefined || key !== undefined) {
     throw invalidInput([{ name: 'key', message: 'takes a key or an application, and not both' }]);
@@ -37,5 +39,11 @@ export async function findSubject(
     subject: `application ${name}`,
     ids: keys.map((each) => each.id),
     loggedUntil: logged.length === 0 ? null : new Date(Math.max(...logged)),
+    paramsUntil: null,
   };
+}
+
+/** One key. */
+export function toSubject({ id, prefix, loggedUntil, paramsUntil }: ListedKey): SubjectKeys {
+  return { subject: `key ${prefix}`, ids: [id], loggedUntil, paramsUntil };
 }

@@ -16,16 +16,19 @@ export function addKeyLogCommands(keys: Command, io: CliIo): void {
   addPlacedCommand(
     keys,
     'log',
-    'Log the requests of an API key or application for some minutes, without parameters',
+    'Log the requests of an API key or application for some minutes',
     'ph_3kTq9ZbX',
     '--application shop --minutes 30',
+    'ph_3kTq9ZbX --params --minutes 15',
   )
     .argument('[key]', KEY)
     .option('--application <name>', 'All keys of this application')
     .option('--minutes <n>', 'Minutes, up to 1440; 0 ends it', '10')
-    .action(async (name: string | undefined, options: LogOptions & { minutes: string }) => {
-      const { application, minutes } = options;
-      const row = await operate(io, options, logKey, { key: keyNameOr(name), application, minutes });
+    .option('--params', 'Parameters of calls too, cut and without secrets; one key, up to 15 minutes')
+    .action(async (name: string | undefined, options: LogOptions & { minutes: string; params?: boolean }) => {
+      const { application, minutes, params } = options;
+      const asked = { key: keyNameOr(name), application, minutes, params };
+      const row = await operate(io, options, logKey, asked);
       const { loggedUntil: until, subject } = row;
       const text =
         until === null
@@ -48,6 +51,7 @@ export function addKeyLogCommands(keys: Command, io: CliIo): void {
       const { application, limit } = options;
       const asked = { key: keyNameOr(name), application, limit };
       const { requests } = await operate(io, options, keyRequests, asked);
+      const hasParams = requests.some(({ params }) => params !== null);
       const lines = requests.map((each) => [
         each.at.toISOString(),
         each.prefix,
@@ -60,6 +64,7 @@ export function addKeyLogCommands(keys: Command, io: CliIo): void {
         String(each.units),
         String(each.bytes),
         String(each.leftOut || ''),
+        ...(hasParams ? [each.params ?? ''] : []),
       ]);
       const head = [
         'TIME',
@@ -73,6 +78,7 @@ export function addKeyLogCommands(keys: Command, io: CliIo): void {
         'UNITS',
         'BYTES',
         'LEFT OUT',
+        ...(hasParams ? ['PARAMETERS'] : []),
       ];
       await printRows(io, options, requests, {
         none: 'No logged requests. Turn the log on: packhouse keys log KEY',

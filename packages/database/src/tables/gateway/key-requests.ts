@@ -1,6 +1,6 @@
 import { type Connections, statement } from '../../connection/connections.js';
 
-/** A request of a key whose log is on: never its parameters, its address or the key. */
+/** A request of a key whose log is on: never its address or the key. */
 export interface KeyRequest {
   at: Date;
   network: string;
@@ -16,6 +16,8 @@ export interface KeyRequest {
   bytes: number;
   /** Requests before this one that its gateway left out, as there were too many. */
   leftOut: number;
+  /** Of its calls, as JSON that is cut, without secrets; null: nobody asked for them. */
+  params: string | null;
 }
 
 /** Requests that are kept of a key. */
@@ -26,7 +28,7 @@ const insertRequests = statement(
   'key-requests/insert',
   `WITH given AS MATERIALIZED (
      SELECT * FROM jsonb_to_recordset($1::jsonb) AS r ("keyId" int8, at timestamptz, network text, method text, calls int4,
-       status int2, outcome text, ms float8, units int8, bytes int8, "leftOut" int4)
+       status int2, outcome text, ms float8, units int8, bytes int8, "leftOut" int4, params text)
    ), old AS (
      DELETE FROM packhouse.key_request WHERE at < clock_timestamp() - interval '1 day'
    ), beyond AS (
@@ -35,15 +37,15 @@ const insertRequests = statement(
        SELECT id FROM packhouse.key_request WHERE key_id = k.key_id ORDER BY id DESC OFFSET ${MAX_KEPT} LIMIT 1)
    )
    INSERT INTO packhouse.key_request
-     (key_id, at, network, method, calls, status, outcome, ms, units, bytes, left_out)
-   SELECT "keyId", at, network, method, calls, status, outcome, ms, units, bytes, "leftOut" FROM given`,
+     (key_id, at, network, method, calls, status, outcome, ms, units, bytes, left_out, params)
+   SELECT "keyId", at, network, method, calls, status, outcome, ms, units, bytes, "leftOut", params FROM given`,
 );
 
 /** $1 keys, $2 limit. Of each key a range of the primary key, from its end. */
 const selectRequests = statement(
   'key-requests/select',
   `SELECT r.id, k.prefix, r.at, r.network, r.method, r.calls, r.status, r.outcome, r.ms, r.units, r.bytes,
-     r.left_out AS "leftOut"
+     r.left_out AS "leftOut", r.params
    FROM unnest($1::int8[]) AS given (id)
    CROSS JOIN LATERAL (
      SELECT * FROM packhouse.key_request WHERE key_id = given.id ORDER BY id DESC LIMIT $2::int8) AS r
@@ -51,11 +53,12 @@ const selectRequests = statement(
    ORDER BY r.id DESC LIMIT $2::int8`,
 );
 
-/** $1 keys, $2 minutes; 0: none. Keys that are revoked have no requests. */
+/** $1 keys, $2 minutes; 0: none; $3 whether with parameters. Keys that are revoked have no requests. */
 const updateLogged = statement(
   'key-requests/update-logged',
   `UPDATE packhouse.api_key
-   SET logged_until = CASE WHEN $2::int4 > 0 THEN clock_timestamp() + $2::int4 * interval '1 minute' END
+   SET logged_until = given.until, params_until = CASE WHEN $3::bool THEN given.until END
+   FROM (SELECT CASE WHEN $2::int4 > 0 THEN clock_timestamp() + $2::int4 * interval '1 minute' END AS until) AS given
    WHERE id = ANY ($1::int8[]) AND revoked_at IS NULL RETURNING logged_until AS "loggedUntil"`,
 );
 
@@ -68,8 +71,8 @@ export function createKeyRequests(connections: Connections) {
     list: (keyIds: readonly number[], limit: number) =>
       connections.query<KeyRequest & { id: number; prefix: string }>(selectRequests, [keyIds, limit]),
     /** Turns the log of keys on for so many minutes, or off; returns until when it is on. */
-    log: async (keyIds: readonly number[], minutes: number) =>
-      (await connections.query<{ loggedUntil: Date | null }>(updateLogged, [keyIds, minutes]))[0]
+    log: async (keyIds: readonly number[], minutes: number, params = false) =>
+      (await connections.query<{ loggedUntil: Date | null }>(updateLogged, [keyIds, minutes, params]))[0]
         ?.loggedUntil ?? null,
   };
 }

@@ -38,6 +38,7 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
     contracts: [],
     maxLogRange: null,
     loggedUntil: null,
+    paramsUntil: null,
     lastUsedAt: null,
     oldSecretUntil: null,
     applicationId: expect.any(Number),

@@ -26,6 +26,8 @@ export interface KeyRow {
   maxLogRange: number | null;
   /** Until when gateways log its requests for operators and its holder; null: they do not. */
   loggedUntil: Date | null;
+  /** Until when they log parameters of calls too; null: they do not. */
+  paramsUntil: Date | null;
 }
 
 /** A key as operators see it. */
@@ -56,7 +58,8 @@ export type KeyTerms = Pick<
 /** A KeyRow, from api_key k, application a, plan p: without the hash of the secret. */
 const KEY = `k.id, k.prefix, a.name AS application, k.network, ${PLAN_JSON} AS plan, k.created_at AS "createdAt",
      k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.origins, k.addresses, k.methods, k.contracts,
-     k.max_log_range AS "maxLogRange", k.logged_until AS "loggedUntil"`;
+     k.max_log_range AS "maxLogRange", k.logged_until AS "loggedUntil",
+     k.params_until AS "paramsUntil"`;
 /** A ListedKey: the last day of a key is one walk down the primary key. */
 const LISTED = `${KEY}, k.application_id AS "applicationId",
      (SELECT o.name FROM packhouse.operator AS o WHERE o.id = a.owner_id) AS owner,

@@ -40,12 +40,16 @@ export function OneApplication({ name }: { name: string }) {
             />
             <ApplicationActions row={row} />
             <h2>Keys</h2>
-            {row.archivedAt === null && (
-              <OperatorsOnly>
-                <NewKey application={name} />
-              </OperatorsOnly>
-            )}
             <ReadTable
+              // Read anew when all keys were revoked.
+              key={row.archivedAt}
+              above={
+                row.archivedAt === null && (
+                  <OperatorsOnly>
+                    <NewKey application={name} />
+                  </OperatorsOnly>
+                )
+              }
               name="keys"
               input={{ application: name, after, limit: PAGE }}
               everyMs={10_000}

@@ -3,12 +3,15 @@ import { change } from '../../lib/api.js';
 import { getNow } from '../../lib/clock.js';
 import { formatBytes, formatCount, formatDate, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
+import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
 import { useTask } from '../../lib/use-task.js';
 import { Problem, Read, useReload } from '../../parts/states.js';
-import { Table } from '../../parts/table.js';
+import { type Columns, Table } from '../../parts/table.js';
 
 /** Minutes for which it is on: after that gateways end it, also if the page was closed. */
 const MINUTES = 10;
+/** With parameters. */
+const PARAMS_MINUTES = 15;
 const EVERY_MS = 2_000;
 const SHOWN = 100;
 
@@ -18,7 +21,7 @@ type KeyRequest = Log['requests'][number];
 /** Whose requests: a key, all keys of an application, or the key that signed in. */
 type Of = { key: string } | { application: string } | null;
 
-/** The last requests, as they come while the log is on: never their parameters. */
+/** The last requests, as they come while the log is on: parameters only if an admin or owner asks. */
 export const RequestLog = ({ of }: { of: Of }) => (
   <section aria-label="Requests">
     <h2>Requests</h2>
@@ -32,13 +35,16 @@ export const RequestLog = ({ of }: { of: Of }) => (
   </section>
 );
 
-function Requests({ log: { loggedUntil, requests }, of }: { log: Log; of: Of }) {
+function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Log; of: Of }) {
   const { busy, error, run } = useTask();
   const reload = useReload();
   const isOn = loggedUntil !== null && Date.parse(loggedUntil) > getNow();
-  const set = (minutes: number) => () =>
+  const hasParams = paramsUntil !== null && Date.parse(paramsUntil) > getNow();
+  const [isAdmin, isOwner] = [useIsAdmin(), useIsOwner()];
+  const mayAsk = (isAdmin || isOwner) && of !== null && 'key' in of;
+  const set = (minutes: number, params?: true) => () =>
     void run(async () => {
-      await (of === null ? change('own/log', { minutes }) : change('keys/log', { ...of, minutes }));
+      await (of === null ? change('own/log', { minutes }) : change('keys/log', { ...of, minutes, params }));
       reload();
     });
   return (
@@ -47,10 +53,15 @@ function Requests({ log: { loggedUntil, requests }, of }: { log: Log; of: Of }) 
         <button type="button" disabled={busy} onClick={set(isOn ? 0 : MINUTES)}>
           {isOn ? 'Stop' : `Watch for ${MINUTES} minutes`}
         </button>
+        {mayAsk && !hasParams && (
+          <button type="button" disabled={busy} onClick={set(PARAMS_MINUTES, true)}>
+            With parameters for {PARAMS_MINUTES} minutes
+          </button>
+        )}
         <span class="faint" role="status">
           {isOn
-            ? `On until ${formatTime(loggedUntil)}.`
-            : 'Off. Gateways log method, status, duration and units, never parameters.'}
+            ? `On until ${formatTime(loggedUntil)}${hasParams ? ', with parameters: cut, without secrets' : ''}.`
+            : 'Off. Gateways log method, status, duration and units, parameters only if an admin or owner asks.'}
         </span>
       </p>
       {error !== null && <Problem error={error} />}
@@ -61,7 +72,7 @@ function Requests({ log: { loggedUntil, requests }, of }: { log: Log; of: Of }) 
           keyOf={(row) => row.id}
           empty="No request yet."
           numbers={['Status', 'Calls', 'Duration', 'Units', 'Data sent']}
-          columns={of !== null && 'application' in of ? { ...KEY, ...COLUMNS } : COLUMNS}
+          columns={getColumns(of, requests)}
         />
       )}
     </>
@@ -76,6 +87,20 @@ const KEY = {
     </a>
   ),
 };
+
+const PARAMS = {
+  Parameters: ({ params }: KeyRequest) =>
+    params !== null && (
+      <code>
+        <bdi>{params}</bdi>
+      </code>
+    ),
+};
+
+function getColumns(of: Of, requests: readonly KeyRequest[]): Columns<KeyRequest> {
+  const columns = requests.some(({ params }) => params !== null) ? { ...COLUMNS, ...PARAMS } : COLUMNS;
+  return of !== null && 'application' in of ? { ...KEY, ...columns } : columns;
+}
 
 const COLUMNS = {
   Time: (row: KeyRequest) => formatDate(row.at),
