@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Answer, Input, OperationName } from '../lib/answers.js';
 import type { Query } from '../lib/query.js';
 import { toHref, useRoute } from '../lib/route.js';
+import { useVisibleRows } from './rows/use-visible-rows.js';
 import { Read } from './states.js';
 
 /** The cells of a row, by the titles of their columns. */
@@ -18,17 +19,15 @@ interface TableProps<T> {
   empty?: ComponentChildren;
 }
 
-/** Rows that are shown. */
-const MAX_ROWS = 500;
-
-/** A table; on a narrow screen each row becomes a card. */
+/** A table; on a narrow screen each row becomes a card. Of a long one only the rows in sight are in the page. */
 export function Table<T>({ label, columns, numbers = [], rows, keyOf, empty }: TableProps<T>) {
+  const { body, first, past, above, below } = useVisibleRows(rows.length);
   if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;
   const getClass = (title: string) => (numbers.includes(title) ? 'number' : undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard (WCAG 2.1.1)
     <section class="table-frame" aria-label={label} tabIndex={0}>
-      <table>
+      <table aria-rowcount={rows.length + 1}>
         <caption class="unseen">{label}</caption>
         <thead>
           <tr>
@@ -39,9 +38,10 @@ export function Table<T>({ label, columns, numbers = [], rows, keyOf, empty }: T
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.slice(0, MAX_ROWS).map((row) => (
-            <tr key={keyOf(row)}>
+        <tbody ref={body}>
+          <Gap px={above} />
+          {rows.slice(first, past).map((row, at) => (
+            <tr key={keyOf(row)} aria-rowindex={first + at + 2}>
               {Object.entries(columns).map(([title, cell]) => (
                 <td key={title} data-title={title} class={getClass(title)}>
                   <div>{cell(row)}</div>
@@ -49,14 +49,20 @@ export function Table<T>({ label, columns, numbers = [], rows, keyOf, empty }: T
               ))}
             </tr>
           ))}
+          <Gap px={below} />
         </tbody>
       </table>
-      {rows.length > MAX_ROWS && (
-        <p>{(rows.length - MAX_ROWS).toLocaleString('en-US')} more rows not shown.</p>
-      )}
     </section>
   );
 }
+
+/** The place of rows that are not in the page. */
+const Gap = ({ px }: { px: number }) =>
+  px === 0 ? null : (
+    <tr class="gap">
+      <td style={{ height: `${px}px` }} />
+    </tr>
+  );
 
 interface Page<T> {
   rows: readonly T[];

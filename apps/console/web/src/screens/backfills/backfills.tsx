@@ -17,7 +17,15 @@ import { getCondition } from './waits.js';
 
 /** The console reads the progress of so many at once. */
 const PAGE = 50;
-const STATES = { '': 'All', active: 'Active', paused: 'Paused', cancelled: 'Cancelled' } as const;
+const STATES = {
+  '': 'All',
+  active: 'Active',
+  paused: 'Paused',
+  done: 'Done',
+  cancelled: 'Cancelled',
+} as const;
+/** How often the owners are read. */
+const OWNERS_EVERY_MS = 60_000;
 
 /** The backfills, one of them, and a new one. */
 export function Backfills() {
@@ -27,11 +35,11 @@ export function Backfills() {
 }
 
 function BackfillList() {
-  const { state, network, search, after } = useRoute().query;
-  const filter = { state, network, search };
-  const filtered = state !== undefined || network !== undefined || search !== undefined;
-  const choose = (value: string): void => {
-    location.hash = toHref('backfills', { ...filter, state: value === '' ? undefined : value });
+  const { state, network, owner, search, after } = useRoute().query;
+  const filter = { state, network, owner, search };
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  const choose = (field: 'state' | 'owner', value: string): void => {
+    location.hash = toHref('backfills', { ...filter, [field]: value === '' ? undefined : value });
   };
   return (
     <Page
@@ -46,7 +54,7 @@ function BackfillList() {
       <div class="toolbar">
         <SearchForm
           path="backfills"
-          query={{ state, network }}
+          query={{ state, network, owner }}
           name="search"
           value={search}
           label="Search"
@@ -57,8 +65,9 @@ function BackfillList() {
           label="State"
           options={STATES}
           value={state !== undefined && state in STATES ? (state as keyof typeof STATES) : ''}
-          choose={choose}
+          choose={(value) => choose('state', value)}
         />
+        <OwnerFilter value={owner} choose={(value) => choose('owner', value)} />
       </div>
       <Read name="backfills" input={{ ...filter, after, limit: PAGE }}>
         {({ rows, more, matching }) => (
@@ -87,6 +96,32 @@ function BackfillList() {
         )}
       </Read>
     </Page>
+  );
+}
+
+/** If there are several. */
+function OwnerFilter({
+  value = '',
+  choose,
+}: {
+  value?: string | undefined;
+  choose: (owner: string) => void;
+}) {
+  const { value: owners = [] } = useRead('backfills/owners', {}, OWNERS_EVERY_MS);
+  if (owners.length < 2 && value === '') return null;
+  const names = owners.map(({ owner }) => owner);
+  return (
+    <label>
+      Owner{' '}
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">All owners</option>
+        {(value === '' || names.includes(value) ? names : [value, ...names]).map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
