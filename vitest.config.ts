@@ -24,7 +24,7 @@ const NIGHTLY = [
   'packages/object-store/src/s3-servers.test.ts',
   'packages/pipeline/src/{adopt/promotion,audit/real-blocks,false-sender,lake/{bad-days,lake-control},self-healing}.test.ts',
   'test/attack/src/attack.test.ts',
-  'test/browser/src/{access,start}.test.ts',
+  'test/browser/src/{access,start,widths}.test.ts',
   'test/e2e/src/{drain,forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
   'test/e2e/src/lake/engines.test.ts',
   'test/fuzz/src/{made,real}-blocks.test.ts',

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { type ApiError, onSessionEnd, readSession, type Session, signOut } from './lib/api.js';
 import { useRoute } from './lib/route.js';
 import { SCREENS, type ScreenEntry } from './lib/screens.js';
@@ -23,7 +23,8 @@ export function App() {
   const [expired, setExpired] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const { path, parts } = useRoute();
-  useEffect(() => {
+  // Before the first paint, which costs a frame: the answer may be there.
+  useLayoutEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const load = (): void => {
       readSession().then(

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Input, OperationName } from './answers.js';
 import { type ApiError, read } from './api.js';
 import { getNow } from './clock.js';
@@ -29,7 +29,8 @@ export function useRead<N extends OperationName>(
   const [state, setState] = useState<Omit<Reading<T>, 'reload'>>({ value: undefined, at: null, error: null });
   const reload = useRef<() => void>(() => undefined);
   const query = JSON.stringify(input);
-  useEffect(() => {
+  // Before the page is painted, which costs a frame: the answer may be there.
+  useLayoutEffect(() => {
     const aborter = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let reading = false;
