@@ -83,6 +83,11 @@ describe.skipIf(executable === null)('long texts, widths, paper and many tabs in
       await form.evaluate((element: { noValidate: boolean }) => {
         element.noValidate = true;
       });
+      for (const field of await form.locator('[maxlength]').all()) {
+        await field.evaluate((element: { removeAttribute(name: string): void }) =>
+          element.removeAttribute('maxlength'),
+        );
+      }
       const fields = form.locator(
         'input:not([type=checkbox], [type=radio], [type=number], [type=datetime-local], [type=time]), textarea',
       );

@@ -47,7 +47,7 @@ export async function fillHistory(
               ),
             ),
           ),
-          provider: new Map(),
+          provider: new Map([['provider-a', [70 * wave(4), 4_000 * wave(4), 9e5, 0.002 * wave(4)]]]),
           key: new Map(keys.map((id, at) => [id, [60 * wave(at), 4, 0.1, 1_400 * wave(at), 54_000]])),
         },
       },
