@@ -42,7 +42,7 @@ test('applications come before the keys that belong to them', () => {
   ];
   const keys = [{ prefix: 'ph_abcdefgh', application: 'blog' }];
   const found = findTargets('b', { ...KNOWN, networks: [], nodes: [], applications, keys });
-  expect(found.filter(({ note }) => note !== 'Screen')).toMatchObject([
+  expect(found.filter(({ note }) => note !== 'Screen' && note !== 'Action')).toMatchObject([
     { title: 'a/b & c', note: 'Application of ada', href: '#/keys?application=a%2Fb+%26+c' },
     { title: 'blog', note: 'Application' },
     { title: 'blog', note: 'Key ph_abcdefgh', href: '#/keys/ph_abcdefgh' },
