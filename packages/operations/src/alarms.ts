@@ -9,6 +9,7 @@ import { change, read } from './operation/operation.js';
 export const listAlarms = read({
   name: 'alarms',
   role: 'viewer',
+  sharedForMs: 1_000,
   summary:
     'The open alarms, newest first, with how each ends (by `itself`, or an `operator` clears it); with `cleared` also the cleared ones.',
   input: z.object({ network: networkField.optional(), cleared: flagField.optional() }),

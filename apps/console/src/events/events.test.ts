@@ -136,6 +136,56 @@ test('50 pages cost Postgres as much as one, and none costs nothing', async () =
   for (const statement of statements) statement.mockRestore();
 });
 
+/** Counts the calls of everything that reads the database. */
+function countReads(): { take(): string[]; restore(): void } {
+  const parts = Object.values(on.database).filter((part) => typeof part === 'object' && part !== null);
+  const spies = [on.database, ...parts].flatMap((part) =>
+    Object.entries(part).flatMap(([name, value]) =>
+      typeof value === 'function' && name !== 'network' ? [vi.spyOn(part as never, name as never)] : [],
+    ),
+  );
+  return {
+    take: () => {
+      const names = spies.flatMap((spy) => spy.mock.calls.map(() => spy.getMockName()));
+      for (const spy of spies) spy.mockClear();
+      return names.sort();
+    },
+    restore: () => {
+      for (const spy of spies) spy.mockRestore();
+    },
+  };
+}
+
+test('a screen in 50 sessions, or in 100 tabs of one, is read from Postgres once', async () => {
+  const names = [
+    'overview',
+    'findings',
+    'nodes?limit=1000',
+    'backfills?limit=50',
+    'alarms?cleared=false',
+    'workers',
+  ];
+  const holders = await Promise.all(Array.from({ length: 50 }, () => on.token('viewer')));
+  const reads = countReads();
+  /** What pages read that ask at once, when no answer is shared any more and sessions are looked up again. */
+  const costs = async (headers: readonly { authorization: string }[]): Promise<string[]> => {
+    elapsed += 25_000;
+    reads.take();
+    const answers = await Promise.all(
+      headers.flatMap((each) => names.map((name) => on.ask({ url: `/api/${name}`, headers: each }))),
+    );
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    return reads.take();
+  };
+  const one = await costs([viewer]);
+  expect(one.length).toBeGreaterThan(names.length);
+  expect(await costs(Array.from({ length: 100 }, () => viewer))).toEqual(one);
+  // A session that was not in use is looked up alone; those in use in one statement.
+  await costs(holders);
+  expect(await costs(holders)).toEqual(one);
+  reads.restore();
+});
+
 test('a page hears when Postgres is away, and when it is back', async () => {
   const page = await open();
   await vi.waitUntil(() => page.told.length === 1);

@@ -8,6 +8,7 @@ import { change, read } from '../operation/operation.js';
 export const listWorkers = read({
   name: 'workers',
   role: 'viewer',
+  sharedForMs: 1_000,
   summary: 'The running ingesters and packers with their jobs.',
   input: z.object({}),
   run: ({ database }) => database.workers.list(),
