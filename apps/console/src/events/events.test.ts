@@ -141,7 +141,9 @@ function countReads(): { take(): string[]; restore(): void } {
   const parts = Object.values(on.database).filter((part) => typeof part === 'object' && part !== null);
   const spies = [on.database, ...parts].flatMap((part) =>
     Object.entries(part).flatMap(([name, value]) =>
-      typeof value === 'function' && name !== 'network' ? [vi.spyOn(part as never, name as never)] : [],
+      typeof value === 'function' && name !== 'network'
+        ? [vi.spyOn(part as Record<string, () => unknown>, name)]
+        : [],
     ),
   );
   return {
