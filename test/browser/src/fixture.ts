@@ -53,9 +53,9 @@ export async function fillDatabase(database: Database, objects: string): Promise
   }
   await fillMain(database);
   await publishFiles(database, objects);
-  await database.network('side').alarms.raise({ name: 'NODE_LIES', message: HOSTILE.html });
+  await database.network('side').alarms.raise({ name: 'NODE_ANSWER_FALSE', message: HOSTILE.html });
   await database.network('side').alarms.raise({ name: 'NODE_BEHIND', message: HOSTILE.long });
-  await database.network(HOSTILE.emoji).alarms.raise({ name: 'NODE_LIES', message: HOSTILE.rtl });
+  await database.network(HOSTILE.emoji).alarms.raise({ name: 'NODE_ANSWER_FALSE', message: HOSTILE.rtl });
   for (const application of [HOSTILE.html, HOSTILE.rtl, HOSTILE.emoji, HOSTILE.long, 'shop']) {
     await database.keys.create({ application, network: null, plan: 'free' });
   }

@@ -136,6 +136,6 @@ async function fillHistory(database: Database): Promise<void> {
   }
   await lock.release();
   const { alarms } = database.network(HOSTILE.emoji);
-  await alarms.raise({ name: 'NODE_LIES', message: HOSTILE.html });
-  await alarms.clear('NODE_LIES', 'operator');
+  await alarms.raise({ name: 'NODE_ANSWER_FALSE', message: HOSTILE.html });
+  await alarms.clear('NODE_ANSWER_FALSE', 'operator');
 }

@@ -94,7 +94,7 @@ const WORK = `
       'cause', 'PROOF_FAILED', 'message', 'receipts root', 'payloadDigest', null))
   FROM packhouse.network, generate_series(0, 9) AS q WHERE id % 3 = 0;
   INSERT INTO packhouse.alarm (network_id, name, message, raised_at)
-  SELECT id, 'NODE_LIES', 'A node of ' || name || ' sent something wrong.', now() - interval '1 hour'
+  SELECT id, 'NODE_ANSWER_FALSE', 'A node of ' || name || ' sent something wrong.', now() - interval '1 hour'
   FROM packhouse.network WHERE id % 2 = 0;
   INSERT INTO packhouse.budget (provider, unit, per_second, per_month, reserve, price_per_million, currency)
   SELECT 'provider-' || p, 'requests', 500, 300000000, 0.2, 1.5, 'USD' FROM generate_series(0, 19) AS p;

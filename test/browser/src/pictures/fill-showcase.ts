@@ -226,7 +226,7 @@ async function addTrouble(database: Database): Promise<void> {
       'ada',
     );
   await ethereum.alarms.raise({
-    name: 'NODE_LIES',
+    name: 'NODE_ANSWER_FALSE',
     message: 'eth-archive-2.internal sent receipts of block 17000123 that do not match its header.',
     data: {},
   });

@@ -38,7 +38,6 @@ function ApplicationList() {
           <a href={toHref('keys', { search, archived: archived === undefined ? true : undefined })}>
             {archived === undefined ? 'Show archived' : 'Hide archived'}
           </a>
-          <ChangeLogLink subject="application" />
           <ChangeLogLink subject="key" />
         </>
       }
@@ -51,8 +50,10 @@ function ApplicationList() {
         above={
           <>
             <OperatorsOnly>
-              <NewKey />
-              <NewApplication />
+              <div class="actions openers">
+                <NewKey />
+                <NewApplication />
+              </div>
             </OperatorsOnly>
             <SearchForm
               path="keys"

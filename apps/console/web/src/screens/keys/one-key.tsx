@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Answer } from '../../lib/answers.js';
+import { getNow } from '../../lib/clock.js';
 import { formatCount, formatDate, formatDuration } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { MayChange } from '../../parts/changes.js';
@@ -59,7 +60,7 @@ export function OneKey({ prefix }: { prefix: string }) {
 
 /** A date, and how long it is until then. */
 function Until({ at }: { at: string }) {
-  const left = Date.parse(at) - Date.now();
+  const left = Date.parse(at) - getNow();
   return (
     <>
       {formatDate(at)} {left > 0 && <span class="faint">({formatDuration(left)} left)</span>}
