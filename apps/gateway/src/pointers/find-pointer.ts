@@ -109,7 +109,13 @@ async function explainAbsence(
       head,
       holeReason: hole.reason,
       quarantined: hole.reason === 'quarantined',
-      ...(quarantine === null ? {} : { ...quarantine, nextTry: quarantine.nextTry.toISOString() }),
+      ...(quarantine === null
+        ? {}
+        : {
+            ...quarantine,
+            firstSeen: quarantine.firstSeen.toISOString(),
+            nextTry: quarantine.nextTry.toISOString(),
+          }),
       coverage: { below, above },
     },
   });

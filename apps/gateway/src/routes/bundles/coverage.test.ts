@@ -133,6 +133,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
       staged: false,
       cause: 'PROOF_FAILED',
       attempts: 1,
+      firstSeen: expect.stringMatching(/^20\d\d-.*Z$/),
       nextTry: expect.stringMatching(/^20\d\d-.*Z$/),
       needs: expect.stringMatching(/^it failed once with PROOF_FAILED, and the next try is due at 20/),
     });

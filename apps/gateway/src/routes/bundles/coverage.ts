@@ -48,6 +48,7 @@ const hole = object(
     optional: {
       cause: text('Error code, if the blocks are quarantined.'),
       attempts: integer('Attempts so far, if the blocks are quarantined; the highest of any block.'),
+      firstSeen: text('Since when, if the blocks are quarantined.', { format: 'date-time' }),
       nextTry: text('The earliest retry, if the blocks are quarantined.', { format: 'date-time' }),
     },
   },
@@ -163,7 +164,11 @@ function toBody(page: CoveragePage): object {
         needs: holeNeeds(each),
         ...(each.quarantine === null
           ? {}
-          : { ...each.quarantine, nextTry: each.quarantine.nextTry.toISOString() }),
+          : {
+              ...each.quarantine,
+              firstSeen: each.quarantine.firstSeen.toISOString(),
+              nextTry: each.quarantine.nextTry.toISOString(),
+            }),
       })),
     })),
   };

@@ -82,6 +82,7 @@ const problemSchema = object(
       holeReason: text('Why the block is not covered.', { enum: HOLE_REASONS }),
       cause: text('Error code, if the block is quarantined.'),
       attempts: integer('Attempts so far, if the block is quarantined.'),
+      firstSeen: text('Since when, if the block is quarantined.'),
       nextTry: text('Time of the next attempt, if the block is quarantined.'),
       coverage: partial(
         { below: nullable(text()), above: nullable(text()) },
