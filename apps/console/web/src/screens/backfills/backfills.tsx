@@ -164,6 +164,7 @@ function Rows({ rows }: { rows: Range[] }) {
   );
   return (
     <>
+      {progress.value === undefined && progress.error === null && <p class="waiting">Loading…</p>}
       {progress.error !== null && <p class="old">Progress unavailable: {progress.error.message}</p>}
       <Table
         label="Backfills"
