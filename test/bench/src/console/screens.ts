@@ -9,10 +9,16 @@ export const SCREENS: Readonly<Record<string, readonly (readonly Read[])[]>> = {
   Overview: [['findings', 'overview', 'keys?limit=2', 'history/sparklines?of=network', 'history?last=1h']],
   Alarms: [['alarms']],
   'Coverage of a network': [
-    ['coverage/map?network=net-007&columns=1000', 'coverage/holes?network=net-007&limit=50'],
+    [
+      'coverage/map?network=net-007&columns=1000',
+      'coverage/holes?network=net-007&from=0&to=1050000&limit=50',
+    ],
   ],
   'Coverage of the largest network': [
-    ['coverage/map?network=net-000&columns=1000', 'coverage/holes?network=net-000&limit=50'],
+    [
+      'coverage/map?network=net-000&columns=1000',
+      'coverage/holes?network=net-000&from=0&to=1050000&limit=50',
+    ],
   ],
   Backfills: [['backfills?limit=50'], ['backfills/progress?ids=IDS']],
   'Backfills of the largest network': [
@@ -33,8 +39,8 @@ export const SCREENS: Readonly<Record<string, readonly (readonly Read[])[]>> = {
   Nodes: [['nodes?limit=1000', 'history/sparklines?of=node']],
   Budgets: [['budgets', 'spending/upstreams', 'spending/owners']],
   Workers: [['workers']],
-  'API keys': [['keys?limit=100']],
-  'API keys, a search': [['keys?search=application-42&limit=100']],
+  'API keys': [['applications?limit=100']],
+  'API keys, a search': [['applications?search=application-42&limit=100']],
   Plans: [['plans']],
   Operators: [['operators', 'sign-ins']],
   'Audit log': [['changes?limit=100']],
