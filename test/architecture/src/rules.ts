@@ -8,6 +8,7 @@ const ALL_BUT_APPS = [
   'pipeline',
   'operations',
   'local',
+  'recordings',
   'replay-node',
   'scripted-s3',
 ];
@@ -37,6 +38,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   console: [...PURE, ...PORTS, 'pipeline', 'operations'],
   cli: [...PURE, 'client', ...PORTS, 'pipeline', 'operations', 'local'],
   local: ['runtime'],
+  // Its program proves what it records.
+  recordings: ['runtime', 'kernels', 'chain'],
   'replay-node': PURE,
   'scripted-s3': [],
   e2e: ALL_BUT_APPS,
@@ -51,7 +54,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tests may use the services and what stands in for others beside what their room may import. */
-export const TESTS_MAY_IMPORT: readonly string[] = ['local', 'replay-node', 'scripted-s3'];
+export const TESTS_MAY_IMPORT: readonly string[] = ['local', 'recordings', 'replay-node', 'scripted-s3'];
 
 /** Exceptions by file, each with its reason. */
 export const FILE_MAY_IMPORT: Readonly<Record<string, { names: readonly string[]; reason: string }>> = {
@@ -72,7 +75,7 @@ export const PROCESS_FILES: readonly RegExp[] = [
   /^apps\/[^/]+\/src\/main\.ts$/,
   /^test\/[^/]+\/src\/main\.ts$/,
   // Test code whole: it starts processes and hands them their environment.
-  /^test\/(attack|browser|e2e|bench|clients|fuzz|kill|simulation)\/src\//,
+  /^test\/(attack|browser|e2e|bench|clients|fuzz|kill|recordings|simulation)\/src\//,
   /^infra\/local\/src\/test-services\.ts$/,
   // Reads the proxies that undici reads, so that requests without one do not ask for it.
   /^packages\/node-rpc\/src\/upstream\/http\.ts$/,

@@ -1,0 +1,12 @@
+export {
+  ALL,
+  CLONE,
+  GIVEN,
+  getGiven,
+  type Recorded,
+  type RecordedLog,
+  type RecordedReceipt,
+  type RecordedTrace,
+  type RecordingName,
+  type Recordings,
+} from './recordings.js';
