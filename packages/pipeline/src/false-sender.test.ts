@@ -1,25 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
+import { ALL } from '@packhouse/recordings';
 import type { FaultRule, RecordedBlock } from '@packhouse/replay-node';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { auditAndRepair, auditWorld, getRecords, republish, rowAt } from './testing/audited.js';
 import { makeWorld, type World } from './testing/world.js';
 
-/** Twelve real blocks in a row: made ones have no signatures to recover a sender from. */
-const RECORDING = new URL(
-  '../../../../shared/chain-data/mainnet-17686110-17686121.jsonl.gz',
-  import.meta.url,
-);
 const FIRST = 17_686_110;
 const HURT = FIRST + 2;
 const FALSE_SENDER = `0x${'ab'.repeat(20)}`;
-
-/** The first blocks of the recording. */
-function recording(length: number): RecordedBlock[] {
-  const lines = gunzipSync(readFileSync(RECORDING)).toString().trim().split('\n').slice(0, length);
-  return lines.map((line) => JSON.parse(line) as RecordedBlock);
-}
 
 const lie: FaultRule = {
   when: { method: 'eth_getBlockByNumber', block: HURT },
@@ -31,8 +19,7 @@ const lie: FaultRule = {
 let world: World;
 afterEach(() => world.close());
 
-async function begin(nodes: readonly FaultRule[][]): Promise<void> {
-  const blocks = recording(4);
+async function beginWith(blocks: RecordedBlock[], nodes: readonly FaultRule[][]): Promise<void> {
   world = await makeWorld(
     inject('postgresUrl'),
     nodes.map((faults) => ({ blocks, faults })),
@@ -57,7 +44,11 @@ async function publishedSender(kind: 'blocks' | 'transactions'): Promise<unknown
   return (kind === 'blocks' ? record.transactions : record)[1].from;
 }
 
-describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shared/chain-data)', () => {
+// Generated blocks have no signatures to recover a sender from.
+describe.each(ALL)('in $title, a false sender', (source) => {
+  const begin = (nodes: readonly FaultRule[][]): Promise<void> =>
+    beginWith(source.blocks<RecordedBlock>('row').slice(0, 4), nodes);
+
   test('of a transaction holds back its block in all kinds until the node heals, and is never published', async () => {
     await begin([[lie]]);
     expect(await quarantined()).toEqual([[HURT, HURT, KINDS.join(), 'PROOF_FAILED']]);

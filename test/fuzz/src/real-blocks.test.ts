@@ -1,8 +1,9 @@
+import { ALL, GIVEN, getGiven, type RecordingName, type Recordings } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { PLAIN, toRaw } from './cases.js';
 import { createFuzz, createPairs, describeFailure } from './fuzz.js';
 import { judge } from './judge.js';
-import { HAS_REAL_BLOCKS, realSamples, smallSamples } from './real-samples.js';
+import { realSamples, smallSamples } from './real-samples.js';
 import { getScanner } from './scanner.js';
 
 /** Real blocks that are left to the prover: of chains with transactions or rules of their own. */
@@ -17,28 +18,38 @@ const DECLINED: readonly string[] = [
 
 const pairFor = createPairs(getScanner);
 const CASES = process.env.TESTS === 'all' ? 12_500 : 4_000;
-const SHARED = '(skipped without ../shared/chain-data)';
 
-describe.skipIf(!HAS_REAL_BLOCKS)(`the scanner, of real blocks ${SHARED},`, () => {
-  it.each([
-    'mainnet-17686110-17686121',
-    'mainnet-forks',
-    'mainnet-0-8191',
-    'optimism',
-    'other-networks',
-  ] as const)('accepts those of %s that it is made for, as the prover has them', async (recording) => {
-    const declined: string[] = [];
-    for (const sample of realSamples(recording, recording === 'mainnet-0-8191' ? 16 : 1)) {
-      const { scan, judging } = await pairFor({ ...PLAIN, chainId: sample.chainId });
-      const verdict = judge(scan, judging, toRaw(sample), true);
-      if (verdict === 'declined') declined.push(sample.name);
-      else expect([sample.name, verdict]).toEqual([sample.name, expect.stringMatching(/accepted|refused/)]);
-    }
-    expect(declined).toEqual(DECLINED.filter((name) => declined.includes(name)));
+/** Judges every block of a recording; returns the names of the declined ones. */
+async function judgeAll(source: Recordings, recording: RecordingName): Promise<string[]> {
+  const declined: string[] = [];
+  for (const sample of realSamples(source, recording, recording === 'early' ? 16 : 1)) {
+    const { scan, judging } = await pairFor({ ...PLAIN, chainId: sample.chainId });
+    const verdict = judge(scan, judging, toRaw(sample), true);
+    if (verdict === 'declined') declined.push(sample.name);
+    else expect([sample.name, verdict]).toEqual([sample.name, expect.stringMatching(/accepted|refused/)]);
+  }
+  return declined;
+}
+
+describe.each(ALL)('the scanner, of $title,', (source) => {
+  it.each(['row', 'forks', 'early'] as const)('accepts those of %s, as the prover has them', async (name) => {
+    expect(await judgeAll(source, name)).toEqual([]);
   });
+});
 
+describe.skipIf(GIVEN === null)('the scanner, of blocks of other networks (needs RECORDINGS)', () => {
+  it.each(['optimism', 'other-networks'] as const)(
+    'accepts those of %s that it is made for, as the prover has them',
+    async (name) => {
+      const declined = await judgeAll(getGiven(), name);
+      expect(declined).toEqual(DECLINED.filter((each) => declined.includes(each)));
+    },
+  );
+});
+
+describe('the scanner, of recorded blocks that are changed,', () => {
   it.each([5, 6, 7, 8])('agrees with the prover or declines, in the cases of seed %i', async (seed) => {
-    const fuzz = await createFuzz({ seed, makeScan: getScanner, samples: smallSamples() });
+    const fuzz = await createFuzz({ seed, makeScan: getScanner, samples: smallSamples(ALL) });
     for (let index = 0; index < CASES; index++) {
       const failure = await fuzz.attempt(index);
       if (failure !== undefined) expect.fail(describeFailure(failure));

@@ -7,7 +7,6 @@ test('the package offers these names', () => {
     'abiString',
     'abiUints',
     'abiWords',
-    'chainDataDirectory',
     'contractAt',
     'createGarblingNode',
     'createReplayNode',

@@ -1,5 +1,4 @@
 export type { ObservedCall } from './answer-request.js';
-export { chainDataDirectory } from './chain-data-directory.js';
 export {
   abiString,
   abiUints,
