@@ -15,7 +15,6 @@ test('the package offers these names', () => {
     'generateChain',
     'giantTraceBlock',
     'loadAnswers',
-    'loadRecording',
     'readValue',
     'sentBy',
     'toBase32',
