@@ -1,4 +1,4 @@
-import type { Recorded, RecordingName, Recordings } from '@packhouse/recordings';
+import { CLONE, type Recorded, type RecordingName, type Recordings } from '@packhouse/recordings';
 import type { Sample } from './samples.js';
 
 const CHAINS: Readonly<Record<string, number>> = {
@@ -15,6 +15,12 @@ const CHAINS: Readonly<Record<string, number>> = {
   sepolia: 11_155_111,
 };
 
+/** The chain of a recording of one network. */
+function chainOf(source: Recordings, recording: RecordingName): number {
+  if (recording === 'optimism') return 10;
+  return recording === 'early' && source === CLONE ? 11_155_111 : 1;
+}
+
 /** Blocks of a recording, each `every`-th. */
 export function realSamples(source: Recordings, recording: RecordingName, every = 1): Sample[] {
   const lines = source.lines(recording).filter((_, index) => index % every === 0);
@@ -23,7 +29,7 @@ export function realSamples(source: Recordings, recording: RecordingName, every 
     const whole = receipts?.every(({ logsBloom }) => logsBloom !== undefined) === true;
     return {
       name: `${net ?? recording} ${number}`,
-      chainId: net === undefined ? (recording === 'optimism' ? 10 : 1) : (CHAINS[net] ?? 1),
+      chainId: net === undefined ? chainOf(source, recording) : (CHAINS[net] ?? 1),
       signed: net === undefined,
       block: JSON.stringify(block),
       ...(whole ? { receipts: JSON.stringify(receipts) } : {}),
