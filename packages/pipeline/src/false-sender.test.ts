@@ -62,7 +62,7 @@ describe.each(ALL)('in $title, a false sender', (source) => {
     expect(await quarantined()).toEqual([]);
     expect((await auditWorld(world)).findings).toEqual([]);
     expect(await publishedSender('transactions')).not.toBe(FALSE_SENDER);
-  }, 60_000);
+  });
 
   test('at one node is not taken for want of traces at the other', async () => {
     const noTraces: FaultRule = {
@@ -79,7 +79,7 @@ describe.each(ALL)('in $title, a false sender', (source) => {
     expect(await quarantined()).toEqual([[HURT, HURT, 'traces', expect.any(String)]]);
     expect(await publishedSender('blocks')).not.toBe(FALSE_SENDER);
     expect((await auditWorld(world)).findings).toEqual([]);
-  }, 60_000);
+  });
 
   test('that was published is named in the files that hold it, and repaired with one command', async () => {
     await begin([[]]);
@@ -124,7 +124,7 @@ describe.each(ALL)('in $title, a false sender', (source) => {
     expect(outcome).toMatchObject({ standing: 0, damaged: [] });
     expect((await auditWorld(world)).findings).toEqual([]);
     expect(await publishedSender('blocks')).not.toBe(FALSE_SENDER);
-  }, 60_000);
+  });
 
   test('is named in both files without any other kind, if their rows claim the senders', async () => {
     await begin([[]]);
@@ -141,7 +141,7 @@ describe.each(ALL)('in $title, a false sender', (source) => {
       ['blocks', 'senders'],
       ['transactions', 'senders'],
     ]);
-  }, 60_000);
+  });
 
   test('in the file of the transactions alone is named there', async () => {
     await begin([[]]);
@@ -153,5 +153,5 @@ describe.each(ALL)('in $title, a false sender', (source) => {
     await republish(world, row, records);
     const { findings } = await auditWorld(world);
     expect(findings.map(({ kind, cause }) => [kind, cause])).toEqual([['transactions', 'senders']]);
-  }, 60_000);
+  });
 });

@@ -288,10 +288,11 @@ function countAlone({ block, receipts, traces }: Json): Record<string, bigint[]>
     );
   for (const each of all) {
     const { type, action, result } = each;
-    const isMove = (type === 'call' && action.callType === 'call') || type === 'create';
-    const to = type === 'create' ? result?.address : action.to;
-    if (isMove && BigInt(action.value) > 0n && action.from !== to && !isUndone(each))
-      add('native', BigInt(action.value));
+    const isMove = (type === 'call' && action.callType === 'call') || type === 'create' || type === 'suicide';
+    const from = action.from ?? action.address;
+    const to = action.to ?? action.refundAddress ?? result?.address;
+    const value = BigInt(action.value ?? action.balance);
+    if (isMove && value > 0n && from !== to && !isUndone(each)) add('native', value);
   }
   for (const { amount } of (block.withdrawals ?? []) as Json[]) add('native', BigInt(amount) * 10n ** 9n);
   return sums;
