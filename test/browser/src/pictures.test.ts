@@ -13,8 +13,6 @@ import { fillShowcase } from './pictures/fill-showcase.js';
 
 /** Where they go; without it there is nothing to do. */
 const folder = process.env.PICTURES;
-/** What their names begin with. */
-const prefix = process.env.PICTURE_PREFIX ?? '';
 const executable = chromiumPath();
 const WIDTHS = (process.env.PICTURE_WIDTHS ?? '1440,1024,360').split(',').map(Number);
 const HEIGHTS: Readonly<Record<number, number>> = { 360: 740, 1024: 768 };
@@ -131,7 +129,7 @@ describe.skipIf(executable === null || folder === undefined)('pictures of the co
     const session = await shown.context().newCDPSession(shown);
     const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
     await session.detach();
-    await writeFile(path.join(target, `${prefix}${name}.webp`), Buffer.from(data, 'base64'));
+    await writeFile(path.join(target, `${name}.webp`), Buffer.from(data, 'base64'));
   };
 
   test.each(['light', 'dark'] as const)('%s', { timeout: 900_000 }, async (colorScheme) => {
