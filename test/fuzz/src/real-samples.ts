@@ -1,4 +1,4 @@
-import { CLONE, type Recorded, type RecordingName, type Recordings } from '@packhouse/recordings';
+import type { Recorded, RecordingName, Recordings } from '@packhouse/recordings';
 import type { Sample } from './samples.js';
 
 const CHAINS: Readonly<Record<string, number>> = {
@@ -15,21 +15,22 @@ const CHAINS: Readonly<Record<string, number>> = {
   sepolia: 11_155_111,
 };
 
-/** The chain of a recording of one network. */
-function chainOf(source: Recordings, recording: RecordingName): number {
-  if (recording === 'optimism') return 10;
-  return recording === 'early' && source === CLONE ? 11_155_111 : 1;
+/** The chain that transactions are of; for those that do not say so, Optimism's if they are deposits. */
+function chainOf({ block }: Recorded, recording: RecordingName): number {
+  const named = block.transactions.find(({ chainId }) => typeof chainId === 'string')?.chainId;
+  return Number(named ?? (recording === 'optimism' ? 10 : 1));
 }
 
 /** Blocks of a recording, each `every`-th. */
 export function realSamples(source: Recordings, recording: RecordingName, every = 1): Sample[] {
   const lines = source.lines(recording).filter((_, index) => index % every === 0);
   return lines.map((line) => {
-    const { net, number, block, receipts, traces } = JSON.parse(line) as Recorded;
+    const recorded = JSON.parse(line) as Recorded;
+    const { net, number, block, receipts, traces } = recorded;
     const whole = receipts?.every(({ logsBloom }) => logsBloom !== undefined) === true;
     return {
       name: `${net ?? recording} ${number}`,
-      chainId: net === undefined ? chainOf(source, recording) : (CHAINS[net] ?? 1),
+      chainId: net === undefined ? chainOf(recorded, recording) : (CHAINS[net] ?? 1),
       signed: net === undefined,
       block: JSON.stringify(block),
       ...(whole ? { receipts: JSON.stringify(receipts) } : {}),
@@ -43,7 +44,7 @@ export function smallSamples(sources: readonly Recordings[]): Sample[] {
   const all = sources.flatMap((source) => [
     // Sixteen of them: they are much alike.
     ...realSamples(source, 'early', Math.ceil(source.lines('early').length / 16)),
-    ...(['forks', 'optimism', 'other-networks'] as const)
+    ...(['forks', 'sepolia', 'optimism', 'hivechain', 'other-networks'] as const)
       .filter(source.has)
       .flatMap((name) => realSamples(source, name)),
   ]);
