@@ -15,10 +15,11 @@ const CHAINS: Readonly<Record<string, number>> = {
   sepolia: 11_155_111,
 };
 
-/** The chain that transactions are of; for those that do not say so, Optimism's if they are deposits. */
-function chainOf({ block }: Recorded, recording: RecordingName): number {
+/** The chain of a block: by its network's name, or as its transactions say. Deposits do not. */
+function chainOf({ net, block }: Recorded, recording: RecordingName): number {
+  const known = net === undefined ? undefined : CHAINS[net];
   const named = block.transactions.find(({ chainId }) => typeof chainId === 'string')?.chainId;
-  return Number(named ?? (recording === 'optimism' ? 10 : 1));
+  return known ?? Number(named ?? (recording === 'optimism' ? 10 : 1));
 }
 
 /** Blocks of a recording, each `every`-th. */
@@ -30,7 +31,7 @@ export function realSamples(source: Recordings, recording: RecordingName, every 
     const whole = receipts?.every(({ logsBloom }) => logsBloom !== undefined) === true;
     return {
       name: `${net ?? recording} ${number}`,
-      chainId: net === undefined ? chainOf(recorded, recording) : (CHAINS[net] ?? 1),
+      chainId: chainOf(recorded, recording),
       signed: net === undefined,
       block: JSON.stringify(block),
       ...(whole ? { receipts: JSON.stringify(receipts) } : {}),

@@ -1,4 +1,4 @@
-import { ALL, GIVEN, getGiven } from '@packhouse/recordings';
+import { ALL } from '@packhouse/recordings';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 import { gethError } from './debug-traces.js';
@@ -55,7 +55,7 @@ describe('what a node serves', () => {
   };
 
   describe.each(ALL)('equals, of $title,', (source) => {
-    test.each(['row', 'forks'] as const)('what was recorded: %s', (name) =>
+    test.each(['row', 'forks', 'optimism'] as const)('what was recorded: %s', (name) =>
       expectAllServed(source.blocks<RecordedBlock>(name)),
     );
 
@@ -76,10 +76,6 @@ describe('what a node serves', () => {
       }
     });
   });
-
-  test.skipIf(GIVEN === null)('equals what was recorded of Optimism (needs RECORDINGS)', () =>
-    expectAllServed(getGiven().blocks<RecordedBlock>('optimism')),
-  );
 
   test('are receipts and transactions one by one', async () => {
     const { url } = await start();

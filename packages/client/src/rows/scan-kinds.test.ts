@@ -93,6 +93,7 @@ describe.each(ALL)('$title', (source) => {
   it.each(OTHERS)('rows of %s are those of parsed records, in every schema', async (kind) => {
     expect(await compare(kind, source.blocks('row').slice(0, 1))).toBe(1);
     expect(await compare(kind, source.blocks('forks'))).toBeGreaterThan(3);
+    await compare(kind, source.blocks('optimism'));
   });
 
   it.each(KINDS)('%s are scanned and not parsed', async (kind) => {
@@ -107,7 +108,7 @@ describe.each(ALL)('$title', (source) => {
 });
 
 describe.skipIf(GIVEN === null)('blocks of other networks (needs RECORDINGS)', () => {
-  const names = ['optimism', 'other-networks', 'other-networks-2'] as const;
+  const names = ['other-networks', 'other-networks-2'] as const;
   it.each(names.flatMap((name) => OTHERS.map((kind) => [name, kind] as const)))(
     '%s: rows of %s are those of parsed records, in every schema',
     async (name, kind) => {

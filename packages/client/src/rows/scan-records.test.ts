@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { canonicalRecord } from '@packhouse/chain';
-import { ALL, GIVEN, getGiven, type Recorded } from '@packhouse/recordings';
+import { ALL, type Recorded } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CodedBatch } from './coded-column.js';
@@ -95,10 +95,9 @@ describe.each(ALL)('logs of $title', (source) => {
     compare(source.blocks('row').slice(0, 2)));
 
   it('of every fork have the rows of parsed records, in every schema', () => compare(source.blocks('forks')));
-});
 
-describe.skipIf(GIVEN === null)('logs of blocks of Optimism (needs RECORDINGS)', () => {
-  it('have the rows of parsed records, in every schema', () => compare(getGiven().blocks('optimism')));
+  it('of Optimism have the rows of parsed records, in every schema', () =>
+    compare(source.blocks('optimism')));
 });
 
 it('records with anything unusual have the rows, or the error, of parsed ones', async () => {
