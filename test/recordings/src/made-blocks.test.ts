@@ -104,7 +104,7 @@ describe('what is in made blocks', () => {
       [17686110, ['0x0', '0x1', '0x2']],
       [19433903, ['0x3']],
       [22869878, ['0x0', '0x1', '0x2', '0x3', '0x4']],
-    ] as const) {
+    ] satisfies [number, string[]][]) {
       const answer = block(number);
       for (const type of ofBlock) {
         const ofType = answer.block.transactions.filter(
@@ -160,13 +160,15 @@ describe('what is in made blocks', () => {
   it('traces of the row begin with a tree that logs in one call', () => {
     const ofFirst = traces([row[0]!]);
     const root = ofFirst.find(
-      ({ traceAddress, subtraces }) => (traceAddress as []).length === 0 && (subtraces as number) > 1,
+      ({ traceAddress, subtraces }) => (traceAddress as unknown[]).length === 0 && (subtraces as number) > 1,
     );
     expect(root).toMatchObject({ type: 'call', action: { callType: 'call' } });
     expect(root!.error).toBeUndefined();
     const inner = ofFirst.find(
       ({ traceAddress, action, result }) =>
-        (traceAddress as []).length === 1 && action.callType === 'call' && String(result?.output).length > 2,
+        (traceAddress as unknown[]).length === 1 &&
+        action.callType === 'call' &&
+        String(result?.output).length > 2,
     );
     expect(inner).toMatchObject({ transactionHash: root!.transactionHash });
     expect(logs([row[0]!]).some(({ address }) => address === inner!.action.to)).toBe(true);

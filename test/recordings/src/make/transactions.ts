@@ -38,7 +38,7 @@ export function createSenders(count: number): Sender[] {
 }
 
 /** What decides the prices of a transaction. */
-export interface Prices {
+interface Prices {
   /** Absent before London. */
   baseFee?: bigint;
   blobPrice?: bigint;
