@@ -43,6 +43,7 @@ export const LATER = [
   'test/e2e/src/units.test.ts',
   'test/fuzz/src/made-blocks.test.ts',
   'test/fuzz/src/real-blocks.test.ts',
+  'test/recordings/src/make/make.test.ts',
   'test/replay-node/src/extend-chain.test.ts',
 ];
 
