@@ -1,5 +1,6 @@
 import { createProver, traceProofs } from '@packhouse/chain';
-import { GIVEN, getGiven } from '@packhouse/recordings';
+import { CLONE, GIVEN, getGiven } from '@packhouse/recordings';
+import { extendChain, type RecordedBlock, readValue, type ServedBlock } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../test/anvil.js';
 import { makeLivelyChain } from '../../test/lively-chain.js';
@@ -243,6 +244,31 @@ describe('toTraceBlock', () => {
       expect(toTraceBlock([value, ...rest])).toEqual([value, trace([], 0, '0x2')]);
     },
   );
+});
+
+/** Nodes differ in how a creation is named, and in whether a failure has a result. */
+function comparable({ action, result, error, ...rest }: Trace): unknown {
+  const { creationMethod: _, ...named } = action;
+  return { ...rest, error, action: named, result: error === undefined ? result : undefined };
+}
+
+it('frames that the traces of a clone are nested into are the same traces again', () => {
+  const blocks = CLONE.blocks<RecordedBlock>('row');
+  const chain = extendChain(blocks, { length: blocks.length });
+  for (const { number, block, traces = [] } of blocks) {
+    const nested = readValue(chain.block(number) as ServedBlock, 'debugCall') as { result: unknown }[];
+    const flattened = nested.flatMap(({ result }, transactionPosition) =>
+      flattenCallFrame(result, {
+        blockHash: block.hash,
+        blockNumber: number,
+        transactionHash: block.transactions[transactionPosition]?.hash ?? '',
+        transactionPosition,
+      }),
+    );
+    // Silent calls of built-in contracts are left out of both.
+    const expected = toTraceBlock(traces) as Trace[];
+    expect((flattened as Trace[]).map(comparable)).toEqual(expected.map(comparable));
+  }
 });
 
 it.skipIf(GIVEN === null)(
