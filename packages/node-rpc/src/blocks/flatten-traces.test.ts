@@ -1,5 +1,5 @@
 import { createProver, traceProofs } from '@packhouse/chain';
-import { CLONE, GIVEN, getGiven } from '@packhouse/recordings';
+import { ALL, GIVEN, getGiven } from '@packhouse/recordings';
 import { extendChain, type RecordedBlock, readValue, type ServedBlock } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../test/anvil.js';
@@ -252,22 +252,23 @@ function comparable({ action, result, error, ...rest }: Trace): unknown {
   return { ...rest, error, action: named, result: error === undefined ? result : undefined };
 }
 
-it('frames that the traces of a clone are nested into are the same traces again', () => {
-  const blocks = CLONE.blocks<RecordedBlock>('row');
+it.each(ALL)('frames that the traces of $title are nested into are the same traces again', (source) => {
+  const blocks = source.blocks<RecordedBlock>('row');
   const chain = extendChain(blocks, { length: blocks.length });
   for (const { number, block, traces = [] } of blocks) {
     const nested = readValue(chain.block(number) as ServedBlock, 'debugCall') as { result: unknown }[];
-    const flattened = nested.flatMap(({ result }, transactionPosition) =>
-      flattenCallFrame(result, {
+    for (const [transactionPosition, { result }] of nested.entries()) {
+      const owner = {
         blockHash: block.hash,
         blockNumber: number,
         transactionHash: block.transactions[transactionPosition]?.hash ?? '',
         transactionPosition,
-      }),
-    );
-    // Silent calls of built-in contracts are left out of both.
-    const expected = toTraceBlock(traces) as Trace[];
-    expect((flattened as Trace[]).map(comparable)).toEqual(expected.map(comparable));
+      };
+      const flattened = flattenCallFrame(result, owner) as Trace[];
+      const own = traces.filter((trace) => trace.transactionPosition === transactionPosition);
+      // Silent calls of built-in contracts are left out of both.
+      expect(flattened.map(comparable)).toEqual((toTraceBlock(own) as Trace[]).map(comparable));
+    }
   }
 });
 
