@@ -1,5 +1,5 @@
 /**
- * Lies about real blocks: what becomes of a field that is changed by one nibble (`flip`) or left out (`drop`).
+ * Lies about blocks: what becomes of a field that is changed by one nibble (`flip`) or left out (`drop`).
  *
  * eras | record and types | how | outcome | fields. The outcome is the proof that fails, `form` (RECORD_INVALID), `written`
  * (the text is that of the truth all the same), or `no: ` and the reason why it goes unseen (a key of UNPROVABLE).
@@ -213,13 +213,13 @@ export const UNPROVABLE = {
   some: 'fields that only some nodes have',
 } as const;
 
-/** Where a block of each era is recorded, and its chain. */
+/** Where a block of each era is recorded, and its chain; `net` tells blocks of several chains apart. */
 export const ERAS = {
-  shanghai: { recording: 'mainnet-17686110-17686121', number: 17686110, chainId: 1 },
-  cancun: { recording: 'mainnet-forks', number: 19433903, chainId: 1 },
-  prague: { recording: 'mainnet-forks', number: 22869878, chainId: 1 },
+  shanghai: { recording: 'row', number: 17686110, chainId: 1 },
+  cancun: { recording: 'forks', number: 19433903, chainId: 1 },
+  prague: { recording: 'forks', number: 22869878, chainId: 1 },
   op: { recording: 'optimism', number: 154497277, chainId: 10 },
-  arbitrum: { recording: 'arb-sepolia', number: 185232421, chainId: 421614 },
+  arbitrum: { recording: 'other-networks', net: 'arb-sepolia', number: 185232421, chainId: 421614 },
 } as const;
 
 /** One row of the table. */

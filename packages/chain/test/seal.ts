@@ -1,3 +1,4 @@
+import type { Recorded } from '@packhouse/recordings';
 import { encodeHeader, encodeReceipt } from '../src/encode/encode-block.js';
 import { encodeTransaction } from '../src/encode/encode-transaction.js';
 import { createKeccak256, toHex } from '../src/encode/keccak.js';
@@ -9,7 +10,6 @@ import { Reader } from '../src/record/reader.js';
 import { readReceipt } from '../src/record/receipt.js';
 import { readTransaction } from '../src/record/transaction.js';
 import { ETHEREUM, ETHEREUM_HEADER } from '../src/rules/ethereum.js';
-import type { Recorded } from './recorded.js';
 
 /** Makes the hashes and roots of a changed block right again: a block that a chain could have. */
 export async function seal(answer: Recorded): Promise<Recorded> {
