@@ -91,7 +91,7 @@ function apply(answer: Recorded, { path, how, from }: Change): () => void {
   };
 }
 
-/** How often chance tries: less where the same was tried before each commit, than on blocks that only some have. */
+/** How many changes are tried: fewer on the clone's blocks, on which every run tries others. */
 const getRuns = (source: Recordings): number => (source === CLONE ? 200 : 600);
 
 async function expectTruth(
