@@ -122,7 +122,9 @@ function toCall(message: Message, opcode: string): Pick<MadeTrace, 'type' | 'act
 function end(trace: MadeTrace, { createdAddress, execResult }: EVMResult): void {
   const { exceptionError, executionGasUsed, returnValue } = execResult;
   if (exceptionError !== undefined) {
-    trace.error = ERRORS[exceptionError.error] ?? exceptionError.error;
+    // the library adds where a jump led
+    const [word] = Object.keys(ERRORS).filter((each) => exceptionError.error.startsWith(each));
+    trace.error = word === undefined ? exceptionError.error : ERRORS[word]!;
     return;
   }
   const gasUsed = toHex(executionGasUsed);
