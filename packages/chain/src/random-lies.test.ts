@@ -1,11 +1,4 @@
-import {
-  ALL,
-  CLONE,
-  type Json,
-  type Recorded,
-  type RecordingName,
-  type Recordings,
-} from '@packhouse/recordings';
+import { ALL, type Json, type Recorded, type RecordingName, type Recordings } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeEach, POLICY } from '../test/recorded.js';
@@ -91,9 +84,6 @@ function apply(answer: Recorded, { path, how, from }: Change): () => void {
   };
 }
 
-/** How many changes are tried: fewer on the clone's blocks, on which every run tries others. */
-const getRuns = (source: Recordings): number => (source === CLONE ? 200 : 600);
-
 async function expectTruth(
   source: Recordings,
   name: RecordingName,
@@ -133,7 +123,7 @@ async function expectTruth(
         for (const back of undo.reverse()) back();
       }
     }),
-    { numRuns: getRuns(source) },
+    { numRuns: 600 },
   );
   expect(provable(prover, answer, known, free)).toEqual(truth);
   // some changes are none, or of what follows from the rest
@@ -183,7 +173,7 @@ async function expectPlaces(source: Recordings, number: number): Promise<void> {
       passed++;
       expect(written).toEqual(truth);
     }),
-    { numRuns: getRuns(source) },
+    { numRuns: 600 },
   );
   expect(provableTraces(prover, answer)).toEqual(truth);
   // what is inside a tree is not covered
