@@ -1,37 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
+import { LATER, LONG, NIGHT } from './infra/bootstrap/suites/files.mjs';
 
-/**
- * Files that keep one of the workers busy for a minute or more. They begin first: without it a fresh clone, which
- * knows no durations yet, would begin them last and wait for them with one worker.
- */
-const LONG = [
-  'test/simulation/src/simulation.test.ts',
-  'test/kill/src/kill.test.ts',
-  'test/e2e/src/outages.test.ts',
-  'test/e2e/src/pull.test.ts',
-  'test/e2e/src/reorganisations.test.ts',
-  'test/e2e/src/services.test.ts',
-];
-
-/**
- * Files of `npm run nightly`, or when they are named: half a minute or more each, of what changes seldom or what another
- * file tries with fewer cases.
- */
-const NIGHTLY = [
-  'apps/cli/src/slow-reader.test.ts',
-  'infra/local/src/postgres/postgres.test.ts',
-  'packages/object-store/src/s3-servers.test.ts',
-  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,false-sender,lake/{bad-days,lake-control},self-healing}.test.ts',
-  'test/attack/src/attack.test.ts',
-  'test/browser/src/{access,start,widths}.test.ts',
-  'test/e2e/src/{drain,forks,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
-  'test/e2e/src/lake/engines.test.ts',
-  'test/fuzz/src/{made,real}-blocks.test.ts',
-  'test/replay-node/src/extend-chain.test.ts',
-];
+/** A file that is named runs, whatever list it is in. */
 const isNamed = process.argv.some((each) => each.endsWith('.test.ts'));
-const later = process.env.TESTS === 'all' || isNamed ? [] : NIGHTLY;
+const later = isNamed ? [] : process.env.TESTS === 'all' ? NIGHT : [...LATER, ...NIGHT];
+
+/** Each takes up to a gigabyte, and connections of the one Postgres. */
+const MAX_WORKERS = 8;
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
@@ -86,8 +63,8 @@ export default defineConfig({
       process.env.FAKETIME_TIMESTAMP_FILE === undefined ? [] : ['infra/bootstrap/other-days/set-clock.mjs'],
     expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
-    // Many tests wait most of their time: two workers would leave two cores idle now and then.
-    maxWorkers: 3,
+    // Many tests wait most of their time: as many workers as cores would leave these idle now and then.
+    maxWorkers: Math.min(availableParallelism() + 1, MAX_WORKERS),
     sequence: { sequencer: LongFilesFirst },
     projects: [
       { extends: true, test: { name: 'shared', include: SHARED, exclude: later, isolate: false } },

@@ -15,6 +15,7 @@ const ROOMS = ['brackets', 'deflate', 'records', 'scan'];
 const SHARED = 'kernel/shared';
 const LAYOUT = 'src/layout.ts';
 
+process.chdir(new URL('../../packages/kernels/', import.meta.url).pathname);
 // In a folder outside of the workspace, where npx would go to the workspace's own folder.
 const folder = mkdtempSync(path.join(tmpdir(), 'kernel-'));
 cpSync('kernel', path.join(folder, 'kernel'), { recursive: true });

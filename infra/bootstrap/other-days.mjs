@@ -1,13 +1,13 @@
 // `npm run other-days [-- options]`: runs the tests at other dates, in other zones and other languages (Linux).
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { countTests } from './count-tests.mjs';
 import { findFaketime, writeOffset } from './other-days/clock-file.mjs';
 import { findTimeTests, OTHER_CLOCKS } from './other-days/find-time-tests.mjs';
 import { MOMENTS } from './other-days/moments.mjs';
 import { prepare, root, runChild } from './prepare.mjs';
+import { countTests, readReport } from './suites/report.mjs';
 
 const HELP = `Runs the tests that touch time at other dates, in other zones and other languages.
 
@@ -103,12 +103,7 @@ async function runAt({ at, zone, locale, crosses }) {
     VITEST_MAX_WORKERS: '1',
     ...(crosses ? { CROSS_AT: at } : {}),
   });
-  let text = '';
-  try {
-    text = readFileSync(report, 'utf8');
-  } catch {
-    // A run that crashed leaves no report, and that is a failure.
-  }
+  const text = readReport(report);
   rmSync(folder, { recursive: true });
   return countTests(text);
 }

@@ -105,7 +105,7 @@ describe('the board of jobs, on Postgres', () => {
 });
 
 const present = redisInstalled();
-describe.skipIf(!present)(`the board of jobs, on Redis${present ? '' : ' (no redis-server on PATH)'}`, () => {
+describe.skipIf(!present)(`the board of jobs, on Redis${present ? '' : ' (needs redis-server)'}`, () => {
   let redis: Awaited<ReturnType<typeof startRedis>>;
   beforeAll(async () => {
     redis = await startRedis();

@@ -30,7 +30,8 @@ export async function freshDatabase(
   const name = `packhouse_test_${randomBytes(6).toString('hex')}`;
   await connected(adminUrl, async (admin) => {
     const template = options.migrated === true ? await migratedTemplate(admin, adminUrl) : 'template0';
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    // Copying files takes half the time of writing every page to the log first, which is the default, and half the disk.
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   });
   const url = withDatabase(adminUrl, name);
   if (options.now !== undefined) await stopClock(url, name, options.now);

@@ -21,6 +21,8 @@ const SETTINGS = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   shared_buffers: '128MB',
+  // What the log may hold on the disk; the default of gigabytes is for a server that keeps data.
+  max_wal_size: '256MB',
 };
 
 interface TestPostgres {

@@ -166,18 +166,21 @@ describe('a store in a folder', () => {
     );
   });
 
-  it.skipIf(!existsSync('/dev/full'))('calls a full disk by its name, and says what to do', async () => {
-    const full = await open('/dev/full', 'w');
-    const error: unknown = await full.writeFile('x').catch((cause: unknown) => cause);
-    await full.close();
-    const said = diskError(error, 'net/logs/0-1.json.gz', 'written to', 'disk:/data');
-    expect(said).toEqual(coded('DISK_FULL'));
-    expect(String(said)).toContain('net/logs/0-1.json.gz could not be written to disk:/data: ENOSPC.');
-    expect(isPackhouseError(said) && said.hint).toMatch(/Free space/);
-  });
+  it.skipIf(!existsSync('/dev/full'))(
+    'calls a full disk by its name, and says what to do (needs /dev/full)',
+    async () => {
+      const full = await open('/dev/full', 'w');
+      const error: unknown = await full.writeFile('x').catch((cause: unknown) => cause);
+      await full.close();
+      const said = diskError(error, 'net/logs/0-1.json.gz', 'written to', 'disk:/data');
+      expect(said).toEqual(coded('DISK_FULL'));
+      expect(String(said)).toContain('net/logs/0-1.json.gz could not be written to disk:/data: ENOSPC.');
+      expect(isPackhouseError(said) && said.hint).toMatch(/Free space/);
+    },
+  );
 
   it.skipIf(process.platform !== 'linux')(
-    'says that a folder cannot be made, and does not hang',
+    'says that a folder cannot be made, and does not hang (needs Linux)',
     async () => {
       await expect(createDiskStore({ directory: '/proc/packhouse/store' })).rejects.toThrow(
         coded('OBJECT_STORE_UNAVAILABLE'),
@@ -185,9 +188,12 @@ describe('a store in a folder', () => {
     },
   );
 
-  it.skipIf(process.getuid?.() === 0)('says that it may not write where it may not', async () => {
-    const closed = join(directory, 'closed');
-    await mkdir(closed, { mode: 0o500 });
-    await expect(createDiskStore({ directory: closed })).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    'says that it may not write where it may not (needs another user than root)',
+    async () => {
+      const closed = join(directory, 'closed');
+      await mkdir(closed, { mode: 0o500 });
+      await expect(createDiskStore({ directory: closed })).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
+    },
+  );
 });

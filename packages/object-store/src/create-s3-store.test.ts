@@ -32,7 +32,7 @@ for (const prefix of [undefined, 'some/prefix']) {
 
 const real = process.env.S3_TEST_ENDPOINT;
 if (real === undefined) {
-  describe.skip('an object store: the S3 at S3_TEST_ENDPOINT (not set)', () => {
+  describe.skip('an object store at an address of yours (needs S3_TEST_ENDPOINT)', () => {
     it('is like every other', () => {});
   });
 } else {

@@ -172,7 +172,7 @@ test('two planners and any number of workers get everything published exactly on
 });
 
 test.skipIf(!redisInstalled())(
-  'the same while Redis loses all it has (needs redis-server on PATH)',
+  'the same while Redis loses all it has (needs redis-server)',
   { timeout: 600_000 },
   async () => {
     await begin(4);
@@ -192,7 +192,7 @@ test.skipIf(!redisInstalled())(
 const LOCKS: [name: string, broken: boolean][] = [
   ['although their lock were broken: the index alone refuses an overlap', true],
 ];
-if (process.env.TESTS === 'all') LOCKS.push(['with their lock', false]);
+if (process.env.SEEDS === 'many') LOCKS.push(['with their lock', false]);
 
 test.each(LOCKS)(
   'ten packers at once publish every block exactly once, %s',

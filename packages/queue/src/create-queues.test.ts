@@ -29,7 +29,7 @@ for (const { name, present, start } of [
   { name: 'Postgres', present: true, start: mortalPostgres },
 ]) {
   describe.skipIf(!present)(
-    `queues on a ${name} that goes away${present ? '' : ' (no redis-server on PATH)'}`,
+    `queues on a ${name} that goes away${present ? '' : ' (needs redis-server)'}`,
     () => {
       it('say so when adding, finish what ran, and work on by themselves when the server is back', async () => {
         const server = await start();

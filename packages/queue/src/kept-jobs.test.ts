@@ -12,7 +12,7 @@ const SERVERS: { name: string; present: boolean; start: () => Promise<Server> }[
 ];
 
 for (const { name, present, start } of SERVERS) {
-  describe.skipIf(!present)(`kept jobs on ${name}${present ? '' : ' (no redis-server on PATH)'}`, () => {
+  describe.skipIf(!present)(`kept jobs on ${name}${present ? '' : ' (needs redis-server)'}`, () => {
     let server: Server;
     let prefix: string;
     const opened: Queues[] = [];

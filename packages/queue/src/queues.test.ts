@@ -18,7 +18,7 @@ const SERVERS: { name: string; present: boolean; start: () => Promise<Server> }[
 ];
 
 for (const { name, present, start } of SERVERS) {
-  describe.skipIf(!present)(`queues on ${name}${present ? '' : ' (no redis-server on PATH)'}`, () => {
+  describe.skipIf(!present)(`queues on ${name}${present ? '' : ' (needs redis-server)'}`, () => {
     let server: Server;
     let prefix: string;
     const opened: Queues[] = [];

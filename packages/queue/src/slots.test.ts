@@ -12,7 +12,7 @@ const SERVERS: { name: string; present: boolean; start: () => Promise<Server> }[
 ];
 
 for (const { name, present, start } of SERVERS) {
-  describe.skipIf(!present)(`slots on ${name}${present ? '' : ' (no redis-server on PATH)'}`, () => {
+  describe.skipIf(!present)(`slots on ${name}${present ? '' : ' (needs redis-server)'}`, () => {
     const prefix = `t${randomBytes(4).toString('hex')}`;
     let server: Server;
     const opened: Queues[] = [];

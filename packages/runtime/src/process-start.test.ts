@@ -22,21 +22,27 @@ it.each([0, -1, 1.5, Number.NaN, 2 ** 22 + 1])('is null for %d, which is no proc
   expect(processStart(pid)).toBeNull();
 });
 
-it.runIf(process.platform === 'linux')('does not take a zombie for a process that runs', async () => {
-  // The shell becomes a sleep that never waits for the child it got.
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  try {
-    const [line] = await once(parent.stdout.setEncoding('utf8'), 'data');
-    const pid = Number(line);
-    await vi.waitFor(async () => expect(await readFile(`/proc/${pid}/stat`, 'latin1')).toMatch(/\) Z /), {
-      timeout: 120_000,
+it.runIf(process.platform === 'linux')(
+  'does not take a zombie for a process that runs (needs Linux)',
+  async () => {
+    // The shell becomes a sleep that never waits for the child it got, which ends once that has happened.
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60 3<&-'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     });
-    expect(() => process.kill(pid, 0)).not.toThrow();
-    expect(isAlive(pid)).toBe(false);
-  } finally {
-    parent.kill('SIGKILL');
-    await once(parent, 'exit');
-  }
-});
+    try {
+      const [line] = await once(parent.stdout!.setEncoding('utf8'), 'data');
+      const pid = Number(line);
+      const waitsNot = async () => expect(await readFile(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+      await vi.waitFor(waitsNot, { timeout: 120_000 });
+      parent.stdio[3]?.destroy();
+      await vi.waitFor(async () => expect(await readFile(`/proc/${pid}/stat`, 'latin1')).toMatch(/\) Z /), {
+        timeout: 120_000,
+      });
+      expect(() => process.kill(pid, 0)).not.toThrow();
+      expect(isAlive(pid)).toBe(false);
+    } finally {
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+    }
+  },
+);

@@ -73,7 +73,7 @@ describe('runProcess', () => {
   });
 
   it.skipIf(!hasProgram('systemd-notify') || !hasProgram('perl'))(
-    'reports to systemd that it is ready (needs systemd-notify and perl)',
+    'reports to systemd that it is ready (needs systemd and perl)',
     async () => {
       const socket = path.join(mkdtempSync(path.join(tmpdir(), 'notify-')), 'notify');
       const listener = await listenToNotify(socket);

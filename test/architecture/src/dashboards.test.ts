@@ -62,7 +62,7 @@ describe('the dashboards', () => {
     );
   });
 
-  it.skipIf(!hasPromtool)('have expressions that Prometheus reads (needs promtool)', () => {
+  it.skipIf(!hasPromtool)('have expressions that Prometheus reads (needs prometheus)', () => {
     const rules = targets.map(({ expr }, at) => ({
       record: `panel_${at}`,
       expr: expr.replaceAll('$__rate_interval', '1m').replaceAll('$network', '.*'),

@@ -69,7 +69,7 @@ it('the own generator sends random numbers and headers, and counts what came bac
 
 const wrk = await findProgram('wrk');
 
-it.skipIf(wrk === null)(`wrk does the same${wrk === null ? ' (it is not on PATH)' : ''}`, async () => {
+it.skipIf(wrk === null)('wrk does the same (needs wrk)', async () => {
   const scope = createScope();
   const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-load-'));
   scope.defer(() => rm(directory, { recursive: true }));

@@ -6,7 +6,7 @@ import { processTree } from './process-tree.js';
 
 const here = existsSync('/proc/self/stat');
 
-it.skipIf(!here)(`sees a process and those below it${here ? '' : ' (no /proc here)'}`, async () => {
+it.skipIf(!here)('sees a process and those below it (needs Linux)', async () => {
   const child = spawn(process.execPath, ['-e', 'process.stdin.resume(); console.log("up")', 'a (b) c'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

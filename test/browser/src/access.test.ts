@@ -12,7 +12,7 @@ import { addAda, getLink, openDatabase } from './fixture.js';
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
 
-describe.skipIf(executable === null)('applications, keys and accounts in Chromium', () => {
+describe.skipIf(executable === null)('applications, keys and accounts in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let server: ConsoleProcess;

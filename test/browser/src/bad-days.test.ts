@@ -24,7 +24,7 @@ const SCREENS: readonly [hash: string, first: 'pop' | 'shift'][] = [
   ['budgets', 'pop'],
 ];
 
-describe.skipIf(executable === null)('bad days in Chromium', () => {
+describe.skipIf(executable === null)('bad days in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let folder: string;
@@ -119,7 +119,7 @@ describe.skipIf(executable === null)('bad days in Chromium', () => {
 
   // Half a minute: silence is only noticed after twelve seconds, and a stream is tried again after ten.
   test.runIf(process.env.TESTS === 'all')(
-    'with a proxy that keeps events back, or that cuts them, a page asks for itself, and then listens again',
+    'with a proxy that keeps events back, or that cuts them, a page asks for itself, and then listens again (needs npm run test:all)',
     async () => {
       const proxy = await startProxy(server.origin);
       const page = await open(proxy.origin);

@@ -17,7 +17,7 @@ const executable = chromiumPath();
 /** Each has a minute of screens: the dark one is tried at night. */
 const SCHEMES: readonly ('light' | 'dark')[] = process.env.TESTS === 'all' ? ['light', 'dark'] : ['light'];
 
-describe.skipIf(executable === null)('the console in Chromium', () => {
+describe.skipIf(executable === null)('the console in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   /** Of its objects. */

@@ -17,7 +17,7 @@ const RUNS = 7;
 /** What Overview waits for. */
 const AWAITED = ['/api/session', '/api/overview', '/api/findings'];
 
-describe.skipIf(executable === null)('the first page in Chromium', () => {
+describe.skipIf(executable === null)('the first page in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let server: ConsoleProcess;
@@ -73,19 +73,23 @@ describe.skipIf(executable === null)('the first page in Chromium', () => {
     await page.context().close();
   });
 
-  test.runIf(process.env.FIRST_PAGE === 'on')('times, medians', { timeout: 600_000 }, async () => {
-    for (const latency of LATENCIES) {
-      const times: Times[] = [];
-      for (let run = 0; run < RUNS; run++) times.push(await measure(await open(), latency));
-      const median = (of: (time: Times) => number): number =>
-        Math.round(times.map(of).sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN);
-      const bytes = median((time) => time.bytes);
-      process.stdout.write(
-        `${latency} ms: first paint ${median((time) => time.painted)} ms, usable ${median((time) => time.usable)} ms, ` +
-          `${bytes} bytes; usable ${times.map(({ usable }) => Math.round(usable)).join(' ')}\n`,
-      );
-    }
-  });
+  test.runIf(process.env.FIRST_PAGE === 'on')(
+    'times, medians (needs FIRST_PAGE=on)',
+    { timeout: 600_000 },
+    async () => {
+      for (const latency of LATENCIES) {
+        const times: Times[] = [];
+        for (let run = 0; run < RUNS; run++) times.push(await measure(await open(), latency));
+        const median = (of: (time: Times) => number): number =>
+          Math.round(times.map(of).sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN);
+        const bytes = median((time) => time.bytes);
+        process.stdout.write(
+          `${latency} ms: first paint ${median((time) => time.painted)} ms, usable ${median((time) => time.usable)} ms, ` +
+            `${bytes} bytes; usable ${times.map(({ usable }) => Math.round(usable)).join(' ')}\n`,
+        );
+      }
+    },
+  );
 });
 
 /** Notes when findings and networks were painted. */

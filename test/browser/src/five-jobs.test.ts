@@ -10,7 +10,7 @@ import { fillShowcase } from './pictures/fill-showcase.js';
 const executable = chromiumPath();
 
 /** Each begins at Overview; docs/design/console.md has the clicks. */
-describe.skipIf(executable === null)('the five jobs of an operator in Chromium', () => {
+describe.skipIf(executable === null)('the five jobs of an operator in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let server: ConsoleProcess;

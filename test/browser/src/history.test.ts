@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 const MINUTES = 180;
 const isMissing = (ago: number): boolean => ago >= 30 && ago < 40;
 
-describe.skipIf(executable === null)('the history in Chromium', () => {
+describe.skipIf(executable === null)('the history in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let server: ConsoleProcess;

@@ -13,7 +13,7 @@ const NODES = 900;
 /** Rows of a table of 900 that may be in the page. */
 const MAX_ROWS = 150;
 
-describe.skipIf(executable === null)('long lists in Chromium', () => {
+describe.skipIf(executable === null)('long lists in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let server: ConsoleProcess;

@@ -13,7 +13,7 @@ const executable = chromiumPath();
 const FIRST = 1_000;
 const PROCESS = randomUUID();
 
-describe.skipIf(executable === null)('the first run in Chromium', () => {
+describe.skipIf(executable === null)('the first run in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let server: ConsoleProcess;

@@ -13,7 +13,7 @@ import { fillDatabase, getLink, openDatabase, PASSWORD, SECRET_PATH } from './fi
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
 
-describe.skipIf(executable === null)('steering in Chromium', () => {
+describe.skipIf(executable === null)('steering in Chromium (needs chromium)', () => {
   let fresh: FreshDatabase;
   let folder: string;
   let database: Database;

@@ -23,7 +23,7 @@ const chain = generateChain({
   tracesPerTx: 2,
 });
 
-describe.skipIf(executable === null)('an operator with a browser', () => {
+describe.skipIf(executable === null)('an operator with a browser (needs chromium)', () => {
   let folder: string;
   let fresh: FreshDatabase;
   let liar: ReplayNode;

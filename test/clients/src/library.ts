@@ -6,7 +6,7 @@ const manifest = fileURLToPath(new URL('../libraries/package.json', import.meta.
 const load = createRequire(manifest);
 
 /** For the name of a test that needs libraries which are not installed with the workspaces. */
-export const UNLESS_INSTALLED = '(needs npm ci --prefix test/clients/libraries)';
+export const UNLESS_INSTALLED = '(needs test/clients/libraries)';
 
 /** Whether a library of `test/clients/libraries` is installed. */
 export function isInstalled(name: string): boolean {

@@ -1,11 +1,10 @@
 import { KINDS } from '@packhouse/chain';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
-import { nightly } from './nightly.js';
 import { openDatabase } from './open-database.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -86,83 +85,79 @@ async function said(kind: string, from: number, to: number): Promise<string[]> {
     .sort((a, b) => Number(a.split('-')[0]) - Number(b.split('-')[0]));
 }
 
-nightly(
-  'each hole of a running system has its reason, in the gateway and on the command line (invariant 4)',
-  {
-    timeout: 240_000,
-  },
-  async () => {
-    await cli.event('quarantined', (event) => event.from === LIE);
-    const database = openDatabase(workspace.databaseUrl);
-    const add = (from: number, last: number) =>
-      database.network('main').backfills.add({ kinds: [...KINDS], from, to: last, priority: 9 });
-    try {
-      await database.backfills.change((await add(900, 909)).id, { state: 'cancelled' });
-      await database.backfills.change((await add(910, 919)).id, { state: 'paused' });
-    } finally {
-      await database.close();
-    }
+test('each hole of a running system has its reason, in the gateway and on the command line (invariant 4)', {
+  timeout: 240_000,
+}, async () => {
+  await cli.event('quarantined', (event) => event.from === LIE);
+  const database = openDatabase(workspace.databaseUrl);
+  const add = (from: number, last: number) =>
+    database.network('main').backfills.add({ kinds: [...KINDS], from, to: last, priority: 9 });
+  try {
+    await database.backfills.change((await add(900, 909)).id, { state: 'cancelled' });
+    await database.backfills.change((await add(910, 919)).id, { state: 'paused' });
+  } finally {
+    await database.close();
+  }
 
-    // Receipts of the lie are held, its neighbours are packed; the last final blocks may wait for a full bundle.
-    const packed = async (): Promise<string[]> =>
-      (await said('receipts', 890, FIRST + 44)).filter((line) => !/ (staged|packing) \(here\)$/.test(line));
-    await expect
-      .poll(packed, WAIT)
-      .toEqual([
-        '890-899 not-requested',
-        '900-909 cancelled',
-        '910-919 paused',
-        `920-${FIRST - 1} not-requested`,
-        `${FIRST}-${LIE - 1} published`,
-        `${LIE}-${LIE} quarantined`,
-        expect.stringMatching(new RegExp(`^${LIE + 1}-10\\d\\d published$`)),
-        `${FIRST + 30}-${FIRST + 39} not-finalized (here)`,
-        `${FIRST + 40}-${FIRST + 44} not-produced`,
-      ]);
-    const page = await coverage(`kind=receipts&from=${LIE}&to=${LIE}`);
-    expect(page.kinds[0]?.holes).toMatchObject([{ reason: 'quarantined', cause: 'PROOF_FAILED' }]);
-    const refused = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/receipts/${LIE}`);
-    expect(await refused.json()).toMatchObject({
-      status: 404,
-      reason: 'not-covered',
-      holeReason: 'quarantined',
-    });
-
-    // A node that does not answer about one block: its window is being fetched, and said to be.
-    node.faults.add({ do: 'hang', when: { method: 'eth_getBlockReceipts', block: STUCK } });
-    node.setHead(FIRST + 59);
-    node.setFinalized(FIRST + 59);
-    const stuck = async (): Promise<string> => (await said('logs', STUCK, STUCK)).join();
-    await expect.poll(stuck, WAIT).toMatch(/ (fetching|queued)$/);
-
-    const shown = startCli(
-      [
-        'status',
-        '--holes',
-        '--json',
-        '--network',
-        'main',
-        '--kinds',
-        'receipts',
-        '--from',
-        '890',
-        '--to',
-        String(LIE),
-      ],
-      { env: workspace.env },
-    );
-    expect(await shown.exit, shown.stderr()).toBe(0);
-    const line = JSON.parse(shown.stdout().trim()) as {
-      queueSeen: boolean;
-      kinds: { holes: { from: number; to: number; reason: string }[] }[];
-    };
-    expect(line.queueSeen).toBe(true);
-    expect(line.kinds[0]?.holes.map(({ from, to, reason }) => `${from}-${to} ${reason}`)).toEqual([
+  // Receipts of the lie are held, its neighbours are packed; the last final blocks may wait for a full bundle.
+  const packed = async (): Promise<string[]> =>
+    (await said('receipts', 890, FIRST + 44)).filter((line) => !/ (staged|packing) \(here\)$/.test(line));
+  await expect
+    .poll(packed, WAIT)
+    .toEqual([
       '890-899 not-requested',
       '900-909 cancelled',
       '910-919 paused',
       `920-${FIRST - 1} not-requested`,
+      `${FIRST}-${LIE - 1} published`,
       `${LIE}-${LIE} quarantined`,
+      expect.stringMatching(new RegExp(`^${LIE + 1}-10\\d\\d published$`)),
+      `${FIRST + 30}-${FIRST + 39} not-finalized (here)`,
+      `${FIRST + 40}-${FIRST + 44} not-produced`,
     ]);
-  },
-);
+  const page = await coverage(`kind=receipts&from=${LIE}&to=${LIE}`);
+  expect(page.kinds[0]?.holes).toMatchObject([{ reason: 'quarantined', cause: 'PROOF_FAILED' }]);
+  const refused = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/receipts/${LIE}`);
+  expect(await refused.json()).toMatchObject({
+    status: 404,
+    reason: 'not-covered',
+    holeReason: 'quarantined',
+  });
+
+  // A node that does not answer about one block: its window is being fetched, and said to be.
+  node.faults.add({ do: 'hang', when: { method: 'eth_getBlockReceipts', block: STUCK } });
+  node.setHead(FIRST + 59);
+  node.setFinalized(FIRST + 59);
+  const stuck = async (): Promise<string> => (await said('logs', STUCK, STUCK)).join();
+  await expect.poll(stuck, WAIT).toMatch(/ (fetching|queued)$/);
+
+  const shown = startCli(
+    [
+      'status',
+      '--holes',
+      '--json',
+      '--network',
+      'main',
+      '--kinds',
+      'receipts',
+      '--from',
+      '890',
+      '--to',
+      String(LIE),
+    ],
+    { env: workspace.env },
+  );
+  expect(await shown.exit, shown.stderr()).toBe(0);
+  const line = JSON.parse(shown.stdout().trim()) as {
+    queueSeen: boolean;
+    kinds: { holes: { from: number; to: number; reason: string }[] }[];
+  };
+  expect(line.queueSeen).toBe(true);
+  expect(line.kinds[0]?.holes.map(({ from, to, reason }) => `${from}-${to} ${reason}`)).toEqual([
+    '890-899 not-requested',
+    '900-909 cancelled',
+    '910-919 paused',
+    `920-${FIRST - 1} not-requested`,
+    `${LIE}-${LIE} quarantined`,
+  ]);
+});

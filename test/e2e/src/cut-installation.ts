@@ -35,11 +35,9 @@ const chain = generateChain({ length: 92, txsPerBlock: 2, logsPerTx: 1, tracesPe
 const PREFIX = 'some/prefix';
 
 const probe = makeCutNetwork();
-/** Why nothing can be cut here, as a suffix of the tests' names; empty: it can. */
-export const whyNot = typeof probe === 'string' ? ` (skipped: ${probe})` : '';
+/** Whether machines can be cut off here. */
+export const canCut = typeof probe !== 'string';
 if (typeof probe !== 'string') probe.remove();
-/** The whole matrix takes minutes: `npm run nightly`. */
-export const wholeMatrix = process.env.PARTITIONS === 'all';
 export const withRedis = redisInstalled();
 
 /** Postgres, a store, a node and perhaps Redis on this machine, and another machine that can be cut off from them. */

@@ -105,7 +105,7 @@ test('three lines of the README make a table of the logs of a contract', async (
   );
 });
 
-describe.skipIf(!hasLakeEngine)(`docs/lake.md (needs ${LAKE_ENGINE} for python3)`, () => {
+describe.skipIf(!hasLakeEngine)(`docs/lake.md (needs duckdb)`, () => {
   /** Attaches as the page does, but for its extensions, which are packages here; prints the rows of each query. */
   const RUN = `import glob, importlib, json, sys, duckdb
 c = duckdb.connect()

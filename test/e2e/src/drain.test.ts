@@ -7,7 +7,6 @@ import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/rep
 import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
-import { nightly } from './nightly.js';
 import { openDatabase, sql } from './open-database.js';
 import { checkPublished } from './published.js';
 import { type ServiceProcess, startService } from './service-process.js';
@@ -159,7 +158,7 @@ describe('an ingester', () => {
     await checkAll();
   });
 
-  nightly('whose Postgres hangs ends in time, with 75, and what it had is taken over', async () => {
+  test('whose Postgres hangs ends in time, with 75, and what it had is taken over', async () => {
     await want();
     const first = await start('ingester', { ...SHORT, DATABASE_URL: proxy.url });
     await expect.poll(staged, WAIT).toBeGreaterThan(0);
@@ -219,7 +218,7 @@ describe('a packer', () => {
     await checkAll();
   });
 
-  nightly('whose store hangs is cut off in time, with 75, and gives its job back', async () => {
+  test('whose store hangs is cut off in time, with 75, and gives its job back', async () => {
     await stageAll();
     let hung = 0;
     s3Fault = (method, key) => {
@@ -353,7 +352,7 @@ describe('a gateway', () => {
 describe('packhouse local', () => {
   openForEach();
 
-  nightly('ends with 0 under load, and the next start finishes what is left', async () => {
+  test('ends with 0 under load, and the next start finishes what is left', async () => {
     const first = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
     await first.event('progress', (event) => (event.staged as number) > 0);
     first.child.kill('SIGTERM');

@@ -26,7 +26,7 @@ const NAME = '@duckdb/node-api';
 
 export const hasDuckDb = existsSync(`${duckDbModules}/${NAME}`);
 /** For the name of a test. */
-export const NEEDS_DUCKDB = '(needs DuckDB: npm ci --prefix test/clients/libraries)';
+export const NEEDS_DUCKDB = '(needs test/clients/libraries)';
 
 export async function openDuckDb(): Promise<DuckDb> {
   const { DuckDBInstance } = createRequire(libraries)(NAME) as Module;

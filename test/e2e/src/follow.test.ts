@@ -19,7 +19,7 @@ import { root } from './pasted.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 // A demo chain that reorganises while others follow it. Run in order.
-const KILLS = process.env.TESTS === 'all' ? 20 : 2;
+const KILLS = process.env.SEEDS === 'many' ? 20 : 2;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 let workspace: Workspace;
 let user: FreshDatabase;

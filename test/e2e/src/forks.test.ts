@@ -2,7 +2,6 @@ import { KINDS } from '@packhouse/chain';
 import { createReplayNode, forkChain, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
-import { nightly } from './nightly.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
@@ -48,25 +47,21 @@ test('a fork whose new field the hash proves is published whole, and named', {
   expect(status).not.toMatch(/ waiting, /);
 });
 
-nightly(
-  'a fork whose hash this version cannot make is one range with its cause, behind what is published',
-  {
-    timeout: TIME_MS,
-  },
-  async () => {
-    const { code, status } = await packed(forked('hashed'));
-    expect(code).toBe(2);
-    const lines = status.split('\n').filter((line) => line.includes(' waiting, '));
-    expect(lines).toEqual([
-      expect.stringMatching(
-        new RegExp(
-          `^ethereum: blocks ${INVENTED}-${LAST} \\(all kinds\\) waiting, .* Block ${INVENTED}: its header has the field inventedRoot, .* agree byte for byte, so the fork is unknown to this version\\.$`,
-        ),
+test('a fork whose hash this version cannot make is one range with its cause, behind what is published', {
+  timeout: TIME_MS,
+}, async () => {
+  const { code, status } = await packed(forked('hashed'));
+  expect(code).toBe(2);
+  const lines = status.split('\n').filter((line) => line.includes(' waiting, '));
+  expect(lines).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        `^ethereum: blocks ${INVENTED}-${LAST} \\(all kinds\\) waiting, .* Block ${INVENTED}: its header has the field inventedRoot, .* agree byte for byte, so the fork is unknown to this version\\.$`,
       ),
-    ]);
-    expect(status).toMatch(/FORK_UNKNOWN/);
-    for (const kind of KINDS) {
-      expect(status).toMatch(new RegExp(`^ethereum +${kind} +30 +0 +20 +10 `, 'm'));
-    }
-  },
-);
+    ),
+  ]);
+  expect(status).toMatch(/FORK_UNKNOWN/);
+  for (const kind of KINDS) {
+    expect(status).toMatch(new RegExp(`^ethereum +${kind} +30 +0 +20 +10 `, 'm'));
+  }
+});

@@ -5,7 +5,7 @@ import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startCli } from './cli-process.js';
-import { nightly } from './nightly.js';
+import { longer } from './longer.js';
 import { openDatabase } from './open-database.js';
 import { getBlocks, isOnPath, paste, pattern, root, shells } from './pasted.js';
 import { checkPublished } from './published.js';
@@ -100,7 +100,7 @@ for (const name of shells) {
   );
 }
 
-nightly(
+longer(
   'the nodes of the gateway page start as it says, and the doctor finds nothing wrong with them',
   async () => {
     const blocks = await getBlocks('docs/gateway.md');
@@ -145,7 +145,7 @@ test('a network that comes into the file is served without a restart, and one th
   expect((await call('main')).status).toBe(200);
 });
 
-nightly(
+longer(
   'ingesters and packers take a network up without a restart, and a kill in the middle loses nothing',
   async () => {
     const database = openDatabase(workspace.databaseUrl);

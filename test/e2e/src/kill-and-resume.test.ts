@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject } from 'vitest';
-import { nightly } from './nightly.js';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openDatabase } from './open-database.js';
 import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
@@ -42,7 +41,7 @@ function start(): Program {
   return cli;
 }
 
-nightly.each(['ingester', 'packer', 'gateway'])(
+test.each(['ingester', 'packer', 'gateway'])(
   'the %s killed in the middle is started again and the range is published once',
   async (name) => {
     const run = start();
@@ -57,22 +56,19 @@ nightly.each(['ingester', 'packer', 'gateway'])(
   },
 );
 
-nightly(
-  'the whole of it killed in the middle, a second start finishes and nothing is published twice',
-  async () => {
-    const first = start();
-    await first.event('progress', (event) => (event.staged as number) > 0);
-    const orphans = await getChildren(first.child.pid as number);
-    first.child.kill('SIGKILL');
-    expect(await first.exit).toBe('SIGKILL');
-    for (const orphan of orphans) await orphan.gone();
-    const second = start();
-    expect(await second.exit, second.stderr()).toBe(0);
-    await checkPublished(workspace, chain, 'ethereum');
-  },
-);
+test('the whole of it killed in the middle, a second start finishes and nothing is published twice', async () => {
+  const first = start();
+  await first.event('progress', (event) => (event.staged as number) > 0);
+  const orphans = await getChildren(first.child.pid as number);
+  first.child.kill('SIGKILL');
+  expect(await first.exit).toBe('SIGKILL');
+  for (const orphan of orphans) await orphan.gone();
+  const second = start();
+  expect(await second.exit, second.stderr()).toBe(0);
+  await checkPublished(workspace, chain, 'ethereum');
+});
 
-nightly('no key and no password reaches a log file', async () => {
+test('no key and no password reaches a log file', async () => {
   const run = start();
   const ready = await run.event('ready');
   expect(await run.exit, run.stderr()).toBe(0);

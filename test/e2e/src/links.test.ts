@@ -3,8 +3,8 @@ import type { Program, ProgramEvent } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { longer } from './longer.js';
 import { writeNetworksFile } from './networks-file.js';
-import { nightly } from './nightly.js';
 import { sql } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
@@ -77,7 +77,7 @@ test('invariant 6: the links of new blocks give the same blocks after they are p
   await newLink('receipts', 1_032);
 });
 
-nightly(
+longer(
   'a reorganisation: the link of a removed block says so until another block takes its place',
   async () => {
     const branch = [

@@ -6,7 +6,7 @@ import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/rep
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { nightly } from './nightly.js';
+import { longer } from './longer.js';
 import { openDatabase } from './open-database.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -98,7 +98,7 @@ test('what is downloaded is verified offline, and one flipped bit in it is named
   expect(flipped.out).toContain(`${files - 1} valid files`);
 });
 
-nightly(
+longer(
   'what a repair published is signed without any new block, by the repair or by a packer, and verifies',
   async () => {
     cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST, once: false });
@@ -141,7 +141,7 @@ nightly(
   },
 );
 
-nightly('a signing key that is gone is said in one sentence, and rotating it is the way out', async () => {
+longer('a signing key that is gone is said in one sentence, and rotating it is the way out', async () => {
   cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: FIRST + 9 });
   expect(await cli.exit).toBe(0);
   const key = path.join(workspace.directory, 'signing-key.pem');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createReplayNode, generateChain } from '@packhouse/replay-node';
 import { describe, expect, inject, it, test } from 'vitest';
-import { nightly } from './nightly.js';
+import { longer } from './longer.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { makeWorkspace } from './workspace.js';
@@ -67,7 +67,7 @@ WebAssembly.Module = function (bytes) {
   return new Module(bytes);
 };`)}`;
 
-nightly('without SIMD all programs do the same', async () => {
+longer('without SIMD all programs do the same', async () => {
   const blocks = generateChain({ length: 12, txsPerBlock: 30, startNumber: 100 });
   const workspace = await makeWorkspace(inject('postgresUrl'));
   const replayed = await createReplayNode({ blocks });

@@ -3,7 +3,7 @@ import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startCli } from './cli-process.js';
-import { nightly } from './nightly.js';
+import { longer } from './longer.js';
 import { narrow, pastedOfSection } from './page-section.js';
 import { paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
@@ -36,7 +36,7 @@ async function run(text: string): Promise<string> {
   return shell.output;
 }
 
-nightly('the day of an operator goes as docs/operating.md says', async () => {
+longer('the day of an operator goes as docs/operating.md says', async () => {
   const [, first, ...others] = await pastedOfSection('docs/operating.md', 'A day of an operator');
   const [file = '', start] = (first?.text ?? '').split(/(?<=^END\n)/m);
   expect(start).toBe('NETWORKS_FILE=networks.yaml packhouse local\n');

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Program, type ProgramEvent, startPostgres } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { nightly } from './nightly.js';
+import { longer } from './longer.js';
 import { sql } from './open-database.js';
 import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
@@ -55,7 +55,7 @@ async function finished(run: Program): Promise<void> {
   expect(run.events.filter((event) => event.event === 'quarantined')).toEqual([]);
 }
 
-nightly('the node goes away with requests in flight and comes back at its address', async () => {
+longer('the node goes away with requests in flight and comes back at its address', async () => {
   const first = await node({ faults: [{ do: 'hang', when: { block: MIDDLE } }] });
   const run = start([first.url]);
   await expect.poll(() => first.faults.hits().hang, { timeout: 180_000 }).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test('Postgres ends all its connections, at the start, in the middle and while b
   await checkPublished(workspace, chain, 'ethereum');
 });
 
-nightly('the embedded Postgres is killed: it is started again and nothing that it had is lost', async () => {
+longer('the embedded Postgres is killed: it is started again and nothing that it had is lost', async () => {
   const upstream = await node({ head: MIDDLE });
   const run = start([upstream.url], { DATABASE_URL: '' });
   await run.event('progress', staged(MIDDLE));
@@ -111,7 +111,7 @@ nightly('the embedded Postgres is killed: it is started again and nothing that i
   }
 });
 
-nightly('a second upstream that lags behind is asked only for what it has', async () => {
+longer('a second upstream that lags behind is asked only for what it has', async () => {
   const [full, lagging] = [await node(), await node({ head: MIDDLE })];
   await finished(start([lagging.url, full.url]));
   expect(lagging.stats().requests).toBeGreaterThan(0);
@@ -138,7 +138,7 @@ test('a node that lies about receipts is caught, and the honest one is asked', a
 /** Three runs, one after the other. */
 const THREE_RUNS_MS = 480_000;
 
-nightly(
+longer(
   'a block that no node can give is named, the rest is published, and a new start asks for it again',
   {
     timeout: THREE_RUNS_MS,

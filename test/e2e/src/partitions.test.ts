@@ -6,6 +6,7 @@ import { startCli } from './cli-process.js';
 import {
   BEFORE,
   type CutInstallation,
+  canCut,
   DURING,
   FIRST,
   LAG,
@@ -13,8 +14,6 @@ import {
   reportRow,
   startCutInstallation,
   timeUntil,
-  wholeMatrix,
-  whyNot,
   withRedis,
 } from './cut-installation.js';
 import type { Cut } from './cut-network.js';
@@ -92,21 +91,22 @@ async function cutLeader(what: Cut, cutForMs = 0): Promise<void> {
   await at.check();
 }
 
-const matrix = test.skipIf(whyNot !== '' || !wholeMatrix);
+const matrix = test.skipIf(!canCut);
 const ways = ['both', 'sent', 'received'] as const;
 
 matrix(
-  `another leads, and staging goes on, when the leader's machine vanishes in the middle of a COPY${whyNot}`,
+  `another leads, and staging goes on, when the leader's machine vanishes in the middle of a COPY (needs network namespaces)`,
   () => cutLeader('both'),
 );
 
-matrix.each(['sent', 'received'] as const)(`the same if only what the leader %s is lost${whyNot}`, (what) =>
-  cutLeader(what),
+matrix.each(['sent', 'received'] as const)(
+  `the same if only what the leader %s is lost (needs network namespaces)`,
+  (what) => cutLeader(what),
 );
 
 const minutes = Number(process.env.PARTITION_SECONDS ?? 0) * 1_000;
-test.skipIf(whyNot !== '' || minutes === 0)(
-  `the same if the leader is away for minutes (PARTITION_SECONDS)${whyNot}`,
+test.skipIf(!canCut || minutes === 0)(
+  `the same if the leader is away for minutes (needs PARTITION_SECONDS and network namespaces)`,
   { timeout: minutes + 300_000 },
   () => cutLeader('both', minutes),
 );
@@ -138,19 +138,19 @@ async function cutOne(
   await at.check();
 }
 
-matrix.each(ways)(`another packer goes on when one loses Postgres (%s)${whyNot}`, (what) =>
+matrix.each(ways)(`another packer goes on when one loses Postgres (%s) (needs network namespaces)`, (what) =>
   cutOne('packer', 'postgres', what),
 );
-matrix.each(ways)(`another packer goes on when one loses the store (%s)${whyNot}`, (what) =>
+matrix.each(ways)(`another packer goes on when one loses the store (%s) (needs network namespaces)`, (what) =>
   cutOne('packer', 'store', what),
 );
-test.skipIf(whyNot !== '' || !wholeMatrix || !withRedis).each(ways)(
-  `another ingester goes on when the leader loses the queue on Redis (%s)${whyNot}`,
+test.skipIf(!canCut || !withRedis).each(ways)(
+  `another ingester goes on when the leader loses the queue on Redis (%s) (needs redis-server and network namespaces)`,
   (what) => cutOne('ingester', 'redis', what),
 );
 
 matrix(
-  `status says that nobody leads, and why nothing moves, if the only ingester is cut off${whyNot}`,
+  `status says that nobody leads, and why nothing moves, if the only ingester is cut off (needs network namespaces)`,
   async () => {
     at = await startCutInstallation();
     await at.start('ingester', 'far');
@@ -174,7 +174,7 @@ matrix(
   },
 );
 
-matrix(`everything is published at 5 % loss of packets${whyNot}`, async ({ skip }) => {
+matrix(`everything is published at 5 % loss of packets (needs network namespaces)`, async ({ skip }) => {
   at = await startCutInstallation();
   await at.start('ingester', 'far');
   await at.start('packer', 'far');

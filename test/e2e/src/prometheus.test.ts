@@ -4,8 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterAll, expect, inject } from 'vitest';
-import { nightly } from './nightly.js';
+import { afterAll, expect, inject, test } from 'vitest';
 import { isOnPath, root } from './pasted.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -85,7 +84,7 @@ async function startPrometheus(metrics: Record<string, string>): Promise<string>
   return `http://127.0.0.1:${port}/api/v1/`;
 }
 
-nightly.skipIf(!isOnPath('prometheus'))(
+test.skipIf(!isOnPath('prometheus'))(
   'Prometheus scrapes every process, evaluates every alert, and draws every panel of the dashboards (needs prometheus)',
   async () => {
     workspace = await makeWorkspace(inject('postgresUrl'));

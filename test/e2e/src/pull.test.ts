@@ -14,7 +14,7 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 const FIRST = 1_000;
 const LENGTH = 150;
 /** PULL_KILLS=50 for a long run. */
-const KILLS = Number(process.env.PULL_KILLS ?? (process.env.TESTS === 'all' ? 12 : 3));
+const KILLS = Number(process.env.PULL_KILLS ?? (process.env.SEEDS === 'many' ? 12 : 3));
 let workspace: Workspace;
 let node: ReplayNode;
 let cli: Program | undefined;

@@ -8,7 +8,7 @@ import { afterEach, expect, inject, test, vi } from 'vitest';
 import { startCli } from './cli-process.js';
 import { startDownloads } from './download-loop.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { nightly } from './nightly.js';
+import { longer } from './longer.js';
 import { openDatabase } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
@@ -213,7 +213,7 @@ function withoutNoise(record: unknown): unknown {
   return rest;
 }
 
-nightly('Anvil reorganises again and again while downloads run, and its new blocks are served', async () => {
+longer('Anvil reorganises again and again while downloads run, and its new blocks are served', async () => {
   const workspaceOfAnvil = await makeWorkspace(inject('postgresUrl'));
   closers.push(() => workspaceOfAnvil.remove());
   const anvil = await startAnvil({

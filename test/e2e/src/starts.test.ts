@@ -3,7 +3,6 @@ import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/rep
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { gatewayReader } from './gateway-reader.js';
-import { nightly } from './nightly.js';
 import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -49,7 +48,7 @@ function start(where: Workspace, ...more: string[]): Program {
 const getPort = async (cli: Program): Promise<string> =>
   new URL((await cli.event('ready')).gateway as string).port;
 
-nightly('of starts in the same moment that want the same port, each takes one and says which', async () => {
+test('of starts in the same moment that want the same port, each takes one and says which', async () => {
   const port = String(await freePort());
   const both = [start(await workspace(), '--port', port), start(await workspace(), '--port', port)];
   const ports = await Promise.all(both.map(getPort));
@@ -85,27 +84,24 @@ test('--once with an end that the chain does not have yet says what it waits for
   await checkPublished(where, chain, 'ethereum');
 });
 
-nightly(
-  'a start right after a kill waits for what is left of the killed one, and takes the same port',
-  async () => {
-    const port = String(await freePort());
-    const where = await workspace();
-    const to = ['--to', String(FIRST + LENGTH - 1)];
-    const first = start(where, '--port', port, ...to);
-    const before = await gatewayReader(first);
-    await first.event('progress', (event) => (event.published as number) > 0);
-    const { download_link: link } = await before.pointer('logs', FIRST);
-    const orphans = await getChildren(first.child.pid as number);
-    first.child.kill('SIGKILL');
-    const second = start(where, '--port', port, ...to);
-    expect(await getPort(second)).toBe(port);
-    expect((await before.ask(link)).status).toBe(200);
-    for (const orphan of orphans) await orphan.gone();
-  },
-);
+test('a start right after a kill waits for what is left of the killed one, and takes the same port', async () => {
+  const port = String(await freePort());
+  const where = await workspace();
+  const to = ['--to', String(FIRST + LENGTH - 1)];
+  const first = start(where, '--port', port, ...to);
+  const before = await gatewayReader(first);
+  await first.event('progress', (event) => (event.published as number) > 0);
+  const { download_link: link } = await before.pointer('logs', FIRST);
+  const orphans = await getChildren(first.child.pid as number);
+  first.child.kill('SIGKILL');
+  const second = start(where, '--port', port, ...to);
+  expect(await getPort(second)).toBe(port);
+  expect((await before.ask(link)).status).toBe(200);
+  for (const orphan of orphans) await orphan.gone();
+});
 
 test.runIf(process.platform === 'linux')(
-  'a data folder in a place where none can be made is refused',
+  'a data folder in a place where none can be made is refused (needs Linux)',
   async () => {
     const cli = startCli(['local', '--rpc', node.url, '--data-dir', '/proc/packhouse/data']);
     expect(await cli.exit).toBe(73);

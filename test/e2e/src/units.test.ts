@@ -5,8 +5,7 @@ import { chmod, chown, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/
 import path from 'node:path';
 import { freePort, listenToNotify, type NotifySocket } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { nightly } from './nightly.js';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Pasted, pastedOfSection } from './page-section.js';
 import { isOnPath, paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
@@ -36,7 +35,7 @@ let notified: NotifySocket | undefined;
 const running: { name: string; child: ChildProcess; log(): string }[] = [];
 
 beforeAll(async () => {
-  if (missing !== undefined || process.env.TESTS !== 'all') return;
+  if (missing !== undefined) return;
   workspace = await makeWorkspace(inject('postgresUrl'));
   node = await createReplayNode({ blocks: chain });
   machine = path.join(workspace.directory, 'machine');
@@ -134,7 +133,7 @@ async function environment(unit: UnitFile, socket: string): Promise<Record<strin
   return env;
 }
 
-nightly.skipIf(missing !== undefined)(
+test.skipIf(missing !== undefined)(
   'from the units to the first download, as docs/operating.md says, with no right but those of the units (needs root, systemd, setpriv, unshare and perl)',
   async ({ skip }) => {
     const build = path.join(root, 'apps/cli/dist/main.js');

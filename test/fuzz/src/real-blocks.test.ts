@@ -16,7 +16,7 @@ const DECLINED: readonly string[] = [
 ];
 
 const pairFor = createPairs(getScanner);
-const CASES = process.env.TESTS === 'all' ? 12_500 : 4_000;
+const CASES = process.env.SEEDS === 'many' ? 12_500 : 4_000;
 const SHARED = '(skipped without ../shared/chain-data)';
 
 describe.skipIf(!HAS_REAL_BLOCKS)(`the scanner, of real blocks ${SHARED},`, () => {

@@ -14,7 +14,7 @@ describe('invariants 1, 2, 3, 4, 5, 6, 7, 8, 9 and 13 hold after faults at every
   });
 
   test.runIf(process.env.TESTS === 'all')(
-    "seed 1344: the queue's tables dropped, a connection cut after a statement, a kill",
+    "seed 1344: the queue's tables dropped, a connection cut after a statement, a kill (needs npm run test:all)",
     { timeout: RUN_MS },
     async () => {
       await expectWell(1344, 14, 'postgres');
@@ -22,7 +22,7 @@ describe('invariants 1, 2, 3, 4, 5, 6, 7, 8, 9 and 13 hold after faults at every
   );
 
   test.runIf(process.env.TESTS === 'all' && redisInstalled())(
-    'seed 1114: queues on Redis (needs redis-server)',
+    'seed 1114: queues on Redis (needs npm run test:all and redis-server)',
     { timeout: RUN_MS },
     async () => {
       await expectWell(1114, 14, 'redis');

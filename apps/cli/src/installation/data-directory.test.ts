@@ -173,7 +173,7 @@ describe('a folder that cannot be used', () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'a folder in a place where none can be made is refused at once',
+  'a folder in a place where none can be made is refused at once (needs Linux)',
   () => {
     expect(() => openDataDirectory('/proc/packhouse/data', process.pid)).toThrow(
       expect.objectContaining({

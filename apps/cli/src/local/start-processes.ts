@@ -35,8 +35,10 @@ export async function gatewayPort(requested: number, reporter: Reporter): Promis
 }
 
 function reportPort(reporter: Reporter, requested: number, port: number): void {
-  reporter.event({ event: 'port', requested, port });
-  reporter.log(`Port ${requested} is in use; the gateway takes ${port}.`);
+  reporter.event(
+    { event: 'port', requested, port },
+    `Port ${requested} is in use; the gateway takes ${port}.`,
+  );
 }
 
 /** Starts the processes, with the gateway at `first` if it is free, and keeps them running; `added` are settings. */

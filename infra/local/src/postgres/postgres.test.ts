@@ -246,7 +246,7 @@ describe('refuses', () => {
   });
 
   it.runIf(isRoot && process.platform === 'linux')(
-    'a disk that is full, and leaves nothing on it',
+    'a disk that is full, and leaves nothing on it (needs root and mount)',
     async (context) => {
       await mkdir(directory);
       const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', directory]).then(
@@ -264,7 +264,7 @@ describe('refuses', () => {
   );
 });
 
-describe.runIf(isRoot)('as root', () => {
+describe.runIf(isRoot)('as root (needs root)', () => {
   it('runs under another account', async () => {
     const { pid } = await start();
     expect(/^Uid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]).not.toBe('0');
@@ -342,7 +342,7 @@ describe('the binaries', () => {
     });
   });
 
-  it.runIf(isRoot)('are copied once where the account cannot reach them', async () => {
+  it.runIf(isRoot)('are copied once where the account cannot reach them (needs root)', async () => {
     const native = await unpacked();
     await chmod(path.join(folder, 'package'), 0o700);
     const account = { name: 'nobody', uid: 65_534, gid: 65_534 };
@@ -358,7 +358,7 @@ describe('the binaries', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'are copied where links are missing and cannot be made',
+    'are copied where links are missing and cannot be made (needs root and mount)',
     async (context) => {
       const native = await unpacked();
       // Root writes through modes; a folder that no link can be made in, even by root, is a read-only mount.

@@ -153,7 +153,7 @@ describe('as a gzip file', () => {
     ],
   } as const;
   for (const [name, [program, args]] of Object.entries(programs)) {
-    it.skipIf(!has(program))(`it is read by ${name} (skipped where that is missing)`, () => {
+    it.skipIf(!has(program))(`it is read by ${name} (needs ${program})`, () => {
       expect(execFileSync(program, args, { input: file, maxBuffer: 1e9 }).equals(text)).toBe(true);
     });
   }

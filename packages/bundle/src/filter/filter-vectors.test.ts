@@ -40,7 +40,7 @@ describe('docs/formats.md', () => {
     for (const { items, filter } of vectors) expect(await getFilter(items.map(hex))).toBe(filter);
   });
 
-  it.skipIf(!hasPython)('has a reader that says the same (skipped without python3)', async () => {
+  it.skipIf(!hasPython)('has a reader that says the same (needs python3)', async () => {
     const others = Array.from({ length: 300 }, (_, n) => n.toString(16).padStart(40, '0'));
     const filter = await getFilter(others.slice(0, 150).map(hex), [], others.slice(100, 200).map(hex));
     const asked = [

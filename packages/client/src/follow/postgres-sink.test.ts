@@ -9,7 +9,7 @@ import { createPostgresSink } from './create-postgres-sink.js';
 import type { PostgresFollowSink, PostgresSinkOptions } from './postgres-sink.js';
 
 /** Runs of the test with random deaths. */
-const RUNS = process.env.TESTS === 'all' ? 60 : 2;
+const RUNS = process.env.SEEDS === 'many' ? 60 : 2;
 
 let database: FreshDatabase;
 let pool: pg.Pool;

@@ -254,7 +254,7 @@ describe.each(['blocks', 'transactions', 'receipts', 'traces'] as const)('%s', (
           if (scanned.error === null) expect(scanned.rows).toEqual(parsed.rows);
         },
       ),
-      { numRuns: process.env.TESTS === 'all' ? 2_000 : 150 },
+      { numRuns: process.env.SEEDS === 'many' ? 2_000 : 150 },
     );
   });
 });

@@ -64,7 +64,7 @@ function toBatch(start: number, end: number): RowBatch {
   return { rows, columns };
 }
 
-it.skipIf(HAS_DUCKDB)('without DuckDB it says how to install it', async () => {
+it.skipIf(HAS_DUCKDB)('without DuckDB it says how to install it (needs no @duckdb/node-api)', async () => {
   await expect(open()).rejects.toMatchObject({
     code: 'USAGE',
     message: 'DuckDB is not installed beside packhouse.',
@@ -72,7 +72,7 @@ it.skipIf(HAS_DUCKDB)('without DuckDB it says how to install it', async () => {
   });
 });
 
-describe.skipIf(!HAS_DUCKDB)('a DuckDB file (@duckdb/node-api)', () => {
+describe.skipIf(!HAS_DUCKDB)('a DuckDB file (needs test/clients/libraries)', () => {
   it('has bytes in place of text where that is asked for', async () => {
     const bytes = toSchema('logs', { bytes: true });
     const sink = await open({ schema: bytes, origin: { ...origin, schema: bytes.name } });

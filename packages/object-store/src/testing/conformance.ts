@@ -154,7 +154,7 @@ export function objectStoreConformance(
     });
 
     it.skipIf(!(options.compares ?? options.verifies))(
-      'keeps nothing of a body that has another sha256 than was said',
+      'keeps nothing of a body that has another sha256 than was said (needs a store that compares)',
       async () => {
         const wrong = optionsFor(Buffer.from('another body'));
         await expect(store.put('wrong', Buffer.from('this body'), wrong)).rejects.toThrow(

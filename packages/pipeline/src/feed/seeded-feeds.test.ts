@@ -6,7 +6,7 @@ import { type FeedWorld, hashOf, makeFeedWorld, READ } from '../testing/feed-wor
 
 /* A scripted chain with reorganisations, packing and repairs, and clients that die at any moment: SPEC.md, invariant 13. */
 
-const SEEDS = Number(process.env.FEED_SEEDS ?? (process.env.TESTS === 'all' ? 200 : 4));
+const SEEDS = Number(process.env.FEED_SEEDS ?? (process.env.SEEDS === 'many' ? 200 : 4));
 /** Below the border of a segment, so that staging is reclaimed on the way. */
 const FIRST = 1_010;
 const KINDS: readonly Kind[] = ['blocks', 'logs'];

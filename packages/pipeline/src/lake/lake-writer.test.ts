@@ -254,7 +254,7 @@ it('refuses a writer that lost its lease', async () => {
 });
 
 /** Deaths of one run: a few always, many at night. */
-const SEEDS = process.env.TESTS === 'all' ? 200 : 2;
+const SEEDS = process.env.SEEDS === 'many' ? 200 : 2;
 
 it(`ends with the same tables however often it is killed (${SEEDS} deaths)`, {
   timeout: 1_800_000,
