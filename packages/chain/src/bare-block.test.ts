@@ -1,6 +1,6 @@
 import { ALL, GIVEN, type Recorded } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
-import { describeEach, otherBlocks, POLICY } from '../test/recorded.js';
+import { otherBlocks, POLICY } from '../test/recorded.js';
 import { createProver } from './create-prover.js';
 
 const bare = ({ block }: Pick<Recorded, 'block'>) => ({
@@ -29,11 +29,11 @@ async function expectProved(blocks: readonly Recorded[], chainId: number): Promi
 }
 
 describe.each(ALL)('a block whose transactions are hashes, of $title', (source) => {
-  it.each(['row', 'forks'] as const)('of %s is proved', (name) => expectProved(source.blocks(name), 1));
-});
-
-describeEach('optimism', 'a block of OP whose transactions are hashes', (source) => {
-  it('is proved', () => expectProved(source.blocks('optimism'), 10));
+  it.each([
+    ['row', 1],
+    ['forks', 1],
+    ['optimism', 10],
+  ] as const)('of %s is proved', (name, chainId) => expectProved(source.blocks(name), chainId));
 });
 
 describe.skipIf(GIVEN === null)(

@@ -1,7 +1,7 @@
-import { ALL, type Json, type Recorded, type RecordingName, type Recordings } from '@packhouse/recordings';
+import { ALL, type Json, type Recorded, type Recordings } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeEach, POLICY } from '../test/recorded.js';
+import { getBlockOfOp, POLICY } from '../test/recorded.js';
 import { flipped, leaves, type Path, thrown, valueAt } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 
@@ -24,7 +24,7 @@ const OF_OP = [
   'l1GasUsed',
 ];
 /** Of a deposit alone. */
-const OF_DEPOSIT = ['gasPrice', 'v', 'r', 's', 'yParity', 'mint', 'effectiveGasPrice', 'nonce'];
+const OF_DEPOSIT = ['gasPrice', 'v', 'r', 's', 'yParity', 'mint', 'isSystemTx', 'effectiveGasPrice', 'nonce'];
 
 /** What is written of a block, without the fields that no proof covers and without those that no table names. */
 function provable(
@@ -84,14 +84,8 @@ function apply(answer: Recorded, { path, how, from }: Change): () => void {
   };
 }
 
-async function expectTruth(
-  source: Recordings,
-  name: RecordingName,
-  number: number,
-  chainId: number,
-): Promise<void> {
+async function expectTruth(answer: Recorded, chainId: number): Promise<void> {
   const prover = await createProver({ ...POLICY, chainId });
-  const answer = source.block(name, number);
   const known = new Set(names([answer.block, answer.receipts]));
   const free = new Set([...UNPROVED, ...(chainId === 10 ? OF_OP : [])]);
   const truth = provable(prover, answer, known, free);
@@ -181,13 +175,11 @@ async function expectPlaces(source: Recordings, number: number): Promise<void> {
 }
 
 describe.each(ALL)('whatever is changed in $title', (source) => {
-  it('what is written of block 22431084 is the truth', () => expectTruth(source, 'forks', 22431084, 1));
+  it('what is written of block 22431084 is the truth', () => expectTruth(source.block('forks', 22431084), 1));
+
+  it('what is written of a block of OP is the truth', () => expectTruth(getBlockOfOp(source), 10));
 
   it.each([1000000, 15537393])('what is written of the traces of block %i stands where it did', (number) =>
     expectPlaces(source, number),
   );
-});
-
-describeEach('optimism', 'whatever is changed in blocks of OP', (source) => {
-  it('what is written of block 154497277 is the truth', () => expectTruth(source, 'optimism', 154497277, 10));
 });

@@ -1,6 +1,6 @@
 import { ALL } from '@packhouse/recordings';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { describeEach, POLICY } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { seal } from '../test/seal.js';
 import { changed, flipped, thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 
 describe.each(ALL)('senders in $title', (source) => {
-  it('are recovered in every fork, from every type of transaction', () => {
-    for (const answer of source.blocks('forks')) {
+  it('are recovered in every fork, from every type of transaction, on mainnet and on OP', () => {
+    for (const answer of [...source.blocks('forks'), ...source.blocks('optimism')]) {
       expect(prover.proveBlock(answer).proofs, String(answer.number)).toContain('senders');
     }
   });
@@ -151,13 +151,5 @@ describe.each(ALL)('senders in $title', (source) => {
     const caught = (_: unknown) => thrown(() => sampling.proveBlock({ block })) !== undefined;
     // three of nineteen, or of a few more: 300 samples agree by chance once in 10^22 runs
     expect(new Set(Array.from({ length: 300 }, caught)).size).toBe(2);
-  });
-});
-
-describeEach('optimism', 'senders in blocks of OP', (source) => {
-  it('are recovered in every block', () => {
-    for (const answer of source.blocks('optimism')) {
-      expect(prover.proveBlock(answer).proofs, String(answer.number)).toContain('senders');
-    }
   });
 });

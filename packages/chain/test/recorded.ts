@@ -1,12 +1,4 @@
-import {
-  ALL,
-  CLONE,
-  getGiven,
-  type Recorded,
-  type RecordingName,
-  type Recordings,
-} from '@packhouse/recordings';
-import { describe } from 'vitest';
+import { CLONE, getGiven, type Recorded, type Recordings } from '@packhouse/recordings';
 import type { ProofPolicy } from '../src/prove/proved-block.js';
 
 /** Every proof but that of the senders; the rules of Ethereum, any chain. */
@@ -21,14 +13,12 @@ export const POLICY: ProofPolicy = {
 /** The chain of the blocks in `early`. */
 export const getEarlyChain = (source: Recordings): number => (source === CLONE ? 11_155_111 : 1);
 
-/**
- * A suite for each folder that has the recording; skipped, and named as what needs RECORDINGS, if none has. The body
- * must read within its tests: that of a skipped suite runs too.
- */
-export function describeEach(name: RecordingName, title: string, body: (source: Recordings) => void): void {
-  const sources = ALL.filter((source) => source.has(name));
-  for (const source of sources) describe(`${title}: ${source.title}`, () => body(source));
-  if (sources.length === 0) describe.skip(`${title} (needs RECORDINGS)`, () => body(CLONE));
+/** A block of OP with a deposit and transactions of types 0x0 and 0x2. */
+export function getBlockOfOp(source: Recordings): Recorded {
+  const types = ['0x7e', '0x0', '0x2'];
+  return source
+    .blocks('optimism')
+    .find(({ block }) => types.every((type) => block.transactions.some((tx) => tx.type === type)))!;
 }
 
 /** A block of another network; `receipts` are left out where the recording lacks their blooms. */

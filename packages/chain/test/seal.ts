@@ -42,5 +42,10 @@ export async function seal(answer: Recorded): Promise<Recorded> {
     Object.assign(receipt, own);
     for (const log of receipt.logs) Object.assign(log, own);
   }
+  for (const trace of answer.traces ?? []) {
+    trace.blockHash = block.hash;
+    if (trace.transactionPosition != null)
+      trace.transactionHash = block.transactions[trace.transactionPosition as number]!.hash;
+  }
   return answer;
 }
