@@ -3,6 +3,7 @@ export {
   CLONE,
   GIVEN,
   getGiven,
+  type Json,
   type Recorded,
   type RecordedLog,
   type RecordedReceipt,

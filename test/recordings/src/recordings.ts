@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
 /** A JSON object that tests may change. */
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 export type RecordedLog = Json & { topics: string[] };
 export type RecordedReceipt = Json & { logs: RecordedLog[] };
