@@ -58,8 +58,8 @@ export interface Recordings {
   path(name: RecordingName): string;
   /** The lines of a recording, which is read once. */
   lines(name: RecordingName): readonly string[];
-  /** Fresh copies of the blocks of a recording. */
-  blocks(name: RecordingName): Recorded[];
+  /** Fresh copies of the blocks of a recording, in the type of who reads them. */
+  blocks<Block = Recorded>(name: RecordingName): Block[];
   /** A fresh copy of one block. */
   block(name: RecordingName, number: number): Recorded;
 }
@@ -107,7 +107,7 @@ function open(title: string, folder: string, side: 'clone' | 'given'): Recording
       known.set(name, found);
       return found;
     },
-    blocks: (name) => self.lines(name).map((line) => JSON.parse(line) as Recorded),
+    blocks: (name) => self.lines(name).map((line) => JSON.parse(line)),
     block(name, number) {
       const line = self.lines(name).find((each) => each.startsWith(`{"number":${number},`));
       if (line === undefined) throw new Error(`no block ${number} in ${pathOf(name)}`);
