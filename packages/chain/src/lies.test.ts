@@ -172,13 +172,14 @@ function tellLies(source: Recordings, eras: readonly Era[]): void {
   });
 
   const lies = LIES.filter(({ era }) => eras.includes(era));
-  const rows = lies.map((lie) => {
-    const { era, record, how, outcome, because, fields } = lie;
-    const end = because === undefined ? outcome : `unseen, ${UNPROVABLE[because]}`;
-    return [`${era}, ${record}, ${how} ${fields.join(' ')}: ${end}`, lie] as const;
+  // A test for each object and way of lying, which tells every lie of the table about it.
+  const tests = [...new Set(lies.map(({ era, record, how }) => `${era}, ${record}, ${how}`))];
+
+  it.each(tests)('%s', (name) => {
+    for (const lie of lies.filter(({ era, record, how }) => `${era}, ${record}, ${how}` === name)) tell(lie);
   });
 
-  it.each(rows)('%s', (_, { era, record, how, outcome, because, fields }: Lies) => {
+  function tell({ era, record, how, outcome, because, fields }: Lies): void {
     const { prover, answer, text } = truths.get(era)!;
     const holder = toRecord(answer, record);
     for (const field of fields) {
@@ -190,10 +191,11 @@ function tellLies(source: Recordings, eras: readonly Era[]): void {
         written = toText(prover, answer);
       });
       // in their order, which nothing depends on, but which a reader of a failure expects
-      for (const name of Object.keys(holder)) delete holder[name];
+      for (const other of Object.keys(holder)) delete holder[other];
       Object.assign(holder, before);
       if (because !== undefined || outcome === 'written') {
-        expect(error, field).toBe(undefined);
+        const unseen = because === undefined ? '' : `, unseen: ${UNPROVABLE[because]}`;
+        expect(error, `${field}${unseen}`).toBe(undefined);
         expect(written === text, field).toBe(outcome === 'written');
       } else {
         expect(isPackhouseError(error), `${field}: ${error}`).toBe(true);
@@ -201,7 +203,7 @@ function tellLies(source: Recordings, eras: readonly Era[]): void {
         expect(code === 'RECORD_INVALID' ? 'form' : data.proof, field).toBe(outcome);
       }
     }
-  });
+  }
 
   it('leave no field of those records out', () => {
     const told = new Map<string, Set<string>>();
