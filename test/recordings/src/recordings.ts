@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
 /** A JSON object that tests may change. */
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
-export type RecordedLog = Json & { topics: string[] };
-export type RecordedReceipt = Json & { logs: RecordedLog[] };
-export type RecordedTrace = Json & { action: Json; result?: Json | null };
+type RecordedLog = Json & { topics: string[] };
+type RecordedReceipt = Json & { logs: RecordedLog[] };
+type RecordedTrace = Json & { action: Json; result?: Json | null };
 
 /** A node's answers for one block: eth_getBlockByNumber with transactions, eth_getBlockReceipts, trace_block. */
 export interface Recorded {
