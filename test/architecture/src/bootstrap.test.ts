@@ -130,7 +130,7 @@ it('docs/testing.md says of every suite that needs RECORDINGS what a clone has i
   const titles = ['apps', 'packages', 'test']
     .flatMap(filesUnder)
     .filter((file) => file.endsWith('.test.ts') && !file.startsWith('test/architecture/'))
-    .flatMap((file) => [...read(file).matchAll(/(['"`])((?:(?!\1).)+) \(needs RECORDINGS\)\1/g)])
+    .flatMap((file) => [...read(file).matchAll(/([\x22\x27\x60])((?:(?!\1).)+) \(needs RECORDINGS\)\1/g)])
     .map(([, , title]) => title);
   const table = read('docs/testing.md').split('| needs RECORDINGS | ')[1]?.split('\n\n')[0] ?? '';
   const rows = table
