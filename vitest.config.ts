@@ -21,7 +21,7 @@ class LongFilesFirst extends BaseSequencer {
 const SHARED = [
   ...[
     'packages/{bundle,chain,json,kernels,manifest,networks,nft,node-rpc}',
-    'test/{architecture,fuzz,replay-node}',
+    'test/{architecture,fuzz,recordings,replay-node}',
   ].map((folder) => `${folder}/src/**/*.test.ts`),
   'apps/console/web/src/**/*.test.ts',
   // All but the one that needs Postgres, which is started for the others only.
