@@ -54,7 +54,10 @@ function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAge
 }
 
 /** Connections without TLS and proxies, until the node sends what they cannot read; undefined: there are none. */
-function openPlain({ connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOptions, url: URL) {
+function openPlain(
+  { connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: Omit<HttpOptions, 'upstream'>,
+  url: URL,
+) {
   if (url.protocol !== 'http:' || connections === undefined || namesProxy(process.env)) return undefined;
   let isReadable = true;
   const onUnreadable = (): void => {
@@ -65,7 +68,9 @@ function openPlain({ connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpO
 }
 
 /** Opens the connections; nothing is sent yet. Calls of clients use `dispatch`: see forward/send/post-call.ts. */
-export function createHttp(options: HttpOptions) {
+export function createHttp(
+  options: Omit<HttpOptions, 'upstream'> & { upstream: Pick<Upstream, 'url' | 'headers'> },
+) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
   const { origin } = url;
