@@ -1,5 +1,6 @@
 import { createProver, PROOFS, type Prover } from '@packhouse/chain';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { EVENTS } from './make/contracts.js';
 import { CLONE, type Recorded } from './recordings.js';
 
 /** Byzantium's first block: receipts have a status from here on. */
@@ -103,7 +104,7 @@ describe('what is in made blocks', () => {
       [17686110, ['0x0', '0x1', '0x2']],
       [19433903, ['0x3']],
       [22869878, ['0x0', '0x1', '0x2', '0x3', '0x4']],
-    ] as const) {
+    ] satisfies [number, string[]][]) {
       const answer = block(number);
       for (const type of ofBlock) {
         const ofType = answer.block.transactions.filter(
@@ -159,13 +160,15 @@ describe('what is in made blocks', () => {
   it('traces of the row begin with a tree that logs in one call', () => {
     const ofFirst = traces([row[0]!]);
     const root = ofFirst.find(
-      ({ traceAddress, subtraces }) => (traceAddress as []).length === 0 && (subtraces as number) > 1,
+      ({ traceAddress, subtraces }) => (traceAddress as unknown[]).length === 0 && (subtraces as number) > 1,
     );
     expect(root).toMatchObject({ type: 'call', action: { callType: 'call' } });
     expect(root!.error).toBeUndefined();
     const inner = ofFirst.find(
       ({ traceAddress, action, result }) =>
-        (traceAddress as []).length === 1 && action.callType === 'call' && String(result?.output).length > 2,
+        (traceAddress as unknown[]).length === 1 &&
+        action.callType === 'call' &&
+        String(result?.output).length > 2,
     );
     expect(inner).toMatchObject({ transactionHash: root!.transactionHash });
     expect(logs([row[0]!]).some(({ address }) => address === inner!.action.to)).toBe(true);
@@ -206,11 +209,34 @@ describe('what is in made blocks', () => {
     expect(new Set(london.slice(0, 5).map(({ from }) => from)).size).toBe(5);
   });
 
+  it('legacy signatures name no chain now and then, also in a block of all types', () => {
+    const { block: prague } = block(22869878);
+    const found = new Set(prague.transactions.filter(({ type }) => type === '0x0').map(({ v }) => v));
+    expect(found).toEqual(new Set(['0x1b', '0x1c', '0x25', '0x26']));
+    expect(prague.transactions[0]!.type).not.toBe('0x0');
+  });
+
   it('inputs have no bytes, four, or some thousands', () => {
     const sizes = new Set(transactions().map(({ input }) => (String(input).length - 2) / 2));
     expect(sizes.has(0)).toBe(true);
     expect(sizes.has(4)).toBe(true);
     expect(Math.max(...sizes)).toBeGreaterThan(3_000);
+  });
+
+  it('receipts of Frontier lack what follows from the transactions', () => {
+    for (const receipt of receipts(forks.slice(0, 2)))
+      for (const name of ['from', 'to', 'type', 'effectiveGasPrice'])
+        expect(receipt).not.toHaveProperty(name);
+  });
+
+  it('most logs of the row are of tokens, several in a receipt', () => {
+    const tokens = new Set<string | undefined>([EVENTS.transfer, EVENTS.approval]);
+    for (const answer of row) {
+      const ofBlock = logs([answer]);
+      const known = ofBlock.filter(({ topics }) => tokens.has(topics[0]));
+      expect(known.length).toBeGreaterThan(ofBlock.length / 2);
+      expect(receipts([answer]).some(({ logs: { length } }) => length > 2)).toBe(true);
+    }
   });
 
   it('transactions create contracts, and fail to', () => {

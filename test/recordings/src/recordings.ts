@@ -30,7 +30,18 @@ const FILES = {
   row: { clone: 'made-row', given: 'mainnet-17686110-17686121' },
   /** Many small blocks in a row, with uncles and total difficulties, from block 0 or later. */
   early: { clone: 'sepolia-early', given: 'mainnet-0-8191' },
-  optimism: { clone: undefined, given: 'optimism' },
+  /** Blocks with transactions of Sepolia before the merge, and with traces. */
+  sepolia: { clone: 'sepolia', given: undefined },
+  /** Single blocks of mainnet, without receipts; the last has all five types. */
+  mainnet: { clone: 'mainnet', given: undefined },
+  /** Blocks of OP Mainnet, of other numbers in both folders: deposits, receipts with their nonces. */
+  optimism: { clone: 'op-mainnet', given: 'optimism' },
+  'op-sepolia': { clone: 'op-sepolia', given: undefined },
+  goerli: { clone: 'goerli', given: undefined },
+  /** A public devnet of Prague: blobs, and requests of each kind. */
+  devnet: { clone: 'devnet', given: undefined },
+  /** A made chain of Shanghai to Prague that geth ships. */
+  hivechain: { clone: 'hivechain', given: undefined },
   'other-networks': { clone: undefined, given: 'other-networks' },
   'other-networks-2': { clone: undefined, given: 'other-networks-2' },
   'other-networks-3': { clone: undefined, given: 'other-networks-3' },

@@ -26,7 +26,7 @@ export interface Call {
 const word = (value: number | bigint | Hex): string => BigInt(value).toString(16).padStart(64, '0');
 
 /** A step of the script contract. */
-export interface Step {
+interface Step {
   does: keyof typeof STEPS;
   /** The contract, the heir, the salt or the key. */
   target?: Hex;
@@ -56,7 +56,7 @@ export function nested(gas: number, ...steps: Step[]): Step {
 }
 
 /** Calls that differ from each other by what the dice say. */
-export interface Calls {
+interface Calls {
   pay(): Call;
   /** A payment with an input of so many bytes. */
   note(bytes: number): Call;

@@ -93,9 +93,18 @@ const SCRIPT = assemble([
   'ISZERO',
   '@end',
   'JUMPI',
-  ...(['DUP1', 4 * WORD, 'ADD', 'CALLDATALOAD'] as const),
-  ...(['DUP1', 'DUP3', STEP_BYTES, 'ADD', PAYLOAD_AT, 'CALLDATACOPY'] as const),
-  ...(['DUP2', 'CALLDATALOAD'] as const),
+  'DUP1',
+  4 * WORD,
+  'ADD',
+  'CALLDATALOAD',
+  'DUP1',
+  'DUP3',
+  STEP_BYTES,
+  'ADD',
+  PAYLOAD_AT,
+  'CALLDATACOPY',
+  'DUP2',
+  'CALLDATALOAD',
   ...Object.entries(STEPS).flatMap(([name, step]): Item[] => ['DUP1', step, 'EQ', `@${name}`, 'JUMPI']),
   'INVALID',
   ...Object.entries(HANDLERS).flatMap(([name, items]): Item[] => [`:${name}`, 'POP', ...items]),
@@ -196,19 +205,29 @@ const TOKEN = assemble([
 /** Logs with as many topics as the input's first word says: topics follow it, and then the data, which may be empty. */
 const LOGGER = assemble([
   // where the data begins: behind the first word and the topics
-  ...([0, 'CALLDATALOAD', 1, 'ADD', WORD, 'MUL'] as const),
-  ...(['DUP1', 'CALLDATASIZE', 'SUB'] as const),
-  ...(['DUP1', 'DUP3', 0, 'CALLDATACOPY'] as const),
+  0,
+  'CALLDATALOAD',
+  1,
+  'ADD',
+  WORD,
+  'MUL',
+  'DUP1',
+  'CALLDATASIZE',
+  'SUB',
+  'DUP1',
+  'DUP3',
+  0,
+  'CALLDATACOPY',
   ...[0, 1, 2, 3, 4].flatMap((count): Item[] => [0, 'CALLDATALOAD', count, 'EQ', `@log${count}`, 'JUMPI']),
   'INVALID',
-  ...([0, 1, 2, 3, 4] as const).flatMap((count): Item[] => [
+  ...[0, 1, 2, 3, 4].flatMap((count): Item[] => [
     `:log${count}`,
-    ...([4, 3, 2, 1] as const)
+    ...[4, 3, 2, 1]
       .filter((topic) => topic <= count)
       .flatMap((topic): Item[] => [topic * WORD, 'CALLDATALOAD']),
-    `DUP${(count + 1) as 1 | 2 | 3 | 4 | 5}`,
+    `DUP${count + 1}` as Item,
     0,
-    `LOG${count}`,
+    `LOG${count}` as Item,
     'STOP',
   ]),
 ]);

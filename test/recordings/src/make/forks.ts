@@ -16,27 +16,31 @@ export const LAST_TOTAL = 0xc70d815d562d3cfa955n;
 const of = (name: string) => createCalls(createDice(name));
 const legacy = (calls: readonly Send['call'][]): Send[] => calls.map((call) => ({ call, type: 0 }));
 
-const early = of('early');
+const frontierCalls = of('early');
+/** As nodes told them that kept no more: without what follows from the transactions. */
+const bare = { receipts: 'bare' } as const;
 const frontier: Chapter = [
   {
     number: 47218,
     timestamp: 1_438_936_285,
     gasLimit: 42_085,
+    ...bare,
     difficulty: 0x153fcba3c4an,
     totalDifficulty: 0x9d3259d36d7618n,
-    sends: legacy([early.pay(), early.pay()]),
+    sends: legacy([frontierCalls.pay(), frontierCalls.pay()]),
   },
   {
     number: 47219,
     timestamp: 1_438_936_326,
     gasLimit: 42_085,
+    ...bare,
     difficulty: 0x153d23aa503n,
-    sends: legacy([early.pay(), early.pay()]),
+    sends: legacy([frontierCalls.pay(), frontierCalls.pay()]),
   },
 ];
 
 const million = of('million');
-const proofOfWork: readonly Chapter[] = [
+const untilMerge: readonly Chapter[] = [
   frontier,
   [
     {
@@ -120,21 +124,17 @@ const proofOfWork: readonly Chapter[] = [
       traces: true,
       sends: [{ call: script(200_000, of('last').transferStep(), of('last').payStep()), type: 2 }],
     },
-  ],
-];
-
-const proofOfStake: readonly Chapter[] = [
-  [
     {
       number: 15_537_394,
       timestamp: 1_663_224_179,
       gasLimit: 30_000_000,
-      baseFee: 48_811_794_595n,
-      totalDifficulty: LAST_TOTAL,
       traces: true,
       sends: toMix({ name: 'paris', count: 42, types: [0, 2, 2, 2] }),
     },
   ],
+];
+
+const sinceMerge: readonly Chapter[] = [
   [
     {
       number: 18_500_000,
@@ -193,7 +193,7 @@ const proofOfStake: readonly Chapter[] = [
       gasLimit: 35_929_552,
       baseFee: 1_258_644_138n,
       sends: [
-        ...toMix({ name: 'all types', count: 90, types: [0, 1, 2, 2, 2, 4, 2, 2, 0] }),
+        ...toMix({ name: 'all types', count: 90, types: [2, 0, 1, 2, 2, 4, 2, 2, 0], unprotectedEvery: 3 }),
         ...toMix({ name: 'blobs', count: 2, types: [3] }),
       ],
     },
@@ -226,7 +226,7 @@ const proofOfStake: readonly Chapter[] = [
 
 /** One block or a few of every fork, in their order. */
 export async function* makeForks(): AsyncGenerator<Recorded> {
-  for (const chapter of [...proofOfWork, ...proofOfStake]) {
+  for (const chapter of [...untilMerge, ...sinceMerge]) {
     const world = await createWorld(chapter[0]!);
     let parent: MadeBlock | undefined;
     for (const { receipts = true, traces = false, withdrawals = true, rewards, ...plan } of chapter) {

@@ -94,7 +94,7 @@ export async function makeBlock(world: World, plan: BlockPlan, parent?: MadeBloc
 
 function seal({ common }: World, data: Parameters<typeof createBlock>[0]): Block {
   // nobody mined these blocks, and the parents of most of them are not made
-  return createBlock(data, { common, skipConsensusFormatValidation: true, freeze: false });
+  return createBlock(data, { common, skipConsensusFormatValidation: true });
 }
 
 /** The header without what follows from running the block. */

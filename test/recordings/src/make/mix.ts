@@ -4,9 +4,9 @@ import { createDice } from './made-values.js';
 import type { Send } from './transactions.js';
 
 /** What the forks add that transactions use. */
-export type Era = 'frontier' | 'byzantium' | 'constantinople';
+type Era = 'frontier' | 'byzantium' | 'constantinople';
 
-export interface Mix {
+interface Mix {
   /** Decides all that looks random. */
   name: string;
   count: number;

@@ -6,7 +6,8 @@ type Json = Record<string, unknown>;
 
 /** Which of a node's answers are kept. */
 export interface Parts {
-  receipts: boolean;
+  /** `bare`: without sender, recipient, type and price, which follow from the transactions. */
+  receipts: boolean | 'bare';
   traces: boolean;
   /** Whether the block has its `withdrawals`; without them only their root is left, as old archives have it. */
   withdrawals: boolean;
@@ -28,7 +29,7 @@ export function toRecorded(made: MadeBlock, parts: Parts): Recorded {
       ...(withdrawals !== undefined && parts.withdrawals ? { withdrawals } : {}),
       transactions: ran.map((one, index) => toTransaction(made, one, index, head)),
     } as Recorded['block'],
-    ...(parts.receipts ? { receipts: toReceipts(made, head) } : {}),
+    ...(parts.receipts === false ? {} : { receipts: toReceipts(made, parts, head) }),
     ...(parts.traces ? { traces: toTraces(made, parts) } : {}),
   };
 }
@@ -134,7 +135,7 @@ function toPaidPrice({ block }: MadeBlock, tx: Ran['tx']): bigint {
   return wanted;
 }
 
-function toReceipts(made: MadeBlock, head: Json): RecordedReceipt[] {
+function toReceipts(made: MadeBlock, parts: Parts, head: Json): RecordedReceipt[] {
   let logIndex = 0;
   return made.ran.map(({ tx, result }, index) => {
     const { receipt } = result;
@@ -146,8 +147,14 @@ function toReceipts(made: MadeBlock, head: Json): RecordedReceipt[] {
       ...place,
       contractAddress: tx.to === undefined ? bytesToHex(created) : null,
       cumulativeGasUsed: toHex(receipt.cumulativeBlockGasUsed),
-      effectiveGasPrice: toHex(toPaidPrice(made, tx)),
-      from: from.toString(),
+      ...(parts.receipts === 'bare'
+        ? {}
+        : {
+            effectiveGasPrice: toHex(toPaidPrice(made, tx)),
+            from: from.toString(),
+            to: tx.to?.toString() ?? null,
+            type: toHex(tx.type),
+          }),
       gasUsed: toHex(result.totalGasSpent),
       logs: receipt.logs.map(([address, topics, data]): RecordedLog => {
         logIndex += 1;
@@ -165,8 +172,6 @@ function toReceipts(made: MadeBlock, head: Json): RecordedReceipt[] {
       ...('stateRoot' in receipt
         ? { root: bytesToHex(receipt.stateRoot) }
         : { status: toHex(receipt.status) }),
-      to: tx.to?.toString() ?? null,
-      type: toHex(tx.type),
       ...('blobGasUsed' in receipt
         ? { blobGasUsed: toHex(receipt.blobGasUsed), blobGasPrice: toHex(receipt.blobGasPrice) }
         : {}),

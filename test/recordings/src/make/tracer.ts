@@ -18,9 +18,14 @@ const ERRORS: Readonly<Record<string, string>> = {
   [errorMessages.REVERT]: 'Reverted',
   [errorMessages.OUT_OF_GAS]: 'Out of gas',
   [errorMessages.CODESTORE_OUT_OF_GAS]: 'Out of gas',
+  [errorMessages.CODESIZE_EXCEEDS_MAXIMUM]: 'Out of gas',
+  [errorMessages.INITCODE_SIZE_VIOLATION]: 'Out of gas',
   [errorMessages.INVALID_OPCODE]: 'Bad instruction',
   [errorMessages.INVALID_JUMP]: 'Bad jump destination',
   [errorMessages.STACK_UNDERFLOW]: 'Stack underflow',
+  [errorMessages.STACK_OVERFLOW]: 'Out of stack',
+  [errorMessages.CREATE_COLLISION]: 'Contract address collision',
+  [errorMessages.INVALID_BYTECODE_RESULT]: 'Invalid code',
   [errorMessages.STATIC_STATE_CHANGE]: 'Mutable Call In Static Context',
   [errorMessages.INSUFFICIENT_BALANCE]: 'Insufficient balance for transfer',
 };
@@ -124,7 +129,8 @@ function end(trace: MadeTrace, { createdAddress, execResult }: EVMResult): void 
   if (exceptionError !== undefined) {
     // the library adds where a jump led
     const [word] = Object.keys(ERRORS).filter((each) => exceptionError.error.startsWith(each));
-    trace.error = word === undefined ? exceptionError.error : ERRORS[word]!;
+    if (word === undefined) throw new Error(`no node has a word for ${exceptionError.error}`);
+    trace.error = ERRORS[word]!;
     return;
   }
   const gasUsed = toHex(executionGasUsed);

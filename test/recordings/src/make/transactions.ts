@@ -38,7 +38,7 @@ export function createSenders(count: number): Sender[] {
 }
 
 /** What decides the prices of a transaction. */
-export interface Prices {
+interface Prices {
   /** Absent before London. */
   baseFee?: bigint;
   blobPrice?: bigint;
@@ -66,11 +66,10 @@ export function sign(send: Send, sender: Sender, common: Common, prices: Prices)
     ...(type === 4 ? { authorizationList: toAuthorizations(dice) } : {}),
   };
   sender.nonce += 1;
-  if (!unprotected) return createTx(data, { common, freeze: false }).sign(sender.key);
+  if (!unprotected) return createTx(data, { common }).sign(sender.key);
   const old = new Common({ chain: Mainnet, hardfork: Hardfork.Homestead });
   return createLegacyTx(createLegacyTx(data, { common: old }).sign(sender.key).toJSON(), {
     common,
-    freeze: false,
   });
 }
 
