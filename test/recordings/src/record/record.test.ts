@@ -62,18 +62,24 @@ function readNumbers(folder: string, name: string): number[] {
 }
 
 /** Starts a node and records from it. */
-async function recordFrom(options: ReplayNodeOptions, folder: string, signal?: AbortSignal) {
+async function recordFrom(options: ReplayNodeOptions, folder: string, more: More = {}) {
   await node?.close();
   node = await createReplayNode({ blocks, ...options });
-  return recordAt(node.url, folder, signal);
+  return recordAt(node.url, folder, more);
 }
 
-async function recordAt(url: string, folder: string, signal = new AbortController().signal) {
+interface More {
+  signal?: AbortSignal;
+  list?: RecordingList;
+}
+
+async function recordAt(url: string, folder: string, more: More = {}) {
+  const { signal = new AbortController().signal } = more;
   const said: string[] = [];
   const asked = openNode({ url, signal, pauseMs: 1, timeoutMs: 20_000 });
   try {
     const result: RecordResult = await record({
-      list,
+      list: more.list ?? list,
       node: asked,
       folder,
       say: (line) => void said.push(line),
@@ -190,6 +196,27 @@ describe('the recorder', () => {
     expect(read(folder, 'run')).toBe(read(source, 'run'));
   });
 
+  it('knows the total difficulty of each block in a row from that of the last one', async () => {
+    const early = CLONE.blocks('early').slice(0, 80);
+    const [from, folder] = [newFolder(), newFolder()];
+    // The lines of a file with blocks of several networks begin with the name of theirs.
+    write(
+      from,
+      'early',
+      early.map((row) => ({ net: 'sepolia', ...row })),
+    );
+    const ofEarly = await makeList(from);
+    expect(ofEarly.files[0]?.rows).toMatchObject([{ from: early[0]?.number, to: early.at(-1)?.number }]);
+    const options = { blocks: early as unknown as RecordedBlock[], chainId: 11_155_111 };
+    const { number } = early[40] as Recorded;
+    const faults = [tamper('eth_getBlockByNumber', ['totalDifficulty'], '0x7', number)];
+    const { said } = await recordFrom({ ...options, faults }, folder, { list: ofEarly });
+    expect(said).toContain(`Block ${number} of sepolia: totalDifficulty is 0x7, the list says 0x`);
+    await recordFrom(options, folder, { list: ofEarly });
+    expect(node?.stats().callsByMethod).toEqual({ eth_chainId: 1, eth_getBlockByNumber: 41 });
+    expect(read(folder, 'early')).toBe(read(from, 'early'));
+  });
+
   it('goes on after it was stopped, without asking for what it has', async () => {
     const folder = newFolder();
     const stop = new AbortController();
@@ -198,7 +225,7 @@ describe('the recorder', () => {
       calls += 1;
       if (calls === 40) stop.abort(new Error('stopped'));
     };
-    await expect(recordFrom({ observe }, folder, stop.signal)).rejects.toThrow('stopped');
+    await expect(recordFrom({ observe }, folder, { signal: stop.signal })).rejects.toThrow('stopped');
     const kept = readNumbers(folder, 'forks').length + readNumbers(folder, 'run').length;
     expect(kept).toBeGreaterThan(0);
     expect(kept).toBeLessThan(total);
