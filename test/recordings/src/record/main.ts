@@ -78,7 +78,7 @@ async function run(url: string): Promise<void> {
     const none = rows.filter(({ reason }) => reason !== undefined).length;
     say(`${result.recorded} blocks recorded, ${result.kept} were there, ${result.failed} left out.`);
     if (others !== '') say(`Blocks of other chains need a node of theirs: ${others}.`);
-    if (none > 0) say(`${none} blocks of the list come from no node: it says why.`);
+    if (none > 0) say(`${none} blocks of the list come from no node: their reasons are in the list.`);
     if (result.failed > 0) process.exitCode = 1;
   } finally {
     await node.close();
