@@ -1,6 +1,6 @@
+import { ALL, type Json } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type Json, RECORDINGS, recorded } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { canonicalRecord } from './canonical-record.js';
 import { KINDS, type Kind } from './record/kinds.js';
@@ -233,9 +233,9 @@ describe('canonical JSON', () => {
     );
   });
 
-  it.skipIf(!HAS_RECORDINGS)('of a real text is that text (skipped without ../shared/chain-data)', () => {
-    for (const name of RECORDINGS.slice(1)) {
-      for (const { block, receipts = [], traces = [] } of recorded(name)) {
+  it.each(ALL)('of a text of $title is that text', (source) => {
+    for (const name of (['row', 'forks', 'optimism'] as const).filter(source.has)) {
+      for (const { block, receipts = [], traces = [] } of source.blocks(name)) {
         const logs = receipts.flatMap((receipt) => receipt.logs);
         const values: Record<Kind, unknown> = {
           blocks: block,

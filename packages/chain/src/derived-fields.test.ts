@@ -1,5 +1,6 @@
+import { ALL, type Json, type Recorded } from '@packhouse/recordings';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type Json, POLICY, type Recorded, recordedBlock } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import type { ProvedBlock } from './prove/proved-block.js';
@@ -49,67 +50,64 @@ function without(
 const NUMBER = 22869878;
 const FORKS = [47218, 4369999, 12972264, 14764013, 18500000, 19433903, NUMBER];
 
-describe.skipIf(!HAS_RECORDINGS)(
-  'fields that follow from others (skipped without ../shared/chain-data)',
-  () => {
-    it.each(LEFT_OUT)('are written where a node leaves out %s.%s', (list, field, types) => {
-      const whole = all(ofMainnet.proveBlock(recordedBlock('mainnet-forks', NUMBER)));
-      const bare = without(recordedBlock('mainnet-forks', NUMBER), list, field, types);
-      expect(JSON.stringify(bare)).not.toBe(JSON.stringify(recordedBlock('mainnet-forks', NUMBER)));
-      expect(all(ofMainnet.proveBlock(bare))).toEqual(whole);
-      // null says that a contract is created
-      if (field === 'to') return;
-      const nulls = without(recordedBlock('mainnet-forks', NUMBER), list, field, types, null);
-      expect(all(ofMainnet.proveBlock(nulls))).toEqual(whole);
-    });
+describe.each(ALL)('fields that follow from others in $title', (source) => {
+  it.each(LEFT_OUT)('are written where a node leaves out %s.%s', (list, field, types) => {
+    const whole = all(ofMainnet.proveBlock(source.block('forks', NUMBER)));
+    const bare = without(source.block('forks', NUMBER), list, field, types);
+    expect(JSON.stringify(bare)).not.toBe(JSON.stringify(source.block('forks', NUMBER)));
+    expect(all(ofMainnet.proveBlock(bare))).toEqual(whole);
+    // null says that a contract is created
+    if (field === 'to') return;
+    const nulls = without(source.block('forks', NUMBER), list, field, types, null);
+    expect(all(ofMainnet.proveBlock(nulls))).toEqual(whole);
+  });
 
-    it.each(FORKS)('are the same whatever a node leaves out of block %i', (number) => {
-      const whole = all(prover.proveBlock(recordedBlock('mainnet-forks', number)));
-      let bare = recordedBlock('mainnet-forks', number);
-      for (const [list, field, types] of LEFT_OUT) {
-        if (field === 'v' || field === 'chainId') continue;
-        bare = without(bare, list, field, types);
-      }
-      expect(all(prover.proveBlock(bare))).toEqual(whole);
-    });
+  it.each(FORKS)('are the same whatever a node leaves out of block %i', (number) => {
+    const whole = all(prover.proveBlock(source.block('forks', number)));
+    let bare = source.block('forks', number);
+    for (const [list, field, types] of LEFT_OUT) {
+      if (field === 'v' || field === 'chainId') continue;
+      bare = without(bare, list, field, types);
+    }
+    expect(all(prover.proveBlock(bare))).toEqual(whole);
+  });
 
-    it.each([47218, 12972264])('are there in receipts of nodes that never wrote them (%i)', (number) => {
-      const { texts } = prover.proveBlock(recordedBlock('mainnet-forks', number));
-      const { transactions } = recordedBlock('mainnet-forks', number).block;
-      for (const [index, receipt] of (JSON.parse(texts.receipts!) as Json[]).entries()) {
-        const { from, to, type = '0x0', gasPrice } = transactions[index]!;
-        expect(receipt).toMatchObject({ from, to, type, effectiveGasPrice: gasPrice });
-      }
-    });
+  it.each([47218, 12972264])('are there in receipts of nodes that never wrote them (%i)', (number) => {
+    const { texts } = prover.proveBlock(source.block('forks', number));
+    const { transactions } = source.block('forks', number).block;
+    for (const [index, receipt] of (JSON.parse(texts.receipts!) as Json[]).entries()) {
+      const { from, to, type = '0x0', gasPrice } = transactions[index]!;
+      expect(receipt).toMatchObject({ from, to, type, effectiveGasPrice: gasPrice });
+    }
+  });
 
-    it('are left as they are, and refused where they are wrong, to compare what was written before', () => {
-      const bare = without(recordedBlock('mainnet-forks', NUMBER), 'receipts', 'type', ['0x2']);
-      const receipts = JSON.parse(leaving.proveBlock(bare).texts.receipts!) as Json[];
-      expect(receipts.some((receipt) => !('type' in receipt))).toBe(true);
-      bare.block.size = '0x1';
-      expect(thrown(() => leaving.proveBlock(bare))).toMatchObject({ data: { field: 'size' } });
-    });
+  it('are left as they are, and refused where they are wrong, to compare what was written before', () => {
+    const bare = without(source.block('forks', NUMBER), 'receipts', 'type', ['0x2']);
+    const receipts = JSON.parse(leaving.proveBlock(bare).texts.receipts!) as Json[];
+    expect(receipts.some((receipt) => !('type' in receipt))).toBe(true);
+    bare.block.size = '0x1';
+    expect(thrown(() => leaving.proveBlock(bare))).toMatchObject({ data: { field: 'size' } });
+  });
 
-    it('do not make a lie right: a wrong one is refused', () => {
-      const answer = without(recordedBlock('mainnet-forks', NUMBER), 'receipts', 'type', ['0x2']);
-      answer.receipts![0]!.effectiveGasPrice = '0x1';
-      expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
-        data: { field: 'receipts[0].effectiveGasPrice' },
-      });
+  it('do not make a lie right: a wrong one is refused', () => {
+    const answer = without(source.block('forks', NUMBER), 'receipts', 'type', ['0x2']);
+    answer.receipts![0]!.effectiveGasPrice = '0x1';
+    expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+      data: { field: 'receipts[0].effectiveGasPrice' },
     });
+  });
 
-    it('need the chain for its id: without it a transaction that names none is refused', async () => {
-      const bare = without(recordedBlock('mainnet-forks', NUMBER), 'transactions', 'chainId', ['0x2']);
-      expect(thrown(() => prover.proveBlock(bare))).toMatchObject({
-        code: 'RECORD_INVALID',
-        data: { field: 'chainId' },
-      });
+  it('need the chain for its id: without it a transaction that names none is refused', async () => {
+    const bare = without(source.block('forks', NUMBER), 'transactions', 'chainId', ['0x2']);
+    expect(thrown(() => prover.proveBlock(bare))).toMatchObject({
+      code: 'RECORD_INVALID',
+      data: { field: 'chainId' },
     });
-  },
-);
+  });
+});
 
-describe.skipIf(!HAS_RECORDINGS)("a block's size (skipped without ../shared/chain-data)", () => {
-  const block = () => recordedBlock('mainnet-forks', 18500000);
+describe.each(ALL)("a block's size in $title", (source) => {
+  const block = () => source.block('forks', 18500000);
 
   it('that is wrong is put right and named', () => {
     const truth = toText(prover.proveBlock(block()));
@@ -130,7 +128,7 @@ describe.skipIf(!HAS_RECORDINGS)("a block's size (skipped without ../shared/chai
   });
 
   it('that is absent is asked for where it cannot be computed', () => {
-    const answer = recordedBlock('mainnet-forks', 4662649);
+    const answer = source.block('forks', 4662649);
     delete answer.block.size;
     expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
       code: 'RECORD_INVALID',
@@ -139,9 +137,9 @@ describe.skipIf(!HAS_RECORDINGS)("a block's size (skipped without ../shared/chai
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('withdrawals (skipped without ../shared/chain-data)', () => {
+describe.each(ALL)('withdrawals of $title', (source) => {
   it('that a node leaves out are named as missing', () => {
-    const answer = recordedBlock('mainnet-forks', 18500000);
+    const answer = source.block('forks', 18500000);
     expect(prover.proveBlock(answer).missing).toEqual([]);
     delete answer.block.withdrawals;
     expect(prover.proveBlock(answer)).toMatchObject({ missing: ['withdrawals'] });
@@ -149,12 +147,12 @@ describe.skipIf(!HAS_RECORDINGS)('withdrawals (skipped without ../shared/chain-d
   });
 
   it('are not missing before there were any, nor on the OP stack, whose header has another root', () => {
-    expect(prover.proveBlock(recordedBlock('mainnet-forks', 14764013)).missing).toEqual([]);
+    expect(prover.proveBlock(source.block('forks', 14764013)).missing).toEqual([]);
   });
 
   it('of which the root says that there are none are written as none', async () => {
     const trusting = await createProver({ ...POLICY, header: 'trust' });
-    const answer = recordedBlock('mainnet-forks', 18500000);
+    const answer = source.block('forks', 18500000);
     answer.block.withdrawalsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
     delete answer.block.withdrawals;
     const proved = trusting.proveBlock(answer);

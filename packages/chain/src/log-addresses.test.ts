@@ -1,12 +1,6 @@
+import { ALL, type Json, type Recorded } from '@packhouse/recordings';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  HAS_RECORDINGS,
-  type Json,
-  POLICY,
-  type Recorded,
-  recorded,
-  recordedBlock,
-} from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import { type TracedBlock, traceProofs } from './prove/trace-prover.js';
@@ -122,9 +116,9 @@ const cut = ({ traces }: Recorded) =>
     .filter(({ traceAddress }) => (traceAddress as []).length === 0)
     .map((one) => ({ ...one, subtraces: 0 }));
 
-describe.skipIf(!HAS_RECORDINGS)('the addresses of real logs (skipped without ../shared/chain-data)', () => {
+describe.each(ALL)('the addresses of logs in $title', (source) => {
   it('were all called', () => {
-    const blocks = [...recorded('mainnet-17686110-17686121'), ...recorded('mainnet-forks')];
+    const blocks = [...source.blocks('row'), ...source.blocks('forks')];
     for (const answer of blocks.filter(({ traces, receipts }) => traces && receipts)) {
       const proved = prover.proveBlock(answer);
       expect(() => prover.proveTraces(proved, answer.traces)).not.toThrow();
@@ -132,7 +126,7 @@ describe.skipIf(!HAS_RECORDINGS)('the addresses of real logs (skipped without ..
   });
 
   it('were not, if a node keeps the calls inside to itself', () => {
-    const answer = recordedBlock('mainnet-17686110-17686121', 17686110);
+    const answer = source.block('row', 17686110);
     const proved = prover.proveBlock(answer);
     expect(thrown(() => prover.proveTraces(proved, cut(answer)))).toMatchObject({
       data: { proof: 'logAddresses' },

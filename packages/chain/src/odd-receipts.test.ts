@@ -1,6 +1,7 @@
+import { GIVEN } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { address } from '../test/built-block.js';
-import { HAS_RECORDINGS, type OtherBlock, otherBlocks, POLICY } from '../test/recorded.js';
+import { type OtherBlock, otherBlocks, POLICY } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver } from './create-prover.js';
 
@@ -21,7 +22,7 @@ async function outcome(name: string, change: (block: OtherBlock) => unknown, cha
 
 const same = () => undefined;
 
-describe.skipIf(!HAS_RECORDINGS)('Cronos (skipped without ../shared/chain-data)', () => {
+describe.skipIf(GIVEN === null)('Cronos (needs RECORDINGS)', () => {
   it('has no receipt of a transaction that exceeds the gas of its block, which is named', async () => {
     const { proved } = await outcome('cronos 6541', same);
     expect(proved.missing).toEqual(['receipts']);
@@ -97,7 +98,7 @@ describe.skipIf(!HAS_RECORDINGS)('Cronos (skipped without ../shared/chain-data)'
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('Stable (skipped without ../shared/chain-data)', () => {
+describe.skipIf(GIVEN === null)('Stable (needs RECORDINGS)', () => {
   it('numbers the logs of some blocks from 0 in each transaction, which is named', async () => {
     const { proved } = await outcome('stable-testnet 42767022', same);
     expect(proved.proofs).toEqual(['transactionsRoot', 'receiptsRoot', 'logsBloom', 'withdrawalsRoot']);
@@ -139,7 +140,7 @@ describe.skipIf(!HAS_RECORDINGS)('Stable (skipped without ../shared/chain-data)'
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('no other chain (skipped without ../shared/chain-data)', () => {
+describe.skipIf(GIVEN === null)('no other chain (needs RECORDINGS)', () => {
   it.each([
     ['cronos 6541', 'receipts.length'],
     ['cronos 11446765', 'receipts[2].logs[0].logIndex'],
@@ -152,7 +153,7 @@ describe.skipIf(!HAS_RECORDINGS)('no other chain (skipped without ../shared/chai
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('Tempo (skipped without ../shared/chain-data)', () => {
+describe.skipIf(GIVEN === null)('Tempo (needs RECORDINGS)', () => {
   it('has transactions of type 0x76 without a recipient, whose receipts have one', async () => {
     const { proved } = await outcome('tempo-mainnet 17708868', same);
     expect(proved.proofs).toEqual(['headerHash', 'logsBloom', 'withdrawalsRoot']);

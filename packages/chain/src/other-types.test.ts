@@ -1,4 +1,5 @@
 import { RLP } from '@ethereumjs/rlp';
+import type { Json } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import {
   address,
@@ -12,7 +13,7 @@ import {
   q,
   word,
 } from '../test/built-block.js';
-import { type Json, POLICY } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { flipped, thrown } from '../test/tamper.js';
 import { createProver } from './create-prover.js';
 import type { ProofPolicy } from './prove/proved-block.js';

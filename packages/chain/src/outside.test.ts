@@ -1,7 +1,8 @@
 import { RLP } from '@ethereumjs/rlp';
+import { GIVEN, type Json } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { address, d, getBlock, getHash, q, word } from '../test/built-block.js';
-import { HAS_RECORDINGS, type Json, otherBlocks, POLICY } from '../test/recorded.js';
+import { otherBlocks, POLICY } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver } from './create-prover.js';
 import type { ProofPolicy } from './prove/proved-block.js';
@@ -162,7 +163,7 @@ describe('a state sync of Polygon', () => {
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('real blocks of Polygon (skipped without ../shared/chain-data)', () => {
+describe.skipIf(GIVEN === null)('real blocks of Polygon (needs RECORDINGS)', () => {
   it('are refused with the state sync of another block, or of the middle of a sprint', async () => {
     const { net: _, ...trimmed } = otherBlocks().get('polygon 34155965')!;
     expect(await failure({ chainId: 137 }, trimmed)).toMatchObject({ code: 'PROOF_FAILED' });

@@ -1,7 +1,8 @@
 import { RLP } from '@ethereumjs/rlp';
+import type { Json } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { address, d, getBlock, getHash, q, word } from '../test/built-block.js';
-import { type Json, POLICY } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { createProver } from './create-prover.js';
 
 const NUMBER = 0x10;

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { ALL, type Recorded } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { toRaw } from '../test/raw.js';
-import { HAS_RECORDINGS, POLICY, type Recorded, recorded } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { createProver, type Prover } from './create-prover.js';
 import type { RawBlock } from './prove/prove-raw.js';
 import type { ProofPolicy } from './prove/proved-block.js';
@@ -44,32 +45,38 @@ function provedByBytes(prover: Prover, raw: RawBlock): unknown {
 const chain = (chainId: number, more: Partial<ProofPolicy> = {}) =>
   createProver({ ...POLICY, chainId, ...more });
 
-describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () => {
-  it.each([
-    ['mainnet-17686110-17686121', 1],
-    ['mainnet-forks', 1],
-    ['optimism', 10],
-  ] as const)('of %s is what the prover says, byte for byte', async (name, chainId) => {
-    const prover = await chain(chainId, { senders: 'all' });
-    let accepted = 0;
-    for (const block of recorded(name)) {
-      let expected: unknown;
-      try {
-        expected = provedByObjects(prover, block);
-      } catch {
-        // One of another chain.
-        expect(typeof prover.proveRaw(toRaw(block))).toBe('string');
-        continue;
-      }
-      expect(provedByBytes(prover, toRaw(block))).toEqual(expected);
-      accepted++;
+/** Expects that what is scanned is what the prover says, byte for byte; returns how many blocks were. */
+async function expectSame(blocks: readonly Recorded[], chainId: number): Promise<number> {
+  const prover = await chain(chainId, { senders: 'all' });
+  let accepted = 0;
+  for (const block of blocks) {
+    let expected: unknown;
+    try {
+      expected = provedByObjects(prover, block);
+    } catch {
+      // One of another chain.
+      expect(typeof prover.proveRaw(toRaw(block))).toBe('string');
+      continue;
     }
-    expect(accepted).toBeGreaterThanOrEqual(3);
+    expect(provedByBytes(prover, toRaw(block))).toEqual(expected);
+    accepted++;
+  }
+  return accepted;
+}
+
+describe.each(ALL)('a scanned block of $title', (source) => {
+  it.each(['row', 'forks'] as const)('of %s is what the prover says, byte for byte', async (name) => {
+    const blocks = source.blocks(name);
+    expect(await expectSame(blocks, 1)).toBe(blocks.length);
+  });
+
+  it('of OP is what the prover says, byte for byte', async () => {
+    expect(await expectSame(source.blocks('optimism'), 10)).toBeGreaterThanOrEqual(3);
   });
 
   it('is the same without receipts, without traces and without both', async () => {
     const prover = await chain(1);
-    const [block] = recorded('mainnet-17686110-17686121');
+    const [block] = source.blocks('row');
     const { receipts, traces, ...bare } = block!;
     for (const parts of [
       bare,
@@ -82,7 +89,7 @@ describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () =>
 
   it('is declined if it is written in another way, or is not right', async () => {
     const prover = await chain(1);
-    const [block] = recorded('mainnet-17686110-17686121');
+    const [block] = source.blocks('row');
     const raw = toRaw(block!);
     const changed = (
       part: 'transactions' | 'receipts' | 'traces',
@@ -116,7 +123,7 @@ describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () =>
   });
 
   it('is left to the prover where not all is recomputed, or no chain is named', async () => {
-    const [block] = recorded('mainnet-17686110-17686121');
+    const [block] = source.blocks('row');
     const raw = toRaw(block!);
     expect((await createProver(POLICY)).proveRaw(raw)).toBe('policy');
     expect((await chain(1, { extraFields: 'drop' })).proveRaw(raw)).toBe('policy');

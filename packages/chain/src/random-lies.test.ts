@@ -1,6 +1,7 @@
+import { ALL, type Json, type Recorded, type Recordings } from '@packhouse/recordings';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { HAS_RECORDINGS, POLICY, type Recorded, recordedBlock } from '../test/recorded.js';
+import { describe, expect, it } from 'vitest';
+import { getBlockOfOp, POLICY } from '../test/recorded.js';
 import { flipped, leaves, type Path, thrown, valueAt } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 
@@ -23,9 +24,7 @@ const OF_OP = [
   'l1GasUsed',
 ];
 /** Of a deposit alone. */
-const OF_DEPOSIT = ['gasPrice', 'v', 'r', 's', 'yParity', 'mint', 'effectiveGasPrice', 'nonce'];
-
-type Json = Record<string, unknown>;
+const OF_DEPOSIT = ['gasPrice', 'v', 'r', 's', 'yParity', 'mint', 'isSystemTx', 'effectiveGasPrice', 'nonce'];
 
 /** What is written of a block, without the fields that no proof covers and without those that no table names. */
 function provable(
@@ -85,53 +84,45 @@ function apply(answer: Recorded, { path, how, from }: Change): () => void {
   };
 }
 
-it.skipIf(!HAS_RECORDINGS).each([
-  ['mainnet-forks', 22431084, 1],
-  ['optimism', 154497277, 10],
-] as const)(
-  'what is written of %s %i is the truth, whatever was changed in it (skipped without ../shared/chain-data)',
-  async (name, number, chainId) => {
-    const prover = await createProver({ ...POLICY, chainId });
-    const answer = recordedBlock(name, number);
-    const known = new Set(names([answer.block, answer.receipts]));
-    const free = new Set([...UNPROVED, ...(chainId === 10 ? OF_OP : [])]);
-    const truth = provable(prover, answer, known, free);
-    const all = leaves({ block: answer.block, receipts: answer.receipts });
-    const ofValues = fc.constantFrom(...all);
-    // a leaf, or what holds it: a log, a receipt, a list
-    const places = fc
-      .tuple(ofValues, fc.nat(2))
-      .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
-    const change = fc.record({
-      path: places,
-      how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
-      from: ofValues,
-    });
-    let passed = 0;
-    fc.assert(
-      fc.property(fc.array(change, { minLength: 1, maxLength: 2 }), (changes) => {
-        const undo: (() => void)[] = [];
-        try {
-          let written: unknown;
-          const error = thrown(() => {
-            for (const one of changes) undo.push(apply(answer, one as Change));
-            written = provable(prover, answer, known, free);
-          });
-          if (error !== undefined) return;
-          passed++;
-          expect(written).toEqual(truth);
-        } finally {
-          for (const back of undo.reverse()) back();
-        }
-      }),
-      { numRuns: 600 },
-    );
-    expect(provable(prover, answer, known, free)).toEqual(truth);
-    // some changes are none, or of what follows from the rest
-    expect(passed).toBeGreaterThan(0);
-  },
-  60_000,
-);
+async function expectTruth(answer: Recorded, chainId: number): Promise<void> {
+  const prover = await createProver({ ...POLICY, chainId });
+  const known = new Set(names([answer.block, answer.receipts]));
+  const free = new Set([...UNPROVED, ...(chainId === 10 ? OF_OP : [])]);
+  const truth = provable(prover, answer, known, free);
+  const all = leaves({ block: answer.block, receipts: answer.receipts });
+  const ofValues = fc.constantFrom(...all);
+  // a leaf, or what holds it: a log, a receipt, a list
+  const places = fc
+    .tuple(ofValues, fc.nat(2))
+    .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
+  const change = fc.record({
+    path: places,
+    how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
+    from: ofValues,
+  });
+  let passed = 0;
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 2 }), (changes) => {
+      const undo: (() => void)[] = [];
+      try {
+        let written: unknown;
+        const error = thrown(() => {
+          for (const one of changes) undo.push(apply(answer, one as Change));
+          written = provable(prover, answer, known, free);
+        });
+        if (error !== undefined) return;
+        passed++;
+        expect(written).toEqual(truth);
+      } finally {
+        for (const back of undo.reverse()) back();
+      }
+    }),
+    { numRuns: 600 },
+  );
+  expect(provable(prover, answer, known, free)).toEqual(truth);
+  // some changes are none, or of what follows from the rest
+  expect(passed).toBeGreaterThan(0);
+}
 
 /** What proofs cover of traces: where each stands, and what its root repeats of its transaction. */
 function provableTraces(prover: Prover, answer: Recorded): unknown {
@@ -150,39 +141,45 @@ function provableTraces(prover: Prover, answer: Recorded): unknown {
     });
 }
 
-it.skipIf(!HAS_RECORDINGS).each([1000000, 15537393])(
-  'what is written of the traces of %i stands where it did, whatever was changed (skipped without ../shared/chain-data)',
-  async (number) => {
-    const prover = await createProver({ ...POLICY, chainId: 1 });
-    const answer = recordedBlock('mainnet-forks', number);
-    const truth = provableTraces(prover, answer);
-    const ofValues = fc.constantFrom(...leaves({ traces: answer.traces }));
-    const places = fc
-      .tuple(ofValues, fc.nat(2))
-      .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
-    const change = fc.record({
-      path: places,
-      how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
-      from: ofValues,
-    });
-    let passed = 0;
-    fc.assert(
-      fc.property(change, (one) => {
-        const undo = apply(answer, one as Change);
-        let written: unknown;
-        const error = thrown(() => {
-          written = provableTraces(prover, answer);
-        });
-        undo();
-        if (error !== undefined) return;
-        passed++;
-        expect(written).toEqual(truth);
-      }),
-      { numRuns: 600 },
-    );
-    expect(provableTraces(prover, answer)).toEqual(truth);
-    // what is inside a tree is not covered
-    expect(passed).toBeGreaterThan(0);
-  },
-  60_000,
-);
+async function expectPlaces(source: Recordings, number: number): Promise<void> {
+  const prover = await createProver({ ...POLICY, chainId: 1 });
+  const answer = source.block('forks', number);
+  const truth = provableTraces(prover, answer);
+  const ofValues = fc.constantFrom(...leaves({ traces: answer.traces }));
+  const places = fc
+    .tuple(ofValues, fc.nat(2))
+    .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
+  const change = fc.record({
+    path: places,
+    how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
+    from: ofValues,
+  });
+  let passed = 0;
+  fc.assert(
+    fc.property(change, (one) => {
+      const undo = apply(answer, one as Change);
+      let written: unknown;
+      const error = thrown(() => {
+        written = provableTraces(prover, answer);
+      });
+      undo();
+      if (error !== undefined) return;
+      passed++;
+      expect(written).toEqual(truth);
+    }),
+    { numRuns: 600 },
+  );
+  expect(provableTraces(prover, answer)).toEqual(truth);
+  // what is inside a tree is not covered
+  expect(passed).toBeGreaterThan(0);
+}
+
+describe.each(ALL)('whatever is changed in $title', (source) => {
+  it('what is written of block 22431084 is the truth', () => expectTruth(source.block('forks', 22431084), 1));
+
+  it('what is written of a block of OP is the truth', () => expectTruth(getBlockOfOp(source), 10));
+
+  it.each([1000000, 15537393])('what is written of the traces of block %i stands where it did', (number) =>
+    expectPlaces(source, number),
+  );
+});

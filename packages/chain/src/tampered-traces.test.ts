@@ -1,6 +1,7 @@
+import { ALL, type Json } from '@packhouse/recordings';
 import type { PackhouseError } from '@packhouse/runtime';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type Json, POLICY, recordedBlock } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import type { TracedBlock } from './prove/trace-prover.js';
@@ -364,9 +365,9 @@ describe('traces', () => {
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('real traces (skipped without ../shared/chain-data)', () => {
+describe.each(ALL)('the traces of $title', (source) => {
   it('of which any one is dropped are refused', () => {
-    const { traces, ...answer } = recordedBlock('mainnet-forks', 15537394);
+    const { traces, ...answer } = source.block('forks', 15537394);
     const block = prover.proveBlock(answer);
     for (const index of traces!.keys()) {
       const left = traces!.filter((_, position) => position !== index);
@@ -376,8 +377,8 @@ describe.skipIf(!HAS_RECORDINGS)('real traces (skipped without ../shared/chain-d
   });
 
   it('of the next block are foreign', () => {
-    const block = prover.proveBlock(recordedBlock('mainnet-17686110-17686121', 17686110));
-    const { traces } = recordedBlock('mainnet-17686110-17686121', 17686111);
+    const block = prover.proveBlock(source.block('row', 17686110));
+    const { traces } = source.block('row', 17686111);
     expect(thrown(() => prover.proveTraces(block, traces))).toMatchObject({
       message: expect.stringContaining('Block 17686110: trace 0 is foreign: it is of block 17686111 ('),
     });

@@ -1,5 +1,6 @@
+import { ALL } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, POLICY, recorded } from '../test/recorded.js';
+import { POLICY } from '../test/recorded.js';
 import { canonicalRecord } from './canonical-record.js';
 import { createProver } from './create-prover.js';
 import { hasNormalErrors, normalizeTraceError, TRACE_ERROR_WORDINGS } from './record/trace-errors.js';
@@ -108,10 +109,10 @@ it('is looked for in the text, whatever else is in it', () => {
     expect(hasNormalErrors(text(error))).toBe(false);
 });
 
-it.skipIf(!HAS_RECORDINGS)('a scanned block has the same words (../shared/chain-data)', async () => {
+it.each(ALL)('a scanned block has the same words: $title', async (source) => {
   const prover = await createProver({ ...POLICY, chainId: 1 });
   const bytes = (value: unknown) => Buffer.from(JSON.stringify(value), 'latin1');
-  const block = recorded('mainnet-forks').find(({ traces, receipts }) => traces?.length && receipts?.length);
+  const block = source.blocks('forks').find(({ traces, receipts }) => traces?.length && receipts?.length);
   if (block === undefined) throw new Error('no block has receipts and traces');
   const { transactions, ...header } = block.block;
   const proved = prover.proveBlock({ block: block.block, receipts: block.receipts });

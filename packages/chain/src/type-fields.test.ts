@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { ALL, GIVEN, getGiven, type Json, type Recorded, type Recordings } from '@packhouse/recordings';
 import { isPackhouseError } from '@packhouse/runtime';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  HAS_RECORDINGS,
-  type Json,
-  otherBlocks,
-  POLICY,
-  type Recorded,
-  recordedBlock,
-} from '../test/recorded.js';
-import { thrown } from '../test/tamper.js';
+import { getBlockOfOp, otherBlocks, POLICY } from '../test/recorded.js';
+import { flipped, thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import { DEPOSIT } from './record/transaction.js';
 import { NOISE, RECEIPT_TYPE_FIELDS, TRANSACTION_TYPE_FIELDS } from './record/type-fields.js';
@@ -36,16 +30,19 @@ const LIES: Readonly<Record<string, readonly unknown[]>> = {
   depositNonce: ['0x0', '0x1'],
 };
 
+/** Fields of which the scanner takes null, too. */
+const FAST_NULL = ['maxFeePerGas', 'maxPriorityFeePerGas'];
+
 type List = 'transactions' | 'receipts';
 const KINDS = [0, 1, 2, 3, 4, DEPOSIT];
 const toType = (kind: number): string => `0x${kind.toString(16)}`;
 
-/** A real block that has the type, a small one where there is one, its chain, and where. */
-function example(kind: number): { answer: Recorded; chainId: number; index: number } {
+/** A block that has the type, a small one where there is one, its chain, and where. */
+function example(source: Recordings, kind: number): { answer: Recorded; chainId: number; index: number } {
   const isDeposit = kind === DEPOSIT;
   const answer = isDeposit
-    ? recordedBlock('optimism', 154497277)
-    : recordedBlock('mainnet-forks', kind === 0 || kind === 2 ? 14764013 : 22869878);
+    ? getBlockOfOp(source)
+    : source.block('forks', kind === 0 || kind === 2 ? 14764013 : 22869878);
   const index = answer.block.transactions.findIndex(({ type }) => type === toType(kind));
   return { answer, chainId: isDeposit ? 10 : 1, index };
 }
@@ -112,9 +109,12 @@ const lies = (['transactions', 'receipts'] as const).flatMap((list) =>
   ),
 );
 
-describe.skipIf(!HAS_RECORDINGS)('fields of other types (skipped without ../shared/chain-data)', () => {
-  it.each(lies)('are refused: $name in $list of type $kind', ({ list, name, kind }) => {
-    const { answer, chainId, index } = example(kind);
+/** What holds of the fields that records of some types lack. */
+function tellLies(source: Recordings, kinds: readonly number[]): void {
+  const rows = lies.filter(({ kind }) => kinds.includes(kind));
+
+  it.each(rows)('are refused: $name in $list of type $kind', ({ list, name, kind }) => {
+    const { answer, chainId, index } = example(source, kind);
     const record = toRecord(answer, list, index);
     const before = record[name];
     for (const lie of LIES[name]!) {
@@ -126,8 +126,8 @@ describe.skipIf(!HAS_RECORDINGS)('fields of other types (skipped without ../shar
     record[name] = before;
   });
 
-  it.each(lies)('are left out if they say nothing: $name in $list of type $kind', ({ list, name, kind }) => {
-    const { answer, chainId, index } = example(kind);
+  it.each(rows)('are left out if they say nothing: $name in $list of type $kind', ({ list, name, kind }) => {
+    const { answer, chainId, index } = example(source, kind);
     const prover = provers.get(chainId)!;
     const truth = prove(prover, answer);
     const record = toRecord(answer, list, index);
@@ -145,26 +145,38 @@ describe.skipIf(!HAS_RECORDINGS)('fields of other types (skipped without ../shar
       expectWritten(prover, answer, truth, isFast);
     }
   });
-  const FAST_NULL = ['maxFeePerGas', 'maxPriorityFeePerGas'];
+}
+
+describe.each(ALL)('fields of other types in $title', (source) => {
+  tellLies(source, [0, 1, 2, 3, 4]);
+
+  it("that are the OP stack's shares of blobGasUsed are refused on a chain without deposits", () => {
+    const { answer, index } = example(source, 2);
+    Object.assign(answer.receipts![index]!, { blobGasUsed: '0x9c40', daFootprintGasScalar: '0x190' });
+    expectRefused(provers.get(1)!, answer, `receipts\\[${index}\\].blobGasUsed`);
+  });
 
   it('are refused in what was published, and noise that was published is not', async () => {
     const leaving = await createProver({ ...POLICY, chainId: 1, derived: 'leave' });
-    const { answer, index } = example(2);
+    const { answer, index } = example(source, 2);
     Object.assign(answer.receipts![index]!, { blobGasPrice: '0x1', blobGasUsed: null });
     Object.assign(answer.block.transactions[index]!, { authorizationList: [], mint: null });
     expect(thrown(() => prove(leaving, answer))).toBeUndefined();
     Object.assign(answer.block.transactions[index]!, { mint: '0x1' });
     expect(thrown(() => prove(leaving, answer))).toMatchObject({ code: 'PROOF_FAILED' });
   });
+});
 
+describe.each(ALL)('fields of other types in a deposit in $title', (source) => tellLies(source, [DEPOSIT]));
+
+describe.skipIf(GIVEN === null)('fields of other types on other networks (needs RECORDINGS)', () => {
   it.each([
     ['gnosis 20000000', 100],
     ['arb-sepolia 185232421', 421_614],
     ['polygon 50000000', 137],
     ['cronos 68215', 25],
-  ])('are refused on %s too', (name, chainId) => {
-    const answer = otherBlocks().get(name);
-    if (answer === undefined) return;
+  ])('are refused on %s', (name, chainId) => {
+    const answer = otherBlocks().get(name)!;
     const index = answer.block.transactions.findIndex(({ type }) => type === '0x2' || type === '0x0');
     const tx = answer.block.transactions[index]!;
     for (const field of ['authorizationList', 'sourceHash', 'mint', 'maxFeePerBlobGas'] as const) {
@@ -180,36 +192,29 @@ describe.skipIf(!HAS_RECORDINGS)('fields of other types (skipped without ../shar
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)(
-  'the parity of a legacy signature (skipped without ../shared/chain-data)',
-  () => {
-    it.each([
-      ['mainnet-forks', 22869878, 1],
-      ['mainnet-forks', 12972264, 1],
-      ['mainnet-forks', 1000000, 1],
-    ] as const)('follows from v (%s %i)', (recording, number, chainId) => {
-      const prover = provers.get(chainId)!;
-      const answer = recordedBlock(recording, number);
-      const seen = new Set<unknown>();
-      for (const [index, tx] of answer.block.transactions.entries()) {
-        if ((tx.type ?? '0x0') !== '0x0' || seen.has(tx.v)) continue;
-        seen.add(tx.v);
-        const v = Number(tx.v);
-        const parity = v >= 35 ? (v - 35) % 2 : v - 27;
-        tx.yParity = `0x${parity}`;
-        expect(prove(prover, answer)).toContain(`yParity\\":\\"0x${parity}`);
-        for (const wrong of [`0x${1 - parity}`, tx.v, '0x2', `0x0${1 - parity}`]) {
-          tx.yParity = wrong;
-          expectRefused(prover, answer, `transactions\\[${index}\\].yParity`);
-        }
-        delete tx.yParity;
+describe.each(ALL)('the parity of a legacy signature in $title', (source) => {
+  it.each([22869878, 12972264, 1000000])('follows from v (%i)', (number) => {
+    const prover = provers.get(1)!;
+    const answer = source.block('forks', number);
+    const seen = new Set<unknown>();
+    for (const [index, tx] of answer.block.transactions.entries()) {
+      if ((tx.type ?? '0x0') !== '0x0' || seen.has(tx.v)) continue;
+      seen.add(tx.v);
+      const v = Number(tx.v);
+      const parity = v >= 35 ? (v - 35) % 2 : v - 27;
+      tx.yParity = `0x${parity}`;
+      expect(prove(prover, answer)).toContain(`yParity\\":\\"0x${parity}`);
+      for (const wrong of [`0x${1 - parity}`, tx.v, '0x2', `0x0${1 - parity}`]) {
+        tx.yParity = wrong;
+        expectRefused(prover, answer, `transactions\\[${index}\\].yParity`);
       }
-      expect(seen.size).toBeGreaterThan(0);
-    });
-  },
-);
+      delete tx.yParity;
+    }
+    expect(seen.size).toBeGreaterThan(0);
+  });
+});
 
-describe.skipIf(!HAS_RECORDINGS)('a deposit (skipped without ../shared/chain-data)', () => {
+describe.each(ALL)('a deposit in $title', (source) => {
   it.each([
     ['gasPrice', '0x1'],
     ['v', '0x1'],
@@ -220,26 +225,33 @@ describe.skipIf(!HAS_RECORDINGS)('a deposit (skipped without ../shared/chain-dat
     ['depositReceiptVersion', '0x2'],
     ['depositReceiptVersion', '0x0'],
     ['nonce', '0x1'],
-    ['nonce', '0x2efaea7'],
   ])('is not signed, and repeats its receipt: %s %s is refused', (name, lie) => {
-    const { answer, index } = example(DEPOSIT);
+    const { answer, index } = example(source, DEPOSIT);
     answer.block.transactions[index]![name] = lie;
-    // v is the parity under another name, which is compared first
-    const field = name === 'v' ? 'yParity' : name;
+    // v is the parity under another name, which is compared first if it is there
+    const { yParity } = answer.block.transactions[index]!;
+    const field = name === 'v' && yParity !== undefined ? 'yParity' : name;
     expectRefused(provers.get(10)!, answer, `transactions\\[${index}\\].${field}`);
   });
 
+  it('has no other nonce than its receipt', () => {
+    const { answer, index } = example(source, DEPOSIT);
+    answer.block.transactions[index]!.nonce = flipped(answer.receipts![index]!.depositNonce);
+    expectRefused(provers.get(10)!, answer, `transactions\\[${index}\\].nonce`);
+  });
+
   it('has the nonce of its receipt, or 0, and no price, in any form', () => {
-    const { answer, index } = example(DEPOSIT);
+    const { answer, index } = example(source, DEPOSIT);
     const tx = answer.block.transactions[index]!;
-    for (const nonce of ['0x0', '0x2efaea6', '0x02EFAEA6', null]) {
+    const own = String(answer.receipts![index]!.depositNonce);
+    for (const nonce of ['0x0', own, `0x0${own.slice(2).toUpperCase()}`, null]) {
       tx.nonce = nonce;
       expect(
         thrown(() => prove(provers.get(10)!, answer)),
         String(nonce),
       ).toBeUndefined();
     }
-    for (const nonce of ['0x0', '0x2efaea6']) {
+    for (const nonce of ['0x0', own]) {
       tx.nonce = nonce;
       expect(scan(provers.get(10)!, answer) === prove(provers.get(10)!, answer)).toBe(true);
     }
@@ -250,7 +262,7 @@ describe.skipIf(!HAS_RECORDINGS)('a deposit (skipped without ../shared/chain-dat
   });
 
   it('names the transactions as what is false, once the root proves its receipt', () => {
-    const { answer, index } = example(DEPOSIT);
+    const { answer, index } = example(source, DEPOSIT);
     answer.block.transactions[index]!.nonce = '0x1';
     expect(thrown(() => prove(provers.get(10)!, answer))).toMatchObject({
       data: { kinds: ['blocks', 'transactions'] },
@@ -258,10 +270,10 @@ describe.skipIf(!HAS_RECORDINGS)('a deposit (skipped without ../shared/chain-dat
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)(
-  "the OP stack's shares of blobGasUsed (skipped without ../shared/chain-data)",
+describe.skipIf(GIVEN === null)(
+  "the OP stack's shares of blobGasUsed, since Jovian (needs RECORDINGS)",
   () => {
-    const block = () => recordedBlock('optimism', 154497277);
+    const block = () => getGiven().block('optimism', 154497277);
 
     it.each<[string, (receipts: Json[]) => void]>([
       ['one is moved', ([, first]) => Object.assign(first!, { blobGasUsed: '0x9c41' })],
@@ -295,16 +307,10 @@ describe.skipIf(!HAS_RECORDINGS)(
       for (const receipt of answer.receipts!) delete receipt.blobGasUsed;
       expect(scan(provers.get(10)!, answer) === prove(provers.get(10)!, answer)).toBe(true);
     });
-
-    it('are refused on a chain without deposits', () => {
-      const { answer, index } = example(2);
-      Object.assign(answer.receipts![index]!, { blobGasUsed: '0x9c40', daFootprintGasScalar: '0x190' });
-      expectRefused(provers.get(1)!, answer, `receipts\\[${index}\\].blobGasUsed`);
-    });
   },
 );
 
-describe.skipIf(!HAS_RECORDINGS)("a record's time (skipped without ../shared/chain-data)", () => {
+describe.each(ALL)("a record's time in $title", (source) => {
   const records: readonly [string, (answer: Recorded) => Json][] = [
     ['a transaction', ({ block }) => block.transactions[0]!],
     ['a receipt', ({ receipts }) => receipts![0]!],
@@ -314,7 +320,7 @@ describe.skipIf(!HAS_RECORDINGS)("a record's time (skipped without ../shared/cha
 
   it.each(records)('is that of the block in %s, whatever its form', (_, toOne) => {
     const prover = provers.get(1)!;
-    const answer = recordedBlock('mainnet-17686110-17686121', number);
+    const answer = source.block('row', number);
     const one = toOne(answer);
     const time = Number(answer.block.timestamp);
     expect(time).not.toBe(at);
@@ -348,56 +354,51 @@ describe.skipIf(!HAS_RECORDINGS)("a record's time (skipped without ../shared/cha
   });
 
   it("is scanned as nodes write it, Anvil's number in receipts too", () => {
-    const answer = recordedBlock('mainnet-17686110-17686121', number);
+    const answer = source.block('row', number);
     for (const tx of answer.block.transactions) tx.blockTimestamp = answer.block.timestamp;
     for (const receipt of answer.receipts!) receipt.blockTimestamp = Number(answer.block.timestamp);
     expect(scan(provers.get(1)!, answer) === prove(provers.get(1)!, answer)).toBe(true);
   });
 });
 
-describe.skipIf(!HAS_RECORDINGS)('other forms of the same (skipped without ../shared/chain-data)', () => {
-  const forms = (value: string): string[] => [`0x0${value.slice(2)}`, `0x000${value.slice(2).toUpperCase()}`];
+const forms = (value: string): string[] => [`0x0${value.slice(2)}`, `0x000${value.slice(2).toUpperCase()}`];
 
-  it.each(KINDS)('are filled in as the canonical form is: type %i', (kind) => {
-    const { answer, chainId, index } = example(kind);
-    const prover = provers.get(chainId)!;
-    const tx = answer.block.transactions[index]!;
-    const receipt = answer.receipts![index]!;
-    const truth = prove(prover, answer);
-    const before = { ...tx };
-    for (const type of forms(toType(kind))) {
-      Object.assign(tx, before, { type });
-      receipt.type = type;
-      if (kind > 0 && kind < 5) for (const name of ['yParity', 'chainId']) delete tx[name];
-      if (kind === 0) delete tx.chainId;
-      if ((tx.accessList as unknown[] | undefined)?.length === 0) tx.accessList = null;
-      if (kind < 2) Object.assign(tx, { maxFeePerGas: null, maxPriorityFeePerGas: null });
-      expectWritten(prover, answer, truth, false);
+/** Expects that what is filled in for other forms of the fields of a type is what the canonical forms say. */
+function expectFilled(source: Recordings, kind: number): void {
+  const { answer, chainId, index } = example(source, kind);
+  const prover = provers.get(chainId)!;
+  const tx = answer.block.transactions[index]!;
+  const receipt = answer.receipts![index]!;
+  const truth = prove(prover, answer);
+  const before = { ...tx };
+  for (const type of forms(toType(kind))) {
+    Object.assign(tx, before, { type });
+    receipt.type = type;
+    if (kind > 0 && kind < 5) for (const name of ['yParity', 'chainId']) delete tx[name];
+    if (kind === 0) delete tx.chainId;
+    if ((tx.accessList as unknown[] | undefined)?.length === 0) tx.accessList = null;
+    if (kind < 2) Object.assign(tx, { maxFeePerGas: null, maxPriorityFeePerGas: null });
+    expectWritten(prover, answer, truth, false);
+  }
+  for (const name of ['chainId', 'v', 'yParity', 'nonce', 'gas', 'gasPrice', 'mint']) {
+    if (typeof before[name] !== 'string') continue;
+    for (const value of forms(before[name])) {
+      Object.assign(tx, before, { [name]: value });
+      if (name === 'v') delete tx.yParity;
+      if (name === 'v' && kind === 0) delete tx.chainId;
+      const isFilled = name !== 'v' || kind === 0 || (before.yParity !== undefined && kind <= 4);
+      if (isFilled) expectWritten(prover, answer, truth, false);
     }
-    for (const name of ['chainId', 'v', 'yParity', 'nonce', 'gas', 'gasPrice', 'mint']) {
-      if (typeof before[name] !== 'string') continue;
-      for (const value of forms(before[name])) {
-        Object.assign(tx, before, { [name]: value });
-        if (name === 'v') delete tx.yParity;
-        if (name === 'v' && kind === 0) delete tx.chainId;
-        const isFilled = name !== 'v' || kind === 0 || (before.yParity !== undefined && kind <= 4);
-        if (isFilled) expectWritten(prover, answer, truth, false);
-      }
-    }
-  });
+  }
+}
 
-  it('of the root say that there are no withdrawals', async () => {
-    const prover = provers.get(10)!;
-    const answer = recordedBlock('optimism', 154497277);
-    const truth = prove(prover, answer);
-    delete answer.block.withdrawals;
-    answer.block.transactions[0]!.type = '0x07E';
-    answer.block.withdrawalsRoot = `0x${String(answer.block.withdrawalsRoot).slice(2).toUpperCase()}`;
-    expect(prove(prover, answer) === truth).toBe(true);
-  });
+describe.each(ALL)('other forms of the same in $title', (source) => {
+  it.each([0, 1, 2, 3, 4])('are filled in as the canonical form is: type %i', (kind) =>
+    expectFilled(source, kind),
+  );
 
   it('of a contract address are absent from calls, and never an address', () => {
-    const { answer, index } = example(2);
+    const { answer, index } = example(source, 2);
     const receipt = answer.receipts![index]!;
     const truth = prove(provers.get(1)!, answer);
     delete receipt.contractAddress;
@@ -406,6 +407,20 @@ describe.skipIf(!HAS_RECORDINGS)('other forms of the same (skipped without ../sh
       receipt.contractAddress = lie;
       expectRefused(provers.get(1)!, answer, `receipts\\[${index}\\].contractAddress`);
     }
+  });
+});
+
+describe.each(ALL)('other forms of the same in a block of OP in $title', (source) => {
+  it('are filled in as the canonical form is: a deposit', () => expectFilled(source, DEPOSIT));
+
+  it('of the root say that there are no withdrawals', async () => {
+    const prover = provers.get(10)!;
+    const answer = getBlockOfOp(source);
+    const truth = prove(prover, answer);
+    delete answer.block.withdrawals;
+    answer.block.transactions[0]!.type = '0x07E';
+    answer.block.withdrawalsRoot = `0x${String(answer.block.withdrawalsRoot).slice(2).toUpperCase()}`;
+    expect(prove(prover, answer) === truth).toBe(true);
   });
 });
 

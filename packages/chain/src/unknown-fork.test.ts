@@ -1,7 +1,9 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3';
+import { ALL, type Json, type Recorded } from '@packhouse/recordings';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type Json, otherBlocks, POLICY, recordedBlock } from '../test/recorded.js';
+import { toAmsterdam } from '../test/amsterdam.js';
+import { POLICY } from '../test/recorded.js';
 import { flipped, thrown } from '../test/tamper.js';
 import { canonicalRecord } from './canonical-record.js';
 import { createProver, type Prover } from './create-prover.js';
@@ -28,20 +30,25 @@ function hashWith(block: Json, more: readonly string[]): string {
   return `0x${Buffer.from(keccak_256(RLP.encode([...known, ...more.map(bytes)]))).toString('hex')}`;
 }
 
-/** The Amsterdam block with fields of the fork after it; `order` is that of the header. */
-function future(fields: Json, order = Object.keys(fields)) {
-  const { net: _, ...answer } = otherBlocks().get('constructed-amsterdam 20000000')!;
+/** A block of Amsterdam with fields of the fork after it; `order` is that of the header. */
+function toFuture(amsterdam: string, fields: Json, order: readonly string[]): Recorded {
+  const answer = JSON.parse(amsterdam) as Recorded;
   const hash = hashWith(
     answer.block,
     order.map((name) => fields[name] as string),
   );
-  const within = JSON.stringify(answer).replaceAll(answer.block.hash as string, hash);
-  const moved = JSON.parse(within) as typeof answer;
+  const moved = JSON.parse(amsterdam.replaceAll(answer.block.hash as string, hash)) as Recorded;
   Object.assign(moved.block, fields);
   return moved;
 }
 
-describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ../shared/chain-data)', () => {
+describe.each(ALL)('a fork that no table names, after $title', (source) => {
+  let amsterdam: string;
+  beforeAll(async () => {
+    amsterdam = JSON.stringify(await toAmsterdam(source.block('forks', 22869878)));
+  });
+  const future = (fields: Json, order = Object.keys(fields)) => toFuture(amsterdam, fields, order);
+
   it.each([
     [
       'more fields than any fork appends',
@@ -103,10 +110,10 @@ describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ..
   it('may change sums of gas and the size, but no root', () => {
     const changed = future({ inclusionListRoot: ROOT });
     changed.block.size = '0x1';
-    changed.receipts![3]!.gasUsed = '0x1';
+    changed.receipts![3]!.gasUsed = flipped(changed.receipts![3]!.gasUsed);
     expect(prover.proveBlock(changed).unknownFields).toEqual(['inclusionListRoot']);
     const lied = future({ inclusionListRoot: ROOT });
-    lied.receipts![3]!.status = '0x0';
+    lied.receipts![3]!.status = flipped(lied.receipts![3]!.status);
     expect(thrown(() => prover.proveBlock(lied))).toMatchObject({ data: { proof: 'receiptsRoot' } });
   });
 
@@ -125,7 +132,7 @@ describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ..
       code: 'PROOF_FAILED',
       data: { proof: 'headerHash', unknownFields: ['inclusionListRoot', 'targetBlobsPerBlock'] },
     });
-    const known = recordedBlock('mainnet-forks', 22869878);
+    const known = source.block('forks', 22869878);
     known.block.stateRoot = ROOT;
     const error = thrown(() => prover.proveBlock(known)) as { data: object };
     expect(error.data).not.toHaveProperty('unknownFields');
@@ -155,7 +162,7 @@ describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ..
     ['sealFields', [ROOT]],
     ['withdrawals', []],
   ])('is not told by %s, which no header has', (name, value) => {
-    const answer = recordedBlock('mainnet-forks', 15537393);
+    const answer = source.block('forks', 15537393);
     Object.assign(answer.block, { stateRoot: ROOT, [name]: value });
     expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
       code: 'PROOF_FAILED',
@@ -170,7 +177,7 @@ describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ..
   });
 
   it('is not what a renamed field of a known fork makes', () => {
-    const answer = recordedBlock('mainnet-forks', 22869878);
+    const answer = source.block('forks', 22869878);
     answer.block.foo = answer.block.requestsHash;
     delete answer.block.requestsHash;
     expect(thrown(() => prover.proveBlock(answer))).toMatchObject({

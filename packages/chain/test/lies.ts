@@ -1,35 +1,35 @@
 /**
- * Lies about real blocks: what becomes of a field that is changed by one nibble (`flip`) or left out (`drop`).
+ * Lies about blocks: what becomes of a field that is changed by one nibble (`flip`) or left out (`drop`).
  *
- * eras | record and types | how | outcome | fields. The outcome is the proof that fails, `form` (RECORD_INVALID), `written`
+ * eras (`all`: of each block) | record and types | how | outcome | fields. The outcome is the proof that fails, `form` (RECORD_INVALID), `written`
  * (the text is that of the truth all the same), or `no: ` and the reason why it goes unseen (a key of UNPROVABLE).
  */
 const TABLE = `
 arbitrum | block | flip | no: some | l1BlockNumber sendCount sendRoot
 arbitrum | block | flip | no: otherRules | size
-cancun prague op | block | flip | headerHash | blobGasUsed excessBlobGas parentBeaconBlockRoot
-cancun prague op | block | flip | written | size
-prague op | block | flip | headerHash | requestsHash
+cancun prague ecotone jovian | block | flip | headerHash | blobGasUsed excessBlobGas parentBeaconBlockRoot
+cancun prague ecotone jovian | block | flip | written | size
+prague jovian | block | flip | headerHash | requestsHash
 shanghai | block | flip | no: size | size
 shanghai cancun | block | flip | no: total | totalDifficulty
-shanghai cancun prague op | block | flip | headerHash | withdrawalsRoot
-shanghai cancun prague op arbitrum | block | flip | headerHash | baseFeePerGas difficulty extraData gasLimit gasUsed
-shanghai cancun prague op arbitrum | block | flip | headerHash | hash logsBloom miner mixHash nonce number parentHash
-shanghai cancun prague op arbitrum | block | flip | headerHash | receiptsRoot sha3Uncles stateRoot timestamp
-shanghai cancun prague op arbitrum | block | flip | headerHash | transactionsRoot
+shanghai cancun prague ecotone jovian | block | flip | headerHash | withdrawalsRoot
+all | block | flip | headerHash | baseFeePerGas difficulty extraData gasLimit gasUsed
+all | block | flip | headerHash | hash logsBloom miner mixHash nonce number parentHash
+all | block | flip | headerHash | receiptsRoot sha3Uncles stateRoot timestamp
+all | block | flip | headerHash | transactionsRoot
 arbitrum | block | drop | no: some | l1BlockNumber sendCount sendRoot
 cancun prague | block | drop | no: withdrawals | withdrawals
-cancun prague op | block | drop | headerHash | blobGasUsed excessBlobGas parentBeaconBlockRoot
-cancun prague op | block | drop | written | size
-op | block | drop | written | withdrawals
-prague op | block | drop | headerHash | requestsHash
+cancun prague ecotone jovian | block | drop | headerHash | blobGasUsed excessBlobGas parentBeaconBlockRoot
+cancun prague ecotone jovian | block | drop | written | size
+ecotone jovian | block | drop | written | withdrawals
+prague jovian | block | drop | headerHash | requestsHash
 shanghai arbitrum | block | drop | form | size
 shanghai cancun | block | drop | no: total | totalDifficulty
-shanghai cancun prague op | block | drop | headerHash | withdrawalsRoot
-shanghai cancun prague op arbitrum | block | drop | headerHash | baseFeePerGas
-shanghai cancun prague op arbitrum | block | drop | form | difficulty extraData gasLimit gasUsed hash logsBloom miner
-shanghai cancun prague op arbitrum | block | drop | form | mixHash nonce number parentHash receiptsRoot sha3Uncles
-shanghai cancun prague op arbitrum | block | drop | form | stateRoot timestamp transactions transactionsRoot uncles
+shanghai cancun prague ecotone jovian | block | drop | headerHash | withdrawalsRoot
+all | block | drop | headerHash | baseFeePerGas
+all | block | drop | form | difficulty extraData gasLimit gasUsed hash logsBloom miner
+all | block | drop | form | mixHash nonce number parentHash receiptsRoot sha3Uncles
+all | block | drop | form | stateRoot timestamp transactions transactionsRoot uncles
 cancun prague | withdrawal | flip | withdrawalsRoot | address amount index validatorIndex
 cancun prague | withdrawal | drop | form | address amount index validatorIndex
 arbitrum | transaction 0x2 | flip | consistency | gas v value
@@ -42,14 +42,19 @@ cancun | transaction 0x3 | flip | consistency | blockHash blockNumber chainId ga
 cancun | transaction 0x3 | flip | consistency | maxFeePerGas maxPriorityFeePerGas nonce r s to transactionIndex type v
 cancun | transaction 0x3 | flip | consistency | value yParity
 cancun | transaction 0x3 | flip | senders | from
-op | transaction 0x2 | flip | consistency | chainId
-op | transaction 0x7e | flip | consistency | from mint sourceHash
-op | transaction 0x7e | flip | consistency | depositReceiptVersion r s
-op | transaction 0x7e 0x2 | flip | consistency | blockHash blockNumber blockTimestamp gas gasPrice hash input to
-op | transaction 0x7e 0x2 | flip | consistency | transactionIndex v value yParity
-op | transaction 0x7e 0x2 | flip | form | type
-op arbitrum | transaction 0x2 | flip | consistency | nonce r s
-op arbitrum | transaction 0x2 | flip | senders | from
+ecotone jovian | transaction 0x2 | flip | consistency | chainId
+ecotone jovian | transaction 0x7e | flip | consistency | from sourceHash
+ecotone | transaction 0x7e | flip | consistency | isSystemTx nonce
+jovian | transaction 0x7e | flip | consistency | mint
+ecotone jovian | transaction 0x7e | flip | consistency | depositReceiptVersion r s
+ecotone jovian | transaction 0x7e 0x2 | flip | consistency | blockHash blockNumber gas gasPrice hash input to
+jovian | transaction 0x7e 0x2 | flip | consistency | blockTimestamp
+ecotone jovian | transaction 0x7e 0x2 | flip | consistency | transactionIndex v value
+jovian | transaction 0x7e 0x2 | flip | consistency | yParity
+ecotone | transaction 0x2 | flip | consistency | yParity
+ecotone jovian | transaction 0x7e 0x2 | flip | form | type
+ecotone jovian arbitrum | transaction 0x2 | flip | consistency | nonce r s
+ecotone jovian arbitrum | transaction 0x2 | flip | senders | from
 prague | transaction 0x1 | flip | consistency | type
 prague | transaction 0x4 | flip | consistency | maxFeePerGas maxPriorityFeePerGas
 prague | transaction 0x4 | flip | form | type
@@ -62,7 +67,7 @@ shanghai | transaction 0x2 0x0 | flip | consistency | blockHash blockNumber chai
 shanghai | transaction 0x2 0x0 | flip | consistency | to transactionIndex v value
 shanghai | transaction 0x2 0x0 | flip | senders | from
 shanghai arbitrum | transaction 0x2 | flip | consistency | yParity
-shanghai op arbitrum | transaction 0x2 | flip | consistency | maxFeePerGas maxPriorityFeePerGas
+shanghai ecotone jovian arbitrum | transaction 0x2 | flip | consistency | maxFeePerGas maxPriorityFeePerGas
 arbitrum | transaction 0x6a | drop | form | chainId
 arbitrum | transaction 0x6a | drop | no: otherType | gasPrice nonce r s v
 arbitrum | transaction 0x6a 0x2 | drop | form | blockHash blockNumber from gas hash input to transactionIndex value
@@ -71,12 +76,16 @@ cancun | transaction 0x3 | drop | form | blockHash blockNumber from gas gasPrice
 cancun | transaction 0x3 | drop | form | maxFeePerGas maxPriorityFeePerGas nonce r s to transactionIndex value
 cancun | transaction 0x3 | drop | consistency | blobVersionedHashes type
 cancun | transaction 0x3 | drop | written | accessList chainId v yParity
-op | transaction 0x7e | drop | form | sourceHash type
-op | transaction 0x7e | drop | no: deposit | depositReceiptVersion gasPrice mint r s v yParity
-op | transaction 0x7e 0x2 | drop | form | blockHash blockNumber from gas hash input to transactionIndex value
-op | transaction 0x7e 0x2 | drop | no: some | blockTimestamp
-op arbitrum | transaction 0x2 | drop | form | gasPrice nonce r s
-op arbitrum | transaction 0x2 | drop | written | chainId
+ecotone jovian | transaction 0x7e | drop | form | sourceHash
+ecotone | transaction 0x7e | drop | consistency | type
+jovian | transaction 0x7e | drop | form | type
+ecotone | transaction 0x7e | drop | no: deposit | isSystemTx nonce
+ecotone jovian | transaction 0x7e | drop | no: deposit | depositReceiptVersion gasPrice r s v
+jovian | transaction 0x7e | drop | no: deposit | mint yParity
+ecotone jovian | transaction 0x7e 0x2 | drop | form | blockHash blockNumber from gas hash input to transactionIndex value
+jovian | transaction 0x7e 0x2 | drop | no: some | blockTimestamp
+ecotone jovian arbitrum | transaction 0x2 | drop | form | gasPrice nonce r s
+ecotone jovian arbitrum | transaction 0x2 | drop | written | chainId
 prague | transaction 0x4 | drop | form | maxFeePerGas maxPriorityFeePerGas
 prague | transaction 0x4 | drop | consistency | authorizationList
 prague | transaction 0x4 0x1 | drop | form | blockHash blockNumber from gas gasPrice hash input nonce r s to
@@ -88,9 +97,9 @@ shanghai | transaction 0x0 | drop | written | type
 shanghai | transaction 0x2 0x0 | drop | form | blockHash blockNumber from gas gasPrice hash input nonce r s to
 shanghai | transaction 0x2 0x0 | drop | form | transactionIndex value
 shanghai | transaction 0x2 0x0 | drop | written | chainId
-shanghai op | transaction 0x2 | drop | consistency | type
-shanghai op arbitrum | transaction 0x2 | drop | form | maxFeePerGas maxPriorityFeePerGas
-shanghai op arbitrum | transaction 0x2 | drop | written | accessList v yParity
+shanghai ecotone jovian | transaction 0x2 | drop | consistency | type
+shanghai ecotone jovian arbitrum | transaction 0x2 | drop | form | maxFeePerGas maxPriorityFeePerGas
+shanghai ecotone jovian arbitrum | transaction 0x2 | drop | written | accessList v yParity
 arbitrum | receipt 0x6a 0x2 | flip | consistency | blockHash blockNumber cumulativeGasUsed from gasUsed to
 arbitrum | receipt 0x6a 0x2 | flip | consistency | transactionHash transactionIndex type
 arbitrum | receipt 0x6a 0x2 | flip | logsBloom | logsBloom
@@ -104,15 +113,15 @@ cancun | receipt 0x3 | flip | consistency | effectiveGasPrice from gasUsed to tr
 cancun | receipt 0x3 | flip | logsBloom | logsBloom
 cancun | receipt 0x3 | flip | receiptsRoot | status
 cancun | receipt 0x3 | flip | no: blobGasPrice | blobGasPrice
-op | receipt 0x7e | flip | receiptsRoot | depositNonce depositReceiptVersion
-op | receipt 0x7e 0x2 | flip | consistency | blockHash blockNumber contractAddress cumulativeGasUsed effectiveGasPrice
-op | receipt 0x7e 0x2 | flip | consistency | from gasUsed to transactionHash transactionIndex type
-op | receipt 0x7e 0x2 | flip | logsBloom | logsBloom
-op | receipt 0x7e 0x2 | flip | receiptsRoot | status
-op | receipt 0x2 | flip | consistency | blobGasUsed
-op | receipt 0x7e | flip | no: opFees | blobGasUsed
-op | receipt 0x7e 0x2 | flip | no: opFees | daFootprintGasScalar l1BaseFeeScalar l1BlobBaseFee
-op | receipt 0x7e 0x2 | flip | no: opFees | l1BlobBaseFeeScalar l1Fee l1GasPrice l1GasUsed
+ecotone jovian | receipt 0x7e | flip | receiptsRoot | depositNonce depositReceiptVersion
+ecotone jovian | receipt 0x7e 0x2 | flip | consistency | blockHash blockNumber contractAddress cumulativeGasUsed effectiveGasPrice
+ecotone jovian | receipt 0x7e 0x2 | flip | consistency | from gasUsed to transactionHash transactionIndex type
+ecotone jovian | receipt 0x7e 0x2 | flip | logsBloom | logsBloom
+ecotone jovian | receipt 0x7e 0x2 | flip | receiptsRoot | status
+jovian | receipt 0x2 | flip | consistency | blobGasUsed
+jovian | receipt 0x7e | flip | no: opFees | blobGasUsed
+jovian | receipt 0x7e 0x2 | flip | no: opFees | daFootprintGasScalar l1BaseFeeScalar l1BlobBaseFee
+jovian | receipt 0x7e 0x2 | flip | no: opFees | l1BlobBaseFeeScalar l1Fee l1GasPrice l1GasUsed
 prague | receipt 0x4 0x1 | flip | consistency | blockHash blockNumber contractAddress cumulativeGasUsed
 prague | receipt 0x4 0x1 | flip | consistency | effectiveGasPrice from gasUsed to transactionHash transactionIndex
 prague | receipt 0x4 0x1 | flip | consistency | type
@@ -132,17 +141,17 @@ cancun | receipt 0x3 | drop | form | blockHash blockNumber cumulativeGasUsed gas
 cancun | receipt 0x3 | drop | form | status transactionHash transactionIndex
 cancun | receipt 0x3 | drop | written | blobGasUsed contractAddress effectiveGasPrice from to type
 cancun | receipt 0x3 | drop | no: blobGasPrice | blobGasPrice
-op | receipt 0x2 | drop | written | effectiveGasPrice
-op | receipt 0x7e | drop | no: deposit | effectiveGasPrice
-op | receipt 0x7e | drop | receiptsRoot | depositNonce depositReceiptVersion
-op | receipt 0x7e 0x2 | drop | form | blockHash blockNumber cumulativeGasUsed gasUsed logs logsBloom
-op | receipt 0x7e 0x2 | drop | form | status transactionHash transactionIndex
-op | receipt 0x7e 0x2 | drop | written | contractAddress from to type
-op | receipt 0x2 | drop | consistency | blobGasUsed daFootprintGasScalar
-op | receipt 0x7e | drop | consistency | daFootprintGasScalar
-op | receipt 0x7e | drop | no: opFees | blobGasUsed
-op | receipt 0x7e 0x2 | drop | no: opFees | l1BaseFeeScalar l1BlobBaseFee
-op | receipt 0x7e 0x2 | drop | no: opFees | l1BlobBaseFeeScalar l1Fee l1GasPrice l1GasUsed
+ecotone jovian | receipt 0x2 | drop | written | effectiveGasPrice
+ecotone jovian | receipt 0x7e | drop | no: deposit | effectiveGasPrice
+ecotone jovian | receipt 0x7e | drop | receiptsRoot | depositNonce depositReceiptVersion
+ecotone jovian | receipt 0x7e 0x2 | drop | form | blockHash blockNumber cumulativeGasUsed gasUsed logs logsBloom
+ecotone jovian | receipt 0x7e 0x2 | drop | form | status transactionHash transactionIndex
+ecotone jovian | receipt 0x7e 0x2 | drop | written | contractAddress from to type
+jovian | receipt 0x2 | drop | consistency | blobGasUsed daFootprintGasScalar
+jovian | receipt 0x7e | drop | consistency | daFootprintGasScalar
+jovian | receipt 0x7e | drop | no: opFees | blobGasUsed
+jovian | receipt 0x7e 0x2 | drop | no: opFees | l1BaseFeeScalar l1BlobBaseFee
+jovian | receipt 0x7e 0x2 | drop | no: opFees | l1BlobBaseFeeScalar l1Fee l1GasPrice l1GasUsed
 prague | receipt 0x4 0x1 | drop | form | blockHash blockNumber cumulativeGasUsed gasUsed logs
 prague | receipt 0x4 0x1 | drop | form | logsBloom status transactionHash transactionIndex
 prague | receipt 0x4 0x1 | drop | written | contractAddress effectiveGasPrice from to type
@@ -152,10 +161,10 @@ shanghai | receipt 0x2 0x0 | drop | written | contractAddress effectiveGasPrice 
 cancun | log 0x3 | flip | logsBloom | address
 cancun | log 0x3 | flip | receiptsRoot | data
 cancun | log 0x3 | flip | consistency | blockHash blockNumber logIndex removed transactionHash transactionIndex
-op | log 0x2 | flip | consistency | blockTimestamp
-op arbitrum | log 0x2 | flip | logsBloom | address
-op arbitrum | log 0x2 | flip | receiptsRoot | data
-op arbitrum | log 0x2 | flip | consistency | blockHash blockNumber logIndex removed transactionHash transactionIndex
+jovian | log 0x2 | flip | consistency | blockTimestamp
+ecotone jovian arbitrum | log 0x2 | flip | logsBloom | address
+ecotone jovian arbitrum | log 0x2 | flip | receiptsRoot | data
+ecotone jovian arbitrum | log 0x2 | flip | consistency | blockHash blockNumber logIndex removed transactionHash transactionIndex
 prague | log 0x4 0x1 | flip | logsBloom | address
 prague | log 0x4 0x1 | flip | receiptsRoot | data
 prague | log 0x4 0x1 | flip | consistency | blockHash blockNumber logIndex removed transactionHash transactionIndex
@@ -164,9 +173,9 @@ shanghai | log 0x2 0x0 | flip | receiptsRoot | data
 shanghai | log 0x2 0x0 | flip | consistency | blockHash blockNumber logIndex removed transactionHash transactionIndex
 cancun | log 0x3 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
 cancun | log 0x3 | drop | form | transactionIndex
-op | log 0x2 | drop | no: some | blockTimestamp
-op arbitrum | log 0x2 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
-op arbitrum | log 0x2 | drop | form | transactionIndex
+jovian | log 0x2 | drop | no: some | blockTimestamp
+ecotone jovian arbitrum | log 0x2 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
+ecotone jovian arbitrum | log 0x2 | drop | form | transactionIndex
 prague | log 0x4 0x1 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
 prague | log 0x4 0x1 | drop | form | transactionIndex
 shanghai | log 0x2 0x0 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
@@ -213,13 +222,14 @@ export const UNPROVABLE = {
   some: 'fields that only some nodes have',
 } as const;
 
-/** Where a block of each era is recorded, and its chain. */
+/** Where a block of each era is recorded, and its chain; `net` tells blocks of several chains apart. Ecotone and Jovian are of OP. */
 export const ERAS = {
-  shanghai: { recording: 'mainnet-17686110-17686121', number: 17686110, chainId: 1 },
-  cancun: { recording: 'mainnet-forks', number: 19433903, chainId: 1 },
-  prague: { recording: 'mainnet-forks', number: 22869878, chainId: 1 },
-  op: { recording: 'optimism', number: 154497277, chainId: 10 },
-  arbitrum: { recording: 'arb-sepolia', number: 185232421, chainId: 421614 },
+  shanghai: { recording: 'row', number: 17686110, chainId: 1 },
+  cancun: { recording: 'forks', number: 19433903, chainId: 1 },
+  prague: { recording: 'forks', number: 22869878, chainId: 1 },
+  ecotone: { recording: 'optimism', number: 121003241, chainId: 10 },
+  jovian: { recording: 'optimism', number: 154497277, chainId: 10 },
+  arbitrum: { recording: 'other-networks', net: 'arb-sepolia', number: 185232421, chainId: 421614 },
 } as const;
 
 /** One row of the table. */
@@ -248,7 +258,7 @@ export const LIES: readonly Lies[] = TABLE.trim()
     ];
     const [, kind, types] = /^(transaction|receipt|log)? ?(.*)$/.exec(records)!;
     const ofTypes = kind === undefined ? [records] : types!.split(' ').map((type) => `${kind} ${type}`);
-    return eras.split(' ').flatMap((era) =>
+    return (eras === 'all' ? Object.keys(ERAS) : eras.split(' ')).flatMap((era) =>
       ofTypes.map((record) => ({
         ...({ era, record, how } as Pick<Lies, 'era' | 'record' | 'how'>),
         ...(outcome.startsWith('no: ')

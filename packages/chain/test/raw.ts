@@ -1,5 +1,5 @@
+import type { Recorded } from '@packhouse/recordings';
 import type { RawBlock } from '../src/prove/prove-raw.js';
-import type { Recorded } from './recorded.js';
 
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value), 'latin1');
 

@@ -1,3 +1,4 @@
+import type { Recorded } from '@packhouse/recordings';
 import { encodeHeader, encodeReceipt } from '../src/encode/encode-block.js';
 import { encodeTransaction } from '../src/encode/encode-transaction.js';
 import { createKeccak256, toHex } from '../src/encode/keccak.js';
@@ -9,7 +10,6 @@ import { Reader } from '../src/record/reader.js';
 import { readReceipt } from '../src/record/receipt.js';
 import { readTransaction } from '../src/record/transaction.js';
 import { ETHEREUM, ETHEREUM_HEADER } from '../src/rules/ethereum.js';
-import type { Recorded } from './recorded.js';
 
 /** Makes the hashes and roots of a changed block right again: a block that a chain could have. */
 export async function seal(answer: Recorded): Promise<Recorded> {
@@ -41,6 +41,11 @@ export async function seal(answer: Recorded): Promise<Recorded> {
     const own = { blockHash: block.hash, transactionHash: block.transactions[index]!.hash };
     Object.assign(receipt, own);
     for (const log of receipt.logs) Object.assign(log, own);
+  }
+  for (const trace of answer.traces ?? []) {
+    trace.blockHash = block.hash;
+    if (trace.transactionPosition != null)
+      trace.transactionHash = block.transactions[trace.transactionPosition as number]!.hash;
   }
   return answer;
 }

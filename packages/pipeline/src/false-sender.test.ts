@@ -1,25 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
+import { ALL } from '@packhouse/recordings';
 import type { FaultRule, RecordedBlock } from '@packhouse/replay-node';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { auditAndRepair, auditWorld, getRecords, republish, rowAt } from './testing/audited.js';
 import { makeWorld, type World } from './testing/world.js';
 
-/** Twelve real blocks in a row: made ones have no signatures to recover a sender from. */
-const RECORDING = new URL(
-  '../../../../shared/chain-data/mainnet-17686110-17686121.jsonl.gz',
-  import.meta.url,
-);
 const FIRST = 17_686_110;
 const HURT = FIRST + 2;
 const FALSE_SENDER = `0x${'ab'.repeat(20)}`;
-
-/** The first blocks of the recording. */
-function recording(length: number): RecordedBlock[] {
-  const lines = gunzipSync(readFileSync(RECORDING)).toString().trim().split('\n').slice(0, length);
-  return lines.map((line) => JSON.parse(line) as RecordedBlock);
-}
 
 const lie: FaultRule = {
   when: { method: 'eth_getBlockByNumber', block: HURT },
@@ -31,8 +19,7 @@ const lie: FaultRule = {
 let world: World;
 afterEach(() => world.close());
 
-async function begin(nodes: readonly FaultRule[][]): Promise<void> {
-  const blocks = recording(4);
+async function beginWith(blocks: RecordedBlock[], nodes: readonly FaultRule[][]): Promise<void> {
   world = await makeWorld(
     inject('postgresUrl'),
     nodes.map((faults) => ({ blocks, faults })),
@@ -57,7 +44,11 @@ async function publishedSender(kind: 'blocks' | 'transactions'): Promise<unknown
   return (kind === 'blocks' ? record.transactions : record)[1].from;
 }
 
-describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shared/chain-data)', () => {
+// Generated blocks have no signatures to recover a sender from.
+describe.each(ALL)('in $title, a false sender', (source) => {
+  const begin = (nodes: readonly FaultRule[][]): Promise<void> =>
+    beginWith(source.blocks<RecordedBlock>('row').slice(0, 4), nodes);
+
   test('of a transaction holds back its block in all kinds until the node heals, and is never published', async () => {
     await begin([[lie]]);
     expect(await quarantined()).toEqual([[HURT, HURT, KINDS.join(), 'PROOF_FAILED']]);
@@ -71,7 +62,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     expect(await quarantined()).toEqual([]);
     expect((await auditWorld(world)).findings).toEqual([]);
     expect(await publishedSender('transactions')).not.toBe(FALSE_SENDER);
-  }, 60_000);
+  });
 
   test('at one node is not taken for want of traces at the other', async () => {
     const noTraces: FaultRule = {
@@ -88,7 +79,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     expect(await quarantined()).toEqual([[HURT, HURT, 'traces', expect.any(String)]]);
     expect(await publishedSender('blocks')).not.toBe(FALSE_SENDER);
     expect((await auditWorld(world)).findings).toEqual([]);
-  }, 60_000);
+  });
 
   test('that was published is named in the files that hold it, and repaired with one command', async () => {
     await begin([[]]);
@@ -133,7 +124,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     expect(outcome).toMatchObject({ standing: 0, damaged: [] });
     expect((await auditWorld(world)).findings).toEqual([]);
     expect(await publishedSender('blocks')).not.toBe(FALSE_SENDER);
-  }, 60_000);
+  });
 
   test('is named in both files without any other kind, if their rows claim the senders', async () => {
     await begin([[]]);
@@ -150,7 +141,7 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
       ['blocks', 'senders'],
       ['transactions', 'senders'],
     ]);
-  }, 60_000);
+  });
 
   test('in the file of the transactions alone is named there', async () => {
     await begin([[]]);
@@ -162,5 +153,5 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     await republish(world, row, records);
     const { findings } = await auditWorld(world);
     expect(findings.map(({ kind, cause }) => [kind, cause])).toEqual([['transactions', 'senders']]);
-  }, 60_000);
+  });
 });

@@ -16,6 +16,7 @@ import {
 import { checkFolders, checkFunctions, checkSpreads } from './check-functions.js';
 import { checkImports } from './check-imports.js';
 import { checkBullets, checkLinks } from './check-markdown.js';
+import { checkPaths } from './check-paths.js';
 import { checkReferences } from './check-references.js';
 import { checkShape } from './check-shape.js';
 import { checkExports, checkForTestsOnly, checkShortFiles } from './check-uses.js';
@@ -129,6 +130,15 @@ describe('this repository', () => {
     );
     expect(texts.length).toBeGreaterThan(100);
     expect(texts.flatMap((path) => checkPlaces(path, read(path)))).toEqual([]);
+  });
+
+  it('names no path that leads out of it, and nothing that is beside it on some machines', () => {
+    const own = 'test/architecture/';
+    const texts = filesUnder('').filter(
+      (path) => /\.(tsx?|m[jt]s|json|md|ya?ml|py|sh)$/.test(path) && !path.startsWith(own),
+    );
+    expect(texts.length).toBeGreaterThan(1_000);
+    expect(texts.flatMap((path) => checkPaths({ path, text: read(path) }))).toEqual([]);
   });
 
   it('never tells anybody to run a package of a stranger', () => {

@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync, inflateRawSync, constants as zlib } from 'node:zlib';
+import { inflateRawSync, constants as zlib } from 'node:zlib';
 import { createDeflater, type Deflate, deflatePiece } from '@packhouse/bundle';
 import { createProver } from '@packhouse/chain';
-import { chainDataDirectory } from '@packhouse/replay-node';
 import { createLogger, createMetrics } from '@packhouse/runtime';
 import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import type { BenchOutcome } from './result.js';
+import { SOURCE, SOURCE_NAME } from './sample.js';
 
-const RECORDING = 'mainnet-17686110-17686121';
 const ROUNDS = 15;
 const MAX_CPU = 1 / 3;
 const MAX_INFLATING = 1.1;
@@ -22,12 +20,6 @@ const POLICY = {
   extraFields: 'keep',
 } as const;
 
-interface Recorded {
-  block: unknown;
-  receipts: unknown[];
-  traces: unknown[];
-}
-
 interface Measured {
   deflate: Deflate;
   bytes: number;
@@ -36,11 +28,9 @@ interface Measured {
   inflateMs: number[];
 }
 
-/** The kernel against zlib: the texts of all five kinds of mainnet blocks as an ingester deflates them, in turns. */
+/** The kernel against zlib: the texts of all five kinds of twelve blocks as an ingester deflates them, in turns. */
 export async function benchDeflate({ say }: BenchOptions): Promise<BenchOutcome[]> {
-  const directory = chainDataDirectory();
-  if (directory === null) return [{ name: 'deflate', skipped: 'needs ../shared/chain-data' }];
-  const blocks = await getTexts(`${directory}/${RECORDING}.jsonl.gz`);
+  const blocks = await getTexts();
   const raw = blocks.flat().reduce((sum, text) => sum + text.length, 0);
   const context = { logger: createLogger({ name: 'bench', level: 'warn' }), metrics: createMetrics() };
   const deflater = createDeflater({ context });
@@ -54,7 +44,7 @@ export async function benchDeflate({ say }: BenchOptions): Promise<BenchOutcome[
   } finally {
     await deflater.close();
   }
-  say(`  ${blocks.length} blocks, ${(raw / blocks.length / 1e6).toFixed(2)} MB of text each`);
+  say(`  ${blocks.length} ${SOURCE_NAME}, ${(raw / blocks.length / 1e6).toFixed(2)} MB of text each`);
   return describe(raw, kernel, today);
 }
 
@@ -84,11 +74,9 @@ async function getCpu(work: () => Promise<void>): Promise<number> {
   return (user + system) / 1_000;
 }
 
-async function getTexts(path: string): Promise<Buffer[][]> {
-  const lines = gunzipSync(readFileSync(path)).toString('latin1').trim().split('\n');
+async function getTexts(): Promise<Buffer[][]> {
   const prover = await createProver(POLICY);
-  return lines.map((line) => {
-    const { block, receipts, traces } = JSON.parse(line) as Recorded;
+  return SOURCE.blocks('row').map(({ block, receipts, traces }) => {
     const proved = prover.proveBlock({ block, receipts });
     const { blockHead, transactions, blockTail, receipts: receiptTexts = '', logs = '' } = proved.texts;
     const texts = [
@@ -109,7 +97,7 @@ function describe(raw: number, kernel: Measured, today: Measured): BenchOutcome[
   const least = (times: readonly number[]): string => Math.min(...times).toFixed(2);
   return [
     {
-      name: 'deflate: ratio',
+      name: `deflate: ratio, ${SOURCE_NAME}`,
       value: raw / kernel.bytes,
       unit: ': 1',
       yardstick: { name: 'zlib', value: raw / today.bytes, unit: ': 1' },
@@ -117,7 +105,7 @@ function describe(raw: number, kernel: Measured, today: Measured): BenchOutcome[
       met: kernel.bytes <= today.bytes,
     },
     {
-      name: 'deflate: CPU of a block',
+      name: `deflate: CPU of a block, ${SOURCE_NAME}`,
       value: median(kernel.deflateMs),
       unit: 'ms',
       yardstick: { name: 'zlib', value: median(today.deflateMs), unit: 'ms' },
@@ -126,7 +114,7 @@ function describe(raw: number, kernel: Measured, today: Measured): BenchOutcome[
       note: `all threads; medians of ${ROUNDS} rounds in turns; least ${least(kernel.deflateMs)} and ${least(today.deflateMs)} ms`,
     },
     {
-      name: 'deflate: CPU of inflating a block',
+      name: `deflate: CPU of inflating a block, ${SOURCE_NAME}`,
       value: median(kernel.inflateMs),
       unit: 'ms',
       yardstick: { name: 'what zlib deflated', value: median(today.inflateMs), unit: 'ms' },

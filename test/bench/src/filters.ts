@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import {
   deflatePiece,
   distinctDigests,
@@ -13,23 +11,17 @@ import {
   toFragment,
 } from '@packhouse/bundle';
 import { canonicalRecord, type Kind } from '@packhouse/chain';
-import { chainDataDirectory } from '@packhouse/replay-node';
+import type { Recorded } from '@packhouse/recordings';
 import { getOrAdd } from '@packhouse/runtime';
 import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import type { BenchOutcome } from './result.js';
+import { SOURCE, SOURCE_NAME } from './sample.js';
 
-const RECORDINGS = ['mainnet-17686110-17686121', 'mainnet-forks', 'optimism'];
+const RECORDINGS = ['row', 'forks', 'optimism'] as const;
 const KINDS = ['logs', 'transactions', 'traces'] as const;
 const MAX_ABOVE = 0.02;
 const ROUNDS = 9;
-
-interface Recorded {
-  number: number;
-  block: { transactions: unknown[] };
-  receipts?: { logs: unknown[] }[];
-  traces?: unknown[];
-}
 
 interface FilteredFile {
   start: number;
@@ -43,18 +35,15 @@ interface FilteredFile {
 }
 
 /**
- * Filters of real blocks, a file each: what a client that wants one address loads, against the files that have it; and
+ * Filters of recorded blocks, a file each: what a client that wants one address loads, against the files that have it; and
  * what a filter costs the packer and the store.
  */
 export async function benchFilters({ say }: BenchOptions): Promise<BenchOutcome[]> {
-  const directory = chainDataDirectory();
-  const name = 'filters: bytes loaded for one address';
-  if (directory === null) return [{ name, skipped: 'needs ../shared/chain-data' }];
-  const lines = RECORDINGS.flatMap((recording) => {
-    const text = gunzipSync(readFileSync(`${directory}/${recording}.jsonl.gz`)).toString('latin1');
-    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Recorded]));
-  });
-  const outcomes: BenchOutcome[] = [];
+  const lines = RECORDINGS.filter(SOURCE.has).flatMap((name) => SOURCE.blocks(name));
+  const outcomes: BenchOutcome[] = RECORDINGS.filter((name) => !SOURCE.has(name)).map((name) => ({
+    name: `filters of blocks of ${name}`,
+    skipped: 'needs RECORDINGS',
+  }));
   for (const kind of KINDS) {
     const files: FilteredFile[] = [];
     for (const line of lines) {
@@ -128,7 +117,7 @@ function measured(kind: Kind, files: readonly FilteredFile[], packed: FilteredFi
       yardstick: { name: 'parts that have it', value: needed / every.size / 1_000, unit: 'KB' },
       target: `at most ${MAX_ABOVE * 100} % above`,
       met: above <= MAX_ABOVE,
-      note: `each of ${every.size} addresses in ${files.length} files of a block: ${(above * 100).toFixed(2)} % above, ${((loaded / whole) * 100).toFixed(1)} % of all bytes`,
+      note: `each of ${every.size} addresses in ${files.length} files of one of the ${SOURCE_NAME}: ${(above * 100).toFixed(2)} % above, ${((loaded / whole) * 100).toFixed(1)} % of all bytes`,
     },
     {
       name: `filters of ${kind}: share of a file of ${packed.blocks} blocks`,
@@ -141,7 +130,7 @@ function measured(kind: Kind, files: readonly FilteredFile[], packed: FilteredFi
       value: packed.filter.length,
       unit: 'bytes',
       yardstick: { name: 'its file', value: packed.bytes, unit: 'bytes' },
-      note: `${packed.blocks} mainnet blocks in one file; CPU of making it: ${(packed.buildMs / packed.blocks).toFixed(2)} ms a block, inflating included`,
+      note: `${packed.blocks} ${SOURCE_NAME} in one file; CPU of making it: ${(packed.buildMs / packed.blocks).toFixed(2)} ms a block, inflating included`,
     },
   ];
 }

@@ -24,7 +24,7 @@ const PIECE = 1_048_576;
  * binary COPY of the same rows into the same kind of table.
  */
 export async function benchFollow({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
-  const sample = (await samples()).at(-1) as Sample;
+  const sample = samples().at(-1) as Sample;
   const scope = createScope();
   try {
     const gateway = await startPublished(scope, sample, blocks, KINDS);

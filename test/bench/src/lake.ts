@@ -16,7 +16,7 @@ const GOAL_BYTES = 1e9;
 
 /** All tables of the lake, written by a packer that has nothing else to do, beside `pull --format parquet` of all kinds. */
 export async function benchLake({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
-  const sample = (await samples()).at(-1) as Sample;
+  const sample = samples().at(-1) as Sample;
   const scope = createScope();
   try {
     const published = await startPublished(scope, sample, blocks, KINDS);

@@ -32,7 +32,7 @@ const zip = promisify(gzip);
  */
 export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> {
   const outcomes: BenchOutcome[] = [];
-  for (const sample of await samples()) {
+  for (const sample of samples()) {
     const scope = createScope();
     try {
       const place = await openPlace(scope);

@@ -26,7 +26,7 @@ const ABSENT = '0x00000000000000000000000000000000c0ffee00';
  * files in one thread, logs as Parquet, and their decoding.
  */
 export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
-  const sample = (await samples()).at(-1) as Sample;
+  const sample = samples().at(-1) as Sample;
   const scope = createScope();
   try {
     const gateway = await startPublished(scope, sample, blocks, [KIND, 'logs']);

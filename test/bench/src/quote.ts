@@ -6,20 +6,13 @@ import { createBlockSource } from '@packhouse/node-rpc';
 import { createDiskStore } from '@packhouse/object-store';
 import { ingest, pack, plan, publish, QUOTE_CALLS, type Quote, quote } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
-import {
-  chainDataDirectory,
-  createReplayNode,
-  extendChain,
-  generateChain,
-  loadRecording,
-  type RecordedBlock,
-} from '@packhouse/replay-node';
+import { createReplayNode, extendChain, generateChain, type RecordedBlock } from '@packhouse/replay-node';
 import { createMetrics } from '@packhouse/runtime';
 import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace, type Place } from './place.js';
 import { startReplay } from './replay.js';
 import type { BenchOutcome, BenchResult } from './result.js';
-import { samples } from './sample.js';
+import { EARLY_NAME, SOURCE, samples } from './sample.js';
 
 /** Farther than this from the outcome, a quote has missed. */
 const TOLERANCE = 0.2;
@@ -45,7 +38,7 @@ interface Chain {
 /** A quote beside what the run then took, and how long one of a million blocks takes. */
 export async function benchQuote({ blocks, say }: BenchOptions): Promise<BenchOutcome[]> {
   const outcomes: BenchOutcome[] = [];
-  for (const chain of await chains(Math.ceil(blocks / 4))) {
+  for (const chain of chains(Math.ceil(blocks / 4))) {
     say(`  ${chain.name}: ${chain.length} blocks`);
     outcomes.push(...(await within((scope) => compare(scope, chain))));
   }
@@ -63,8 +56,8 @@ async function within<T>(run: (scope: Scope) => Promise<T>): Promise<T> {
   }
 }
 
-async function chains(length: number): Promise<Chain[]> {
-  const folder = chainDataDirectory();
+function chains(length: number): Chain[] {
+  const early = SOURCE.blocks<RecordedBlock>('early').slice(1, MANY_SMALL);
   const kinds = KINDS;
   const alike = generateChain({ length: 16, txsPerBlock: 1, logsPerTx: 1, tracesPerTx: 1 });
   const empty = generateChain({ length: 12, txsPerBlock: 0 });
@@ -72,18 +65,14 @@ async function chains(length: number): Promise<Chain[]> {
   const after = { number, hash: block.hash, timestamp: Number(block.timestamp) };
   const mixed = [...empty, ...generateChain({ length: 12, after })];
   return [
-    ...(folder === null
-      ? []
-      : [
-          {
-            name: 'first mainnet blocks',
-            kinds: KINDS.filter((kind) => kind !== 'traces'),
-            blocks: (await loadRecording(path.join(folder, 'mainnet-0-8191.jsonl.gz'))).slice(1, MANY_SMALL),
-            length: MANY_SMALL - 1,
-          },
-        ]),
+    {
+      name: EARLY_NAME,
+      kinds: KINDS.filter((kind) => kind !== 'traces'),
+      blocks: early,
+      length: early.length,
+    },
     { name: 'small blocks, one of sixteen ten times as large', kinds, blocks: alike, length: MANY_SMALL },
-    ...(await samples()).map(({ name, blocks }) => ({ name, kinds, blocks, length })),
+    ...samples().map(({ name, blocks }) => ({ name, kinds, blocks, length })),
     { name: 'empty and full blocks by turns', kinds, blocks: mixed, length },
   ];
 }
@@ -193,7 +182,7 @@ async function published(
 
 async function quoteLong(scope: Scope): Promise<BenchResult> {
   const place = await openPlace(scope);
-  const sample = (await samples()).at(-1);
+  const sample = samples().at(-1);
   const args = [...(sample?.replayArgs ?? []), '--extend', String(LONG), '--latency', String(LATENCY_MS)];
   const node = await startReplay(scope, args);
   const { network } = oneNetwork(node.url);

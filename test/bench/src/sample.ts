@@ -1,11 +1,10 @@
-import path from 'node:path';
-import { chainDataDirectory, generateChain, loadRecording, type RecordedBlock } from '@packhouse/replay-node';
+import { CLONE, GIVEN, type Recordings } from '@packhouse/recordings';
+import { generateChain, type RecordedBlock } from '@packhouse/replay-node';
 
 /** Modern blocks to measure on. */
 export interface Sample {
   name: string;
-  /** Whether they are mainnet's. */
-  real: boolean;
+  from: 'generator' | 'clone' | 'mainnet';
   blocks: RecordedBlock[];
   /** How a replay node in another process gets the same. */
   replayArgs: string[];
@@ -14,21 +13,29 @@ export interface Sample {
 /** Blocks of a sample. */
 const LENGTH = 12;
 
-/** Generated blocks, and twelve real mainnet blocks where they are there. */
-export async function samples(): Promise<Sample[]> {
-  const found: Sample[] = [
+/** Where recordings are read: mainnet's if the variable RECORDINGS names them, else those of the clone. */
+export const SOURCE: Recordings = GIVEN ?? CLONE;
+
+/** What the modern blocks there are: those of the clone are made, of mainnet's numbers and kinds. */
+export const SOURCE_NAME = GIVEN === null ? 'made blocks' : 'mainnet blocks';
+
+/** What the early blocks there are, which are mined, small and many. */
+export const EARLY_NAME = GIVEN === null ? 'early Sepolia blocks' : 'first mainnet blocks';
+
+/** Generated blocks, and twelve that are recorded. */
+export function samples(): Sample[] {
+  return [
     {
       name: 'generated blocks',
-      real: false,
+      from: 'generator',
       blocks: generateChain({ length: LENGTH }),
       replayArgs: ['--generate', String(LENGTH)],
     },
+    {
+      name: SOURCE_NAME,
+      from: GIVEN === null ? 'clone' : 'mainnet',
+      blocks: SOURCE.blocks<RecordedBlock>('row'),
+      replayArgs: ['--file', SOURCE.path('row')],
+    },
   ];
-  const folder = chainDataDirectory();
-  if (folder !== null) {
-    const file = path.join(folder, 'mainnet-17686110-17686121.jsonl.gz');
-    const blocks = await loadRecording(file);
-    found.push({ name: 'mainnet blocks', real: true, blocks, replayArgs: ['--file', file] });
-  }
-  return found;
 }

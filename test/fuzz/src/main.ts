@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createKeccak256 } from '@packhouse/chain';
+import { ALL, GIVEN } from '@packhouse/recordings';
 import { KINDS_OF_CASES } from './cases.js';
 import { type Counts, createFuzz, describeFailure, type Failure, type Fuzz } from './fuzz.js';
-import { HAS_REAL_BLOCKS, smallSamples } from './real-samples.js';
+import { smallSamples } from './real-samples.js';
 import { madeSamples } from './samples.js';
 import { getScanner } from './scanner.js';
 
@@ -77,8 +78,8 @@ const only = values.case === undefined ? undefined : wholeNumber('case', values.
 const cases = values.cases === undefined ? undefined : wholeNumber('cases', values.cases);
 const endsAt = performance.now() + 60_000 * wholeNumber('minutes', values.minutes ?? '1');
 
-const real = HAS_REAL_BLOCKS ? smallSamples() : [];
-if (!HAS_REAL_BLOCKS) say('No ../shared/chain-data: only blocks that are made.');
+const recorded = smallSamples(ALL);
+if (GIVEN === null) say('RECORDINGS names no folder: only blocks that every clone has.');
 const total = Object.fromEntries(
   KINDS_OF_CASES.map((kind) => [kind, { accepted: 0, declined: 0, refused: 0 }]),
 ) as Counts;
@@ -106,7 +107,7 @@ async function run(fuzz: Fuzz, from: number, count: number): Promise<Failure | u
 }
 
 for (let seed = first; ; seed++) {
-  const samples = [...madeSamples(seed, keccak), ...real];
+  const samples = [...madeSamples(seed, keccak), ...recorded];
   const fuzz = await createFuzz({ seed, makeScan: getScanner, samples, asks: true });
   const failure = await run(fuzz, only ?? 0, only === undefined ? (cases ?? CASES_OF_A_SEED) : 1);
   if (failure !== undefined) {

@@ -1,13 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import type { Json } from './encode.js';
+import type { Recorded, RecordingName, Recordings } from '@packhouse/recordings';
 import type { Sample } from './samples.js';
-
-/** Recordings of real blocks, kept outside of the project. */
-const FOLDER = new URL('../../../../shared/chain-data/', import.meta.url);
-
-/** Whether there are real blocks. */
-export const HAS_REAL_BLOCKS = existsSync(FOLDER);
 
 const CHAINS: Readonly<Record<string, number>> = {
   gnosis: 100,
@@ -23,25 +15,23 @@ const CHAINS: Readonly<Record<string, number>> = {
   sepolia: 11_155_111,
 };
 
-/** A line of a recording. */
-interface Line {
-  net?: string;
-  number: number;
-  block: Json;
-  receipts?: Json[];
-  traces?: Json[];
+/** The chain of a block: by its network's name, or as its transactions say. Deposits do not. */
+function chainOf({ net, block }: Recorded, recording: RecordingName): number {
+  const known = net === undefined ? undefined : CHAINS[net];
+  const named = block.transactions.find(({ chainId }) => typeof chainId === 'string')?.chainId;
+  return known ?? Number(named ?? (recording === 'optimism' ? 10 : 1));
 }
 
-/** Real blocks of a recording, each `every`-th. */
-export function realSamples(recording: string, every = 1): Sample[] {
-  const text = gunzipSync(readFileSync(new URL(`${recording}.jsonl.gz`, FOLDER))).toString('latin1');
-  const lines = text.split('\n').filter((line, index) => line !== '' && index % every === 0);
+/** Blocks of a recording, each `every`-th. */
+export function realSamples(source: Recordings, recording: RecordingName, every = 1): Sample[] {
+  const lines = source.lines(recording).filter((_, index) => index % every === 0);
   return lines.map((line) => {
-    const { net, number, block, receipts, traces } = JSON.parse(line) as Line;
+    const recorded = JSON.parse(line) as Recorded;
+    const { net, number, block, receipts, traces } = recorded;
     const whole = receipts?.every(({ logsBloom }) => logsBloom !== undefined) === true;
     return {
       name: `${net ?? recording} ${number}`,
-      chainId: net === undefined ? (recording === 'optimism' ? 10 : 1) : (CHAINS[net] ?? 1),
+      chainId: chainOf(recorded, recording),
       signed: net === undefined,
       block: JSON.stringify(block),
       ...(whole ? { receipts: JSON.stringify(receipts) } : {}),
@@ -50,11 +40,14 @@ export function realSamples(recording: string, every = 1): Sample[] {
   });
 }
 
-/** Real blocks that are small enough to be changed often. */
-export function smallSamples(): Sample[] {
-  const all = [
-    ...realSamples('mainnet-0-8191', 512),
-    ...['mainnet-forks', 'optimism', 'other-networks'].flatMap((name) => realSamples(name)),
-  ];
+/** Blocks of all sources that are small enough to be changed often. */
+export function smallSamples(sources: readonly Recordings[]): Sample[] {
+  const all = sources.flatMap((source) => [
+    // Sixteen of them: they are much alike.
+    ...realSamples(source, 'early', Math.ceil(source.lines('early').length / 16)),
+    ...(['forks', 'sepolia', 'optimism', 'hivechain', 'other-networks'] as const)
+      .filter(source.has)
+      .flatMap((name) => realSamples(source, name)),
+  ]);
   return all.filter(({ block, receipts = '' }) => block.length + receipts.length < 30_000);
 }

@@ -5,7 +5,7 @@ import { createRandom } from './random.js';
 
 /** A node's answers for one block, each the text of `result`, as they were before anything was changed. */
 export interface Sample {
-  /** Where it is from: `cancun`, or `mainnet-forks 1000000`. */
+  /** Where it is from: `cancun`, or `forks 1000000`. */
   name: string;
   chainId: number;
   /** Whether signatures are of the senders that are named. */

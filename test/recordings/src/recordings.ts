@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
 /** A JSON object that tests may change. */
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
-export type RecordedLog = Json & { topics: string[] };
-export type RecordedReceipt = Json & { logs: RecordedLog[] };
-export type RecordedTrace = Json & { action: Json; result?: Json | null };
+type RecordedLog = Json & { topics: string[] };
+type RecordedReceipt = Json & { logs: RecordedLog[] };
+type RecordedTrace = Json & { action: Json; result?: Json | null };
 
 /** A node's answers for one block: eth_getBlockByNumber with transactions, eth_getBlockReceipts, trace_block. */
 export interface Recorded {
@@ -58,8 +58,8 @@ export interface Recordings {
   path(name: RecordingName): string;
   /** The lines of a recording, which is read once. */
   lines(name: RecordingName): readonly string[];
-  /** Fresh copies of the blocks of a recording. */
-  blocks(name: RecordingName): Recorded[];
+  /** Fresh copies of the blocks of a recording, in the type of who reads them. */
+  blocks<Block = Recorded>(name: RecordingName): Block[];
   /** A fresh copy of one block. */
   block(name: RecordingName, number: number): Recorded;
 }
@@ -107,7 +107,7 @@ function open(title: string, folder: string, side: 'clone' | 'given'): Recording
       known.set(name, found);
       return found;
     },
-    blocks: (name) => self.lines(name).map((line) => JSON.parse(line) as Recorded),
+    blocks: (name) => self.lines(name).map((line) => JSON.parse(line)),
     block(name, number) {
       const line = self.lines(name).find((each) => each.startsWith(`{"number":${number},`));
       if (line === undefined) throw new Error(`no block ${number} in ${pathOf(name)}`);

@@ -1,16 +1,14 @@
+import { ALL } from '@packhouse/recordings';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { chainDataDirectory } from './chain-data-directory.js';
 import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 import { gethError } from './debug-traces.js';
 import { extendChain } from './extend-chain.js';
 import { generateChain } from './generate-chain.js';
 import { joinChains } from './join-chains.js';
-import { loadRecording } from './load-recording.js';
 import type { RecordedBlock, RpcBlock, RpcLog, RpcTrace } from './recorded-block.js';
 import type { ServedBlock } from './served-chain.js';
 import { call, post, quantity, type RpcResponse, request } from './testing/rpc.js';
 
-const directory = chainDataDirectory();
 const started: ReplayNode[] = [];
 let blocks: RecordedBlock[];
 
@@ -51,19 +49,19 @@ describe('what a node serves', () => {
     for (const recorded of blocks) await expectServed(url, recorded);
   });
 
-  test.skipIf(directory === null).each(['mainnet-17686110-17686121', 'mainnet-forks', 'optimism'])(
-    'equals what was recorded of a real chain: %s (needs ../shared/chain-data)',
-    async (name) => {
-      const recording = await loadRecording(`${directory}/${name}.jsonl.gz`);
-      const { url } = await start({ blocks: recording });
-      for (const recorded of recording) await expectServed(url, recorded);
-    },
-  );
+  const expectAllServed = async (recording: RecordedBlock[]): Promise<void> => {
+    const { url } = await start({ blocks: recording });
+    for (const recorded of recording) await expectServed(url, recorded);
+  };
 
-  test.skipIf(directory === null)(
-    'equals what was recorded of 8192 tiny blocks, in batches (needs ../shared/chain-data)',
-    async () => {
-      const recording = await loadRecording(`${directory}/mainnet-0-8191.jsonl.gz`);
+  describe.each(ALL)('equals, of $title,', (source) => {
+    test.each(['row', 'forks', 'optimism'] as const)('what was recorded: %s', (name) =>
+      expectAllServed(source.blocks<RecordedBlock>(name)),
+    );
+
+    test('what was recorded of very many tiny blocks, in batches', async () => {
+      const recording = source.blocks<RecordedBlock>('early');
+      expect(recording.length).toBeGreaterThan(1_000);
       const { url } = await start({ blocks: recording });
       for (let from = 0; from < recording.length; from += 512) {
         const part = recording.slice(from, from + 512);
@@ -76,8 +74,8 @@ describe('what a node serves', () => {
         const answers = (await (await post(url, batch)).json()) as RpcResponse[];
         expect(answers.map(({ result }) => result)).toEqual(part.map(({ block }) => block));
       }
-    },
-  );
+    });
+  });
 
   test('are receipts and transactions one by one', async () => {
     const { url } = await start();

@@ -1,15 +1,13 @@
+import { ALL, type RecordingName } from '@packhouse/recordings';
 import { describe, expect, test } from 'vitest';
-import { chainDataDirectory } from './chain-data-directory.js';
 import { extendChain } from './extend-chain.js';
 import { generateChain } from './generate-chain.js';
 import { joinChains } from './join-chains.js';
-import { loadRecording } from './load-recording.js';
 import type { RecordedBlock, RpcBlock, RpcReceipt } from './recorded-block.js';
 import { recordedChain } from './recorded-chain.js';
 import { ANSWER_PARTS, readValue, type ServedBlock, type ServedChain } from './served-chain.js';
 import { expectProved, servedValues } from './testing/oracle.js';
 
-const directory = chainDataDirectory();
 const recording = generateChain({ length: 3, txsPerBlock: 12, startNumber: 14 });
 
 function at(chain: ServedChain, number: number): ServedBlock {
@@ -142,9 +140,12 @@ test('a recording whose header does not hash to its hash is refused', () => {
   expect(() => extendChain(recording, { length: 0 })).toThrow('A chain of 0 blocks');
 });
 
-describe.skipIf(directory === null)('real recordings (needs ../shared/chain-data)', () => {
+describe.each(ALL)('$title', (source) => {
+  const blocksOf = (name: RecordingName): RecordedBlock[] => source.blocks<RecordedBlock>(name);
+
   test('twelve mainnet blocks extend to thousands', async () => {
-    const blocks = await loadRecording(`${directory}/mainnet-17686110-17686121.jsonl.gz`);
+    const blocks = blocksOf('row');
+    expect(blocks).toHaveLength(12);
     const chain = extendChain(blocks, { length: 5_000 });
     await expectProvedAndLinked(chain, [17_686_110, 17_686_121, 17_686_122, 17_691_109]);
     const varied = extendChain(blocks, { length: 14, varyTransactions: true });
@@ -152,26 +153,29 @@ describe.skipIf(directory === null)('real recordings (needs ../shared/chain-data
   });
 
   test('blocks of every fork can be given a new place', async () => {
-    const blocks = await loadRecording(`${directory}/mainnet-forks.jsonl.gz`);
+    const blocks = blocksOf('forks');
     for (const varyTransactions of [false, true]) {
       const chain = extendChain(blocks, { length: blocks.length, startNumber: 5, varyTransactions });
       await expectProvedAndLinked(chain, numbers(5, 4 + blocks.length));
     }
   });
 
-  test('the first 8192 mainnet blocks extend beyond the last, total difficulty included', async () => {
-    const blocks = await loadRecording(`${directory}/mainnet-0-8191.jsonl.gz`);
-    const chain = extendChain(blocks, { length: 10_000 });
-    await expectProvedAndLinked(chain, [0, 1, 8_191, 8_192, 8_193, 9_999]);
+  test('thousands of mined blocks extend beyond the last, total difficulty included', async () => {
+    const blocks = blocksOf('early');
+    const chain = extendChain(blocks, { length: blocks.length + 1_808 });
+    const { firstNumber: first, lastNumber: last } = chain;
+    const next = first + blocks.length;
+    await expectProvedAndLinked(chain, [first, first + 1, next - 1, next, next + 1, last]);
     const difficulty = (number: number): bigint =>
       BigInt(String(servedValues(at(chain, number)).block.totalDifficulty));
-    const own = BigInt(String(servedValues(at(chain, 9_000)).block.difficulty));
-    expect(difficulty(9_000) - difficulty(8_999)).toBe(own);
-    expect(difficulty(8_192) - difficulty(8_191)).toBe(BigInt(String(blocks[0]?.block.difficulty)));
+    const later = next + 808;
+    const own = BigInt(String(servedValues(at(chain, later)).block.difficulty));
+    expect(difficulty(later) - difficulty(later - 1)).toBe(own);
+    expect(difficulty(next) - difficulty(next - 1)).toBe(BigInt(String(blocks[0]?.block.difficulty)));
   });
 
   test('what is not extended is the recording', async () => {
-    const blocks = await loadRecording(`${directory}/mainnet-forks.jsonl.gz`);
+    const blocks = blocksOf('forks');
     const chain = recordedChain(blocks);
     expect(chain.block(1_000_001)).toBeUndefined();
     for (const { number, block } of blocks) expect(readValue(at(chain, number), 'block')).toEqual(block);

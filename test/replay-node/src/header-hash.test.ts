@@ -1,13 +1,12 @@
+import { ALL } from '@packhouse/recordings';
 import { describe, expect, test } from 'vitest';
-import { chainDataDirectory } from './chain-data-directory.js';
 import { encodeReceipt } from './encode-receipt.js';
 import { encodeTransaction } from './encode-transaction.js';
 import { headerHash } from './header-hash.js';
 import { keccak, toData } from './hex.js';
-import { loadRecording } from './load-recording.js';
 import { orderedTrieRoot } from './ordered-trie-root.js';
+import type { RecordedBlock } from './recorded-block.js';
 
-const directory = chainDataDirectory();
 const ZERO = `0x${'0'.repeat(64)}`;
 
 test("mainnet's genesis header hashes to its hash", () => {
@@ -33,9 +32,9 @@ test("mainnet's genesis header hashes to its hash", () => {
   );
 });
 
-describe.skipIf(directory === null)('real blocks of every fork (needs ../shared/chain-data)', () => {
-  test('headers, transactions and receipts of each give the hashes and roots that the chain has', async () => {
-    for (const { number, block, receipts } of await loadRecording(`${directory}/mainnet-forks.jsonl.gz`)) {
+describe.each(ALL)('$title, of every fork', (source) => {
+  test('headers, transactions and receipts of each give the hashes and roots that the chain has', () => {
+    for (const { number, block, receipts } of source.blocks<RecordedBlock>('forks')) {
       expect(toData(headerHash(block)), `header ${number}`).toBe(block.hash);
       const transactions = block.transactions.map((transaction) => encodeTransaction(transaction) as Buffer);
       expect(transactions.map((bytes) => toData(keccak(bytes)))).toEqual(

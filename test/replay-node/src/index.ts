@@ -1,5 +1,4 @@
 export type { ObservedCall } from './answer-request.js';
-export { chainDataDirectory } from './chain-data-directory.js';
 export {
   abiString,
   abiUints,
@@ -21,7 +20,6 @@ export {
 } from './garbling-node.js';
 export { generateChain } from './generate-chain.js';
 export { giantTraceBlock } from './giant-trace-block.js';
-export { loadRecording } from './load-recording.js';
 export { loadAnswers } from './recorded-answers.js';
 export type { RecordedBlock } from './recorded-block.js';
 export { sentBy } from './sent-by.js';

@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { chainDataDirectory } from './chain-data-directory.js';
+import { ALL } from '@packhouse/recordings';
+import { afterEach, expect, test } from 'vitest';
 import { type StartedNode, startFromArguments } from './start-from-arguments.js';
 import { call } from './testing/rpc.js';
 
-const directory = chainDataDirectory();
 let started: StartedNode | undefined;
 afterEach(() => started?.node.close());
 
@@ -31,10 +30,7 @@ test.each([
   await expect(startFromArguments(values)).rejects.toThrow(message);
 });
 
-describe.skipIf(directory === null)('a recording (needs ../shared/chain-data)', () => {
-  test('is cut to a range', async () => {
-    const file = [`${directory}/mainnet-17686110-17686121.jsonl.gz`];
-    started = await startFromArguments({ file, from: '17686112', to: '17686114' });
-    expect(started).toMatchObject({ blocks: { first: 17_686_112, last: 17_686_114 } });
-  });
+test.each(ALL)('a file of $title is cut to a range', async (source) => {
+  started = await startFromArguments({ file: [source.path('row')], from: '17686112', to: '17686114' });
+  expect(started).toMatchObject({ blocks: { first: 17_686_112, last: 17_686_114 } });
 });

@@ -1,14 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { ALL, type Recordings } from '@packhouse/recordings';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedGateway, startScriptedGateway } from '../testing/scripted-gateway.js';
 import type { ScriptedNode } from '../testing/scripted-node.js';
-
-/** Real blocks, kept outside of the project. */
-const RECORDING = new URL(
-  '../../../../../shared/chain-data/mainnet-17686110-17686121.jsonl.gz',
-  import.meta.url,
-);
 
 type Json = Record<string, unknown>;
 interface Log extends Json {
@@ -76,10 +69,8 @@ function truth(method: string, params: unknown[]): unknown {
   return full === true ? block : { ...block, transactions: block.transactions.map(({ hash }) => hash) };
 }
 
-beforeAll(async () => {
-  if (!existsSync(RECORDING)) return;
-  const lines = gunzipSync(readFileSync(RECORDING)).toString('latin1').trimEnd().split('\n');
-  chain = new Map(lines.map((line) => JSON.parse(line) as Block).map((each) => [each.number, each]));
+async function begin(source: Recordings): Promise<void> {
+  chain = new Map(source.blocks<Block>('row').map((each) => [each.number, each]));
   gate = await startScriptedGateway(
     [
       'id: ethereum, family: evm, chainId: 1, pollIntervalMs: 100, rpc: {integrity: full}',
@@ -107,12 +98,7 @@ beforeAll(async () => {
     expect(Date.now()).toBeLessThan(deadline);
     await new Promise((resolve) => setImmediate(resolve));
   }
-});
-afterAll(() => gate?.close());
-beforeEach(() => {
-  lie = (_, result) => result;
-  for (const node of gate?.nodes ?? []) node.calls.length = 0;
-});
+}
 
 /** Questions to a node about numbered blocks, hashes and filters. */
 const questions = (node: ScriptedNode): string[] =>
@@ -122,10 +108,18 @@ const questions = (node: ScriptedNode): string[] =>
 const call = (method: string, params: unknown[], network = 'ethereum') => gate.call(network, method, params);
 const toBlock = (number: number): Block => chain.get(number) as Block;
 
-describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
+describe.each(ALL)('integrity: full, with $title', (source) => {
+  beforeAll(() => begin(source));
+  afterAll(() => gate.close());
+  beforeEach(() => {
+    lie = (_, result) => result;
+    for (const node of gate.nodes) node.calls.length = 0;
+  });
+
   it('passes true answers on', async () => {
     const { block, receipts } = toBlock(FIRST);
     const { transactionHash } = receipts[3] as Block['receipts'][0];
+    const [log] = receipts.flatMap(({ logs }) => logs);
     for (const [method, params] of [
       ['eth_getBlockByNumber', [hex(FIRST), true]],
       ['eth_getBlockByHash', [block.hash, true]],
@@ -135,10 +129,7 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
       ['eth_getBlockReceipts', [block.hash]],
       ['eth_getTransactionReceipt', [transactionHash]],
       ['eth_getLogs', [{ blockHash: block.hash }]],
-      [
-        'eth_getLogs',
-        [{ fromBlock: hex(FIRST), toBlock: hex(FIRST + 1), address: [receipts[0]?.logs[0]?.address] }],
-      ],
+      ['eth_getLogs', [{ fromBlock: hex(FIRST), toBlock: hex(FIRST + 1), address: [log?.address] }]],
       ['eth_getLogs', [{ fromBlock: hex(LAST + 1), toBlock: hex(LAST + 1) }]],
     ] as const) {
       const answer = await call(method, [...params]);

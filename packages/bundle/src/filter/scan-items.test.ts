@@ -1,15 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { canonicalRecord, type Kind } from '@packhouse/chain';
 import { DIGEST_BYTES } from '@packhouse/kernels';
+import { ALL, type Recorded } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createItemCollector } from './filter-items.js';
 import { toDigests } from './item-digests.js';
 import { scanItems } from './scan-items.js';
 
-const CHAIN_DATA = new URL('../../../../../shared/chain-data/', import.meta.url);
-const RECORDINGS = ['mainnet-17686110-17686121', 'mainnet-forks', 'optimism'];
+const SCANNED = ['logs', 'transactions', 'traces'] as const;
 
 /** Digests in hex, sorted. */
 function sorted(digests: Uint8Array | null): string[] | null {
@@ -31,17 +29,24 @@ afterEach(() => {
   vi.resetModules();
 });
 
-describe.skipIf(!existsSync(CHAIN_DATA))('in real blocks (skipped without ../shared/chain-data)', () => {
-  it.each(['logs', 'transactions', 'traces'] as const)('finds of %s what parsing finds', async (kind) => {
-    for (const recording of RECORDINGS) {
-      const lines = gunzipSync(readFileSync(new URL(`${recording}.jsonl.gz`, CHAIN_DATA)));
-      for (const line of lines.toString('latin1').split('\n').filter(Boolean)) {
-        const { block, receipts = [], traces = [] } = JSON.parse(line);
-        const logs = receipts.flatMap((receipt: { logs: unknown[] }) => receipt.logs);
-        const elements = { logs, traces, transactions: block.transactions as unknown[] }[kind];
-        if (typeof elements[0] === 'string') continue;
-        expect(scan(kind, canonicalRecord(kind, elements))).toEqual(await parsed(kind, elements));
-      }
+/** Compares in every block; returns the number of elements. */
+async function compare(kind: (typeof SCANNED)[number], blocks: readonly Recorded[]): Promise<number> {
+  let compared = 0;
+  for (const { block, receipts = [], traces = [] } of blocks) {
+    const logs = receipts.flatMap((receipt) => receipt.logs);
+    const elements: readonly unknown[] = { logs, traces, transactions: block.transactions }[kind];
+    if (typeof elements[0] === 'string') continue;
+    expect(scan(kind, canonicalRecord(kind, elements))).toEqual(await parsed(kind, elements));
+    compared += elements.length;
+  }
+  return compared;
+}
+
+describe.each(ALL)('in $title', (source) => {
+  it.each(SCANNED)('finds of %s what parsing finds', async (kind) => {
+    for (const name of ['row', 'forks', 'optimism'] as const) {
+      const compared = await compare(kind, source.blocks(name));
+      if (name !== 'optimism') expect(compared).toBeGreaterThan(100);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { type Outlined, outlineAnswer } from '@packhouse/kernels';
+import { ALL } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { HAS_RECORDINGS, recorded } from '../../test/recorded.js';
 
 const outline = (text: string): Outlined | null => outlineAnswer(Buffer.from(text, 'latin1'));
 const cut = (text: string, { start, end }: { start: number; end: number }): string => text.slice(start, end);
@@ -154,9 +154,9 @@ describe('the outline of an answer', () => {
       expect(other.outlineAnswer(Buffer.from('{"result":{}}'))).toBeNull();
   });
 
-  it.skipIf(!HAS_RECORDINGS)('says of real blocks what JSON.parse says (needs shared/chain-data)', () => {
-    for (const name of ['mainnet-17686110-17686121', 'mainnet-forks'] as const) {
-      for (const row of recorded(name).slice(0, 6)) {
+  it.each(ALL)('says of blocks what JSON.parse says: $title', (source) => {
+    for (const name of ['row', 'forks'] as const) {
+      for (const row of source.blocks(name).slice(0, 6)) {
         for (const part of [row.block, row.receipts, row.traces]) {
           if (part === undefined) continue;
           const value = { jsonrpc: '2.0', id: 1, result: part };

@@ -1,12 +1,13 @@
 import { createScanner } from '@packhouse/kernels';
+import { ALL, type Recordings } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, recordedBlock } from '../../test/recorded.js';
 import { getTables } from './tables.js';
 
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value), 'latin1');
 
-describe.skipIf(!HAS_RECORDINGS)('the scanner (../shared/chain-data)', () => {
-  const { block, receipts } = recordedBlock('mainnet-17686110-17686121', 17_686_110);
+/** What the scanner is asked of a block. */
+function read(source: Recordings) {
+  const { block, receipts } = source.block('row', 17_686_110);
   const { hash, number, timestamp, baseFeePerGas } = block as unknown as Record<string, string>;
   const parts = { transactions: bytes(block.transactions), receipts: bytes(receipts) };
   const facts = {
@@ -18,11 +19,15 @@ describe.skipIf(!HAS_RECORDINGS)('the scanner (../shared/chain-data)', () => {
     chainId: 1,
     checks: 31,
   };
+  return { count: block.transactions.length, parts, facts };
+}
 
+describe.each(ALL)('the scanner, of $title', (source) => {
   it('goes on after it failed, and after a block that took much memory', () => {
+    const { count, parts, facts } = read(source);
     const scanner = createScanner(getTables());
     const expected = scanner.scan(parts, facts);
-    expect(expected).toHaveProperty('count', block.transactions.length);
+    expect(expected).toHaveProperty('count', count);
     // A number that cannot be written, as a fault of the kernel would be: by an error.
     expect(scanner.scan(parts, { ...facts, chainId: Number.NaN })).toBe('fault');
     expect(scanner.scan({ transactions: Buffer.alloc(40_000_000, ' ') }, facts)).toBe('size');
@@ -33,6 +38,7 @@ describe.skipIf(!HAS_RECORDINGS)('the scanner (../shared/chain-data)', () => {
   });
 
   it('writes into no memory but its own, wherever an answer is cut off', () => {
+    const { parts, facts } = read(source);
     const scanner = createScanner(getTables());
     const { transactions } = parts;
     for (let length = 0; length < transactions.length; length += 997) {

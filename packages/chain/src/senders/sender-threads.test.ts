@@ -1,17 +1,18 @@
+import { ALL } from '@packhouse/recordings';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toRaw } from '../../test/raw.js';
-import { HAS_RECORDINGS, POLICY, recorded } from '../../test/recorded.js';
+import { POLICY } from '../../test/recorded.js';
 import { createProver } from '../create-prover.js';
 import { createSenderThreads, type SenderThreads } from './sender-threads.js';
 
 let threads: SenderThreads;
 afterEach(() => threads.close());
 
-describe.skipIf(!HAS_RECORDINGS)('senders in threads (skipped without ../shared/chain-data)', () => {
+describe.each(ALL)('senders in threads, of $title', (source) => {
   it('are those that the prover recovers, of every block of several forks at once', async () => {
     threads = createSenderThreads();
     const prover = await createProver({ ...POLICY, senders: 'all' });
-    const blocks = recorded('mainnet-forks');
+    const blocks = source.blocks('forks');
     const proofs = await Promise.all(
       blocks.map(async ({ number, block, receipts }) => {
         const { senders } = prover.proveBlock({ block, receipts }, { later: true });
@@ -24,7 +25,7 @@ describe.skipIf(!HAS_RECORDINGS)('senders in threads (skipped without ../shared/
   it('refuse a false one, and name the transaction, who signed it and whom it names', async () => {
     threads = createSenderThreads();
     const prover = await createProver({ ...POLICY, senders: 'all' });
-    const [answer] = recorded('mainnet-17686110-17686121');
+    const [answer] = source.blocks('row');
     const { from } = answer!.block.transactions[2]!;
     const other = `0x${'ab'.repeat(20)}`;
     answer!.block.transactions[2]!.from = other;
@@ -40,7 +41,7 @@ describe.skipIf(!HAS_RECORDINGS)('senders in threads (skipped without ../shared/
     threads = createSenderThreads();
     const prover = await createProver({ ...POLICY, chainId: 1, senders: 'all' });
     const types = new Set<unknown>();
-    for (const answer of [...recorded('mainnet-forks'), ...recorded('mainnet-0-8191').slice(46, 60)]) {
+    for (const answer of [...source.blocks('forks'), ...source.blocks('early').slice(46, 60)]) {
       const scanned = prover.proveRaw(toRaw(answer));
       if (typeof scanned === 'string') continue;
       const { senders } = prover.proveBlock(answer, { later: true });

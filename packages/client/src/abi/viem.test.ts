@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { ALL } from '@packhouse/recordings';
 import fc from 'fast-check';
 import {
   type AbiEvent,
@@ -137,45 +136,34 @@ it('decodes damaged data as viem does, or not at all', async () => {
   );
 });
 
-const CHAIN_DATA = new URL(
-  '../../../../../shared/chain-data/mainnet-17686110-17686121.jsonl.gz',
-  import.meta.url,
-);
-
-it.skipIf(!existsSync(CHAIN_DATA))(
-  'decodes real logs as viem does (skipped without ../shared/chain-data)',
-  async () => {
-    const abi = parseAbi([
-      'event Transfer(address indexed from, address indexed to, uint256 value)',
-      'event Approval(address indexed owner, address indexed spender, uint256 value)',
-      'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
-      'event Sync(uint112 reserve0, uint112 reserve1)',
-      'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
-    ]);
-    const { decode } = await compileAbi(abi);
-    const lines = gunzipSync(readFileSync(CHAIN_DATA)).toString('latin1').split('\n').filter(Boolean);
-    let [decoded, all] = [0, 0];
-    for (const line of lines.slice(0, 3)) {
-      const { receipts } = JSON.parse(line) as {
-        receipts: { logs: { topics: [Hex, ...Hex[]]; data: Hex }[] }[];
-      };
-      for (const { topics, data } of receipts.flatMap((receipt) => receipt.logs)) {
-        all += 1;
-        const own = decode(topics, data);
-        try {
-          const { eventName, args } = decodeEventLog({ abi, topics, data, strict: true });
-          expect(own?.event).toBe(eventName);
-          expect(plain(own?.args)).toEqual(plain(args));
-          decoded += 1;
-        } catch (error) {
-          expect((error as Error).name).toMatch(/^AbiEventSignature|^DecodeLog/);
-          expect(own).toBeNull();
-        }
+it.each(ALL)('decodes logs of $title as viem does', async (source) => {
+  const abi = parseAbi([
+    'event Transfer(address indexed from, address indexed to, uint256 value)',
+    'event Approval(address indexed owner, address indexed spender, uint256 value)',
+    'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
+    'event Sync(uint112 reserve0, uint112 reserve1)',
+    'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
+  ]);
+  const { decode } = await compileAbi(abi);
+  let [decoded, all] = [0, 0];
+  for (const { receipts = [] } of source.blocks('row').slice(0, 3)) {
+    const logs = receipts.flatMap((receipt) => receipt.logs) as { topics: [Hex, ...Hex[]]; data: Hex }[];
+    for (const { topics, data } of logs) {
+      all += 1;
+      const own = decode(topics, data);
+      try {
+        const { eventName, args } = decodeEventLog({ abi, topics, data, strict: true });
+        expect(own?.event).toBe(eventName);
+        expect(plain(own?.args)).toEqual(plain(args));
+        decoded += 1;
+      } catch (error) {
+        expect((error as Error).name).toMatch(/^AbiEventSignature|^DecodeLog/);
+        expect(own).toBeNull();
       }
     }
-    expect(decoded).toBeGreaterThan(all / 2);
-  },
-);
+  }
+  expect(decoded).toBeGreaterThan(all / 2);
+});
 
 it('types arguments by what parseAbi returns, and by ABIs that viem has', async () => {
   const lines = await compileAbi(parseAbi(['event Set(uint8 a, address indexed b)', 'event Done()']));

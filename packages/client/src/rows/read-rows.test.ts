@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
+import { ALL, type Recorded } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transfersPage } from '../testing/transfers-page.js';
@@ -9,27 +9,9 @@ import { type RowSource, readRows } from './read-rows.js';
 import type { Column } from './schema.js';
 import { FIELD_COLUMNS } from './schemas.js';
 
-/** Recordings of real blocks, kept outside of the project. */
-const FOLDER = new URL('../../../../../shared/chain-data/', import.meta.url);
-
-/** Whether there are real blocks to test with. */
-const HAS_RECORDINGS = existsSync(FOLDER);
-
-interface Recorded {
-  number: number;
-  block: { transactions: object[] };
-  receipts?: { logs: object[] }[];
-  traces?: object[];
-}
-
-/** The canonical text of each block of a recording, for each kind that it has. */
-function realTexts(name: string): { kind: Kind; number: number; text: string }[] {
-  const lines = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER)))
-    .toString('latin1')
-    .split('\n');
-  return lines.flatMap((line) => {
-    if (line === '') return [];
-    const { number, block, receipts, traces } = JSON.parse(line) as Recorded;
+/** The canonical text of each block, for each kind that is recorded. */
+function toTexts(recorded: readonly Recorded[]): { kind: Kind; number: number; text: string }[] {
+  return recorded.flatMap(({ number, block, receipts, traces }) => {
     const values: Partial<Record<Kind, unknown>> = {
       blocks: block,
       transactions: block.transactions,
@@ -200,36 +182,44 @@ const EXPECTED: Record<Kind, (record: Json) => Record<string, unknown>> = {
   }),
 };
 
-describe.skipIf(!HAS_RECORDINGS)('rows of real blocks (shared/chain-data)', () => {
-  it.each(['mainnet-forks', 'optimism'])(
-    'of %s have the values of the records, in every kind',
-    async (name) => {
-      const seen = new Set<Kind>();
-      for (const { kind, number, text: record } of realTexts(name)) {
-        seen.add(kind);
-        const value = JSON.parse(record) as Json[] | Json;
-        const records = Array.isArray(value) ? value : [value];
-        const rows = await getRows({ bytes: toBundle([record]), kind, fileFrom: number });
-        expect(rows).toHaveLength(records.length);
-        for (const [at, row] of rows.entries())
-          expect(row).toMatchObject(EXPECTED[kind](records[at] as Json));
-      }
-      expect(seen.size).toBeGreaterThanOrEqual(4);
-    },
-  );
+/** Compares rows with the records that they are of; returns the kinds. */
+async function compareRows(recorded: readonly Recorded[]): Promise<Set<Kind>> {
+  const seen = new Set<Kind>();
+  for (const { kind, number, text: record } of toTexts(recorded)) {
+    seen.add(kind);
+    const value = JSON.parse(record) as Json[] | Json;
+    const records = Array.isArray(value) ? value : [value];
+    const rows = await getRows({ bytes: toBundle([record]), kind, fileFrom: number });
+    expect(rows).toHaveLength(records.length);
+    for (const [at, row] of rows.entries()) expect(row).toMatchObject(EXPECTED[kind](records[at] as Json));
+  }
+  return seen;
+}
 
-  it('keep what no column has in extra', async () => {
-    for (const name of ['optimism']) {
-      for (const { kind, number, text: record } of realTexts(name)) {
-        const [first] = [JSON.parse(record) as Record<string, unknown>].flat();
-        if (first === undefined) continue;
-        const probe = { ...first, l1Probe: { deep: ['0x1'] } };
-        const bytes = toBundle([JSON.stringify(kind === 'blocks' ? probe : [probe])]);
-        const [row] = await getRows({ bytes, kind, fileFrom: number });
-        expect(JSON.parse(row?.extra as string)).toMatchObject({ l1Probe: { deep: ['0x1'] } });
-      }
-    }
+/** Reads a field that no column has in the first record of each block and kind. */
+async function findExtra(recorded: readonly Recorded[]): Promise<void> {
+  for (const { kind, number, text: record } of toTexts(recorded)) {
+    const [first] = [JSON.parse(record) as Record<string, unknown>].flat();
+    if (first === undefined) continue;
+    const probe = { ...first, l1Probe: { deep: ['0x1'] } };
+    const bytes = toBundle([JSON.stringify(kind === 'blocks' ? probe : [probe])]);
+    const [row] = await getRows({ bytes, kind, fileFrom: number });
+    expect(JSON.parse(row?.extra as string)).toMatchObject({ l1Probe: { deep: ['0x1'] } });
+  }
+}
+
+describe.each(ALL)('rows of $title', (source) => {
+  it('have the values of the records, in every kind and of every fork', async () => {
+    expect(await compareRows(source.blocks('forks'))).toEqual(new Set(KINDS));
   });
+
+  it('have the values of the records, of Optimism', async () => {
+    expect((await compareRows(source.blocks('optimism'))).size).toBeGreaterThanOrEqual(4);
+  });
+
+  it.each(['forks', 'optimism'] as const)('keep what no column has in extra, of %s', (name) =>
+    findExtra(source.blocks(name)),
+  );
 });
 
 const ADDRESS = fc.integer({ min: 0, max: 5 }).map((n) => `0x${String(n).repeat(40)}`);

@@ -1,15 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
+import { ALL, GIVEN, getGiven, type Recorded } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TRANSFER_PARTS } from '../transfers/read-transfers.js';
 import { toSchema } from './read-columns.js';
 import { readCodedRows, readRows } from './read-rows.js';
 import type { Schema } from './schema.js';
-
-/** Recordings of real blocks, kept outside of the project. */
-const FOLDER = new URL('../../../../../shared/chain-data/', import.meta.url);
 
 /** Those whose scanner has no test of its own. */
 const OTHERS = KINDS.filter((kind) => kind !== 'logs');
@@ -59,63 +56,65 @@ async function getRows(
   }
 }
 
-describe.skipIf(!existsSync(FOLDER))('real blocks', () => {
-  const names = [
-    'mainnet-17686110-17686121',
-    'mainnet-forks',
-    'optimism',
-    'other-networks',
-    'other-networks-2',
-  ];
-  const getLines = (name: string): Json[] =>
-    gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER)))
-      .toString('latin1')
-      .split('\n')
-      .slice(0, name === 'mainnet-17686110-17686121' ? 1 : 20)
-      .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Json]));
-  /** The canonical text of a block of a kind; null: it is not recorded. */
-  const textOf = (kind: Kind, { block, receipts, traces }: Json): string | null => {
-    const { transactions } = block as { transactions?: unknown };
-    const values = {
-      blocks: block,
-      transactions,
-      receipts,
-      logs: (receipts as { logs: object[] }[] | undefined)?.flatMap(({ logs }) => logs),
-      traces,
-    };
-    try {
-      return values[kind] === undefined ? null : canonicalRecord(kind, values[kind], { header: 'trust' });
-    } catch {
-      return null;
-    }
+/** The canonical text of a block of a kind; null: it is not recorded. */
+function textOf(kind: Kind, { block, receipts, traces }: Recorded): string | null {
+  const values = {
+    blocks: block,
+    transactions: block.transactions,
+    receipts,
+    logs: receipts?.flatMap(({ logs }) => logs),
+    traces,
   };
+  try {
+    return values[kind] === undefined ? null : canonicalRecord(kind, values[kind], { header: 'trust' });
+  } catch {
+    return null;
+  }
+}
 
-  it.each(names.flatMap((name) => OTHERS.map((kind) => [name, kind] as const)))(
-    '%s: rows of %s are those of parsed records, in every schema',
-    { timeout: 60_000 },
-    async (name, kind) => {
-      for (const line of getLines(name)) {
-        const record = textOf(kind, line);
-        if (record === null) continue;
-        const text = `[${record}]`;
-        const receipts = line.receipts === undefined ? undefined : [line.receipts];
-        for (const schema of toSchemas(kind)) {
-          const of = { schema, receipts };
-          expect(await getRows(kind, text, of)).toEqual(await getRows(kind, declined(text), of));
-        }
-      }
-    },
-  );
+/** Compares the rows of scanned blocks with those of parsed ones, in every schema; returns the number of blocks. */
+async function compare(kind: Kind, blocks: readonly Recorded[]): Promise<number> {
+  let compared = 0;
+  for (const line of blocks) {
+    const record = textOf(kind, line);
+    if (record === null) continue;
+    const text = `[${record}]`;
+    const receipts = line.receipts === undefined ? undefined : [line.receipts];
+    for (const schema of toSchemas(kind)) {
+      const of = { schema, receipts };
+      expect(await getRows(kind, text, of)).toEqual(await getRows(kind, declined(text), of));
+    }
+    compared += 1;
+  }
+  return compared;
+}
 
-  it.each(KINDS)('%s of mainnet are scanned and not parsed', async (kind) => {
-    const [line] = getLines('mainnet-17686110-17686121') as [Json];
+describe.each(ALL)('$title', (source) => {
+  it.each(OTHERS)('rows of %s are those of parsed records, in every schema', async (kind) => {
+    expect(await compare(kind, source.blocks('row').slice(0, 1))).toBe(1);
+    expect(await compare(kind, source.blocks('forks'))).toBeGreaterThan(3);
+    await compare(kind, source.blocks('optimism'));
+  });
+
+  it.each(KINDS)('%s are scanned and not parsed', async (kind) => {
+    const [line] = source.blocks('row') as [Recorded];
     const text = `[${textOf(kind, line)}]`;
     const receipts = async () => Buffer.from(textOf('receipts', line) as string);
-    const source = { kind, bytes: gzipSync(text), chainId: 1, fileFrom: 0, receipts };
-    for await (const { columns } of readCodedRows(source)) {
+    const rows = { kind, bytes: gzipSync(text), chainId: 1, fileFrom: 0, receipts };
+    for await (const { columns } of readCodedRows(rows)) {
       for (const column of Object.values(columns)) expect(Array.isArray(column)).toBe(false);
     }
   });
+});
+
+describe.skipIf(GIVEN === null)('blocks of other networks (needs RECORDINGS)', () => {
+  const names = ['other-networks', 'other-networks-2'] as const;
+  it.each(names.flatMap((name) => OTHERS.map((kind) => [name, kind] as const)))(
+    '%s: rows of %s are those of parsed records, in every schema',
+    async (name, kind) => {
+      await compare(kind, getGiven().blocks(name));
+    },
+  );
 });
 
 const hash = (digit: string): string => `0x${digit.repeat(64)}`;

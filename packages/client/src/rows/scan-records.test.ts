@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { canonicalRecord } from '@packhouse/chain';
+import { ALL, type Recorded } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CodedBatch } from './coded-column.js';
@@ -8,8 +8,6 @@ import { toSchema } from './read-columns.js';
 import { readCodedRows, readRows } from './read-rows.js';
 import type { Schema } from './schema.js';
 
-/** Recordings of real blocks, kept outside of the project. */
-const FOLDER = new URL('../../../../../shared/chain-data/', import.meta.url);
 const SCHEMAS: readonly Schema[] = [
   toSchema('logs'),
   toSchema('logs', { bytes: true }),
@@ -73,34 +71,33 @@ function log(more: object = {}): Record<string, unknown> {
   };
 }
 
-describe.skipIf(!existsSync(FOLDER))('logs of real blocks', () => {
-  const names = existsSync(FOLDER) ? ['mainnet-17686110-17686121', 'mainnet-forks', 'optimism'] : [];
-  it.each(names)(
-    '%s: the rows are those of parsed records, in every schema',
-    { timeout: 60_000 },
-    async (name) => {
-      const lines = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER)))
-        .toString('latin1')
-        .split('\n')
-        .slice(0, name === 'mainnet-17686110-17686121' ? 2 : 20);
-      const texts = lines.flatMap((line) => {
-        const { receipts } = (line === '' ? {} : JSON.parse(line)) as { receipts?: { logs: object[] }[] };
-        if (receipts === undefined) return [];
-        return [
-          canonicalRecord(
-            'logs',
-            receipts.flatMap(({ logs }) => logs),
-          ),
-        ];
-      });
-      const text = `[${texts.join(',')}]`;
-      expect(text.length).toBeGreaterThan(1_000);
-      for (const schema of SCHEMAS) {
-        expect(await getRows(text, schema)).toEqual(await getRows(declined(text), schema));
-      }
-      expect(await isScanned(text)).toBe(true);
-    },
-  );
+/** Compares the rows of scanned logs with those of parsed ones, in every schema. */
+async function compare(blocks: readonly Recorded[]): Promise<void> {
+  const texts = blocks.flatMap(({ receipts }) => {
+    if (receipts === undefined) return [];
+    return [
+      canonicalRecord(
+        'logs',
+        receipts.flatMap(({ logs }) => logs),
+      ),
+    ];
+  });
+  const text = `[${texts.join(',')}]`;
+  expect(text.length).toBeGreaterThan(1_000);
+  for (const schema of SCHEMAS) {
+    expect(await getRows(text, schema)).toEqual(await getRows(declined(text), schema));
+  }
+  expect(await isScanned(text)).toBe(true);
+}
+
+describe.each(ALL)('logs of $title', (source) => {
+  it('of today have the rows of parsed records, in every schema', () =>
+    compare(source.blocks('row').slice(0, 2)));
+
+  it('of every fork have the rows of parsed records, in every schema', () => compare(source.blocks('forks')));
+
+  it('of Optimism have the rows of parsed records, in every schema', () =>
+    compare(source.blocks('optimism')));
 });
 
 it('records with anything unusual have the rows, or the error, of parsed ones', async () => {

@@ -1,13 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { canonicalRecord, type Kind } from '@packhouse/chain';
+import { ALL } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { readCodedRows } from '../rows/read-rows.js';
 import type { Column } from '../rows/schema.js';
 import { readTransfers, TRANSFER_PARTS, withTransferParts } from './read-transfers.js';
-
-/** Recordings of real blocks, kept outside of the project. */
-const FOLDER = new URL('../../../../../shared/chain-data/', import.meta.url);
 
 type Row = Record<string, Column[number]>;
 // biome-ignore lint/suspicious/noExplicitAny: JSON of nodes, whose form is what is tested
@@ -291,34 +288,30 @@ function countAlone({ block, receipts, traces }: Json): Record<string, bigint[]>
     );
   for (const each of all) {
     const { type, action, result } = each;
-    const isMove = (type === 'call' && action.callType === 'call') || type === 'create';
-    const to = type === 'create' ? result?.address : action.to;
-    if (isMove && BigInt(action.value) > 0n && action.from !== to && !isUndone(each))
-      add('native', BigInt(action.value));
+    const isMove = (type === 'call' && action.callType === 'call') || type === 'create' || type === 'suicide';
+    const from = action.from ?? action.address;
+    const to = action.to ?? action.refundAddress ?? result?.address;
+    const value = BigInt(action.value ?? action.balance);
+    if (isMove && value > 0n && from !== to && !isUndone(each)) add('native', value);
   }
   for (const { amount } of (block.withdrawals ?? []) as Json[]) add('native', BigInt(amount) * 10n ** 9n);
   return sums;
 }
 
-describe.skipIf(!existsSync(FOLDER))('transfers of real blocks', () => {
-  const getLines = (name: string): Json[] =>
-    gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER)))
-      .toString('latin1')
-      .split('\n')
-      .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Json]))
-      .filter(({ receipts }) => receipts !== undefined);
+describe.each(ALL)('transfers of $title', (source) => {
   const text = (kind: Kind, value: unknown): unknown =>
     JSON.parse(canonicalRecord(kind, value, { header: 'trust' }));
 
   it.each([
-    ['mainnet-17686110-17686121', 3],
-    ['mainnet-forks', 20],
-  ])(
+    ['row', 3],
+    ['forks', 20],
+  ] as const)(
     '%s: as many of each standard, and as much, as another count finds',
     { timeout: 60_000 },
     async (name, count) => {
       let found = 0;
-      for (const line of getLines(name).slice(0, count)) {
+      const lines: Json[] = source.blocks(name).filter(({ receipts }) => receipts !== undefined);
+      for (const line of lines.slice(0, count)) {
         const chain = {
           logs: [
             text(

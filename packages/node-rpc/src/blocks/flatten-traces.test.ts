@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { createProver, traceProofs } from '@packhouse/chain';
-import { chainDataDirectory } from '@packhouse/replay-node';
+import { GIVEN, getGiven } from '@packhouse/recordings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../test/anvil.js';
 import { makeLivelyChain } from '../../test/lively-chain.js';
@@ -247,14 +245,10 @@ describe('toTraceBlock', () => {
   );
 });
 
-const directory = chainDataDirectory();
-
-it.skipIf(directory === null)(
-  'real frames of callTracer are traces whose calls cover every log (needs ../shared/chain-data)',
+it.skipIf(GIVEN === null)(
+  'real frames of callTracer are traces whose calls cover every log (needs RECORDINGS)',
   async () => {
-    const lines = gunzipSync(readFileSync(`${directory}/other-networks.jsonl.gz`))
-      .toString()
-      .split('\n');
+    const lines = getGiven().lines('other-networks');
     const row = JSON.parse(lines.find((line) => line.includes('"callTraces"')) as string) as {
       block: Block & { transactions: { hash: string }[] };
       receipts: unknown;

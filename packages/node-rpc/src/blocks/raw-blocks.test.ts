@@ -1,28 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import type { BlockRange } from '@packhouse/chain';
+import { ALL, type Recorded } from '@packhouse/recordings';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { envelopes, type Handler, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
 import { serveChain, smallChain, toReceipts, toTraces } from '../../test/small-chain.js';
 import { collect, isFetched, testUpstream, useNodes } from '../../test/test-source.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 
-const CHAIN_DATA = new URL('../../../../../shared/chain-data/', import.meta.url);
-const ALL = { receipts: true, traces: true };
-
-interface Recorded {
-  number: number;
-  block: { hash: string; transactions: unknown[] };
-  receipts?: unknown[];
-  traces?: unknown[];
-}
-
-/** Some blocks of a recording. */
-function recorded(name: string, from: number, to: number): Recorded[] {
-  const text = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, CHAIN_DATA))).toString();
-  const rows = text.split('\n').filter((line) => line !== '');
-  return rows.slice(from, to).map((line) => JSON.parse(line) as Recorded);
-}
+const ALL_PARTS = { receipts: true, traces: true };
 
 function serveRecorded(rows: readonly Recorded[]): Handler {
   return ({ method, params: [key] }) => {
@@ -58,8 +42,8 @@ describe('blocks whose answers are not parsed', () => {
   };
   const expectSame = async (handler: Handler, range: BlockRange): Promise<FetchedBlock[]> => {
     const [plain, other] = [await use.node(handler), await withLetter(handler)];
-    const fetched = await collect(use.source([testUpstream(plain.url)]).source.fetchBlocks(range, ALL));
-    const parsed = await collect(use.source([testUpstream(other.url)]).source.fetchBlocks(range, ALL));
+    const fetched = await collect(use.source([testUpstream(plain.url)]).source.fetchBlocks(range, ALL_PARTS));
+    const parsed = await collect(use.source([testUpstream(other.url)]).source.fetchBlocks(range, ALL_PARTS));
     expect(fetched.map(seen)).toEqual(parsed.map(seen));
     for (const block of parsed) expect(block).toMatchObject({ raw: undefined });
     return fetched.filter(isFetched);
@@ -84,31 +68,27 @@ describe('blocks whose answers are not parsed', () => {
     }
   });
 
-  it.skipIf(!existsSync(CHAIN_DATA))(
-    'are the same as parsed ones of mainnet (needs ../shared/chain-data)',
-    async () => {
-      const busy = recorded('mainnet-17686110-17686121', 0, 2);
-      const forks = recorded('mainnet-forks', 0, 20).filter(
-        ({ number }) => number === 15_537_394 || number === 12_972_264,
-      );
-      const early = recorded('mainnet-0-8191', 1, 41);
-      for (const rows of [busy, early, ...forks.map((row) => [row])]) {
-        const numbers = rows.map(({ number }) => number);
-        const blocks = await expectSame(serveRecorded(rows), {
-          firstBlock: Math.min(...numbers),
-          lastBlock: Math.max(...numbers),
-        });
-        expect(blocks.some(({ raw }) => raw !== undefined)).toBe(rows !== early);
-      }
-    },
-  );
+  it.each(ALL)('are the same as parsed ones of $title', async (source) => {
+    const busy = source.blocks('row').slice(0, 2);
+    const forks = [12_972_264, 15_537_394].map((number) => source.block('forks', number));
+    const early = source.blocks('early').slice(1, 41);
+    for (const rows of [busy, early, ...forks.map((row) => [row])]) {
+      const numbers = rows.map(({ number }) => number);
+      const blocks = await expectSame(serveRecorded(rows), {
+        firstBlock: Math.min(...numbers),
+        lastBlock: Math.max(...numbers),
+      });
+      expect(blocks).toHaveLength(rows.length);
+      expect(blocks.some(({ raw }) => raw !== undefined)).toBe(rows !== early);
+    }
+  });
 
   it('are parsed in no part but the header, and the first receipt and trace', async () => {
     const chain = smallChain({ transactions: () => 200 });
     const node = await use.node(serveChain(chain));
     const { source } = use.source([testUpstream(node.url)]);
     const parse = vi.spyOn(JSON, 'parse');
-    const blocks = (await collect(source.fetchBlocks({ firstBlock: 1, lastBlock: 20 }, ALL))).filter(
+    const blocks = (await collect(source.fetchBlocks({ firstBlock: 1, lastBlock: 20 }, ALL_PARTS))).filter(
       isFetched,
     );
     const lengths = parse.mock.calls.map(([text]) => text.length);

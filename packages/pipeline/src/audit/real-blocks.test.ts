@@ -1,11 +1,9 @@
-import path from 'node:path';
 import { KINDS, type Kind } from '@packhouse/chain';
-import { chainDataDirectory, loadRecording, type RecordedBlock } from '@packhouse/replay-node';
+import { ALL } from '@packhouse/recordings';
+import type { RecordedBlock } from '@packhouse/replay-node';
 import { describe, expect, inject, test } from 'vitest';
 import { auditWorld } from '../testing/audited.js';
 import { makeWorld } from '../testing/world.js';
-
-const directory = chainDataDirectory();
 
 /** Publishes these blocks and audits them. */
 async function getAudit(
@@ -33,32 +31,38 @@ async function getAudit(
   }
 }
 
-describe.skipIf(directory === null)('an audit of real blocks (needs the chain data)', () => {
-  const load = (name: string): Promise<RecordedBlock[]> =>
-    loadRecording(path.join(directory as string, name));
-
+describe.each(ALL)('an audit of $title', (source) => {
   test('twelve mainnet blocks are clean in all kinds', async () => {
-    const blocks = await load('mainnet-17686110-17686121.jsonl.gz');
+    const blocks = source.blocks<RecordedBlock>('row');
+    // A recording may leave them out.
+    const unchecked = blocks.filter(({ block }) => block.withdrawals === undefined).length;
     const { findings, summary } = await getAudit(blocks);
     expect(findings).toEqual([]);
     expect(summary).toMatchObject({
       blocks: 60,
-      // The recording leaves them out.
-      unchecked: [
-        { kind: 'blocks', blocks: 12, reason: expect.stringMatching(/^the withdrawals are missing/) },
-      ],
+      unchecked:
+        unchecked === 0
+          ? []
+          : [
+              {
+                kind: 'blocks',
+                blocks: unchecked,
+                reason: expect.stringMatching(/^the withdrawals are missing/),
+              },
+            ],
     });
   });
 
-  test('two thousand of the first blocks, many to a bundle, are clean', async () => {
-    const blocks = (await load('mainnet-0-8191.jsonl.gz')).slice(0, 2_000);
+  test('very many of the first blocks, many to a bundle, are clean', async () => {
+    const blocks = source.blocks<RecordedBlock>('early').slice(0, 2_000);
+    expect(blocks.length).toBeGreaterThan(1_000);
     const { findings, summary } = await getAudit(blocks, ['blocks', 'transactions', 'receipts', 'logs']);
     expect(findings).toEqual([]);
-    expect(summary).toMatchObject({ blocks: 8_000, unchecked: [] });
+    expect(summary).toMatchObject({ blocks: 4 * blocks.length, unchecked: [] });
   });
 
   test('blocks of every fork are clean in the kinds there are recordings of', async () => {
-    const all = await load('mainnet-forks.jsonl.gz');
+    const all = source.blocks<RecordedBlock>('forks');
     const kinds = ['blocks', 'transactions', 'receipts', 'logs'] as const;
     const blocks = all.filter(({ receipts }) => receipts !== undefined);
     expect(blocks.length).toBeGreaterThan(5);

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Program } from '@packhouse/local';
-import { chainDataDirectory, createReplayNode, loadRecording, type ReplayNode } from '@packhouse/replay-node';
+import { CLONE, GIVEN } from '@packhouse/recordings';
+import { createReplayNode, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { type GatewayReader, gatewayReader } from '../gateway-reader.js';
 import { isOnPath, root } from '../pasted.js';
@@ -12,7 +13,8 @@ import { contractsOf, type Records, toAnswers, toQueries } from './questions.js'
 
 const FIRST = 17_686_110;
 const LAST = 17_686_121;
-const chainData = chainDataDirectory();
+/** One source, the real one if it is there. */
+const source = GIVEN ?? CLONE;
 /** `npm run nightly` installs the first; each engine is skipped that it has not. */
 const python = isOnPath('lake-python') ? 'lake-python' : 'python3';
 const JARS = "import pyspark, glob; glob.glob(pyspark.__path__[0] + '/jars/iceberg-spark-runtime-*.jar')[0]";
@@ -25,7 +27,7 @@ const ENGINES = [
   { engine: 'clickhouse', heading: 'ClickHouse', needs: 'import chdb' },
 ];
 
-describe.skipIf(chainData === null)('five questions over real blocks (needs the chain data)', () => {
+describe(`five questions over twelve blocks in a row (${source.title})`, () => {
   let workspace: Workspace;
   let node: ReplayNode;
   let cli: Program | undefined;
@@ -35,8 +37,7 @@ describe.skipIf(chainData === null)('five questions over real blocks (needs the 
 
   beforeAll(async () => {
     workspace = await makeWorkspace(inject('postgresUrl'));
-    const blocks = await loadRecording(path.join(chainData as string, `mainnet-${FIRST}-${LAST}.jsonl.gz`));
-    node = await createReplayNode({ blocks });
+    node = await createReplayNode({ blocks: source.blocks<RecordedBlock>('row') });
     const run = { rpc: [node.url], from: FIRST, to: LAST, once: false, env: { LAKE: 'on' } };
     cli = startLocal(workspace, run);
     gateway = await gatewayReader(cli);

@@ -1,4 +1,3 @@
-const USDT = '0xdac17f958d2ee523a2206206994597c13d831ec7';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /** Records of bundles, as far as the questions need them. */
@@ -38,16 +37,29 @@ function timesOf({ blocks }: Records): Map<string, number> {
 export const contractsOf = ({ logs }: Records): string[] =>
   [...new Set(logs.map(({ address }) => address))].sort().slice(0, 20);
 
+const transfersOf = ({ logs }: Records): Records['logs'] =>
+  logs.filter(({ topics, data }) => topics[0] === TRANSFER && topics.length === 3 && data.length === 66);
+
+/** The token of the first question: the one with most transfers. */
+function tokenOf(records: Records): string {
+  const counts = sums(
+    transfersOf(records),
+    ({ address }) => address,
+    () => 1n,
+  );
+  const [most] = counts.sort(([, a], [, b]) => Number(b - a));
+  if (most === undefined) throw new Error('the blocks have no transfers of tokens');
+  return most[0];
+}
+
 /** Volume of a token by day, top callers, failed share by block, gas by hour, logs of twenty contracts. */
 const QUESTIONS: readonly Question[] = [
   {
-    sql: `SELECT CAST(CAST(block_timestamp AS DATE) AS VARCHAR(10)) AS d, CAST(sum(value) AS VARCHAR(40)) AS v FROM {transfers} WHERE token_address = '${USDT}' GROUP BY CAST(CAST(block_timestamp AS DATE) AS VARCHAR(10)) ORDER BY d`,
+    sql: "SELECT CAST(CAST(block_timestamp AS DATE) AS VARCHAR(10)) AS d, CAST(sum(value) AS VARCHAR(40)) AS v FROM {transfers} WHERE token_address = 'TOKEN' GROUP BY CAST(CAST(block_timestamp AS DATE) AS VARCHAR(10)) ORDER BY d",
     answer(records) {
       const times = timesOf(records);
-      const moved = records.logs.filter(
-        ({ address, topics, data }) =>
-          address === USDT && topics[0] === TRANSFER && topics.length === 3 && data.length === 66,
-      );
+      const token = tokenOf(records);
+      const moved = transfersOf(records).filter(({ address }) => address === token);
       return sums(
         moved,
         ({ blockNumber }) => day(times.get(blockNumber) as number),
@@ -114,5 +126,6 @@ export function toQueries(records: Records): string[] {
   const contracts = contractsOf(records)
     .map((each) => `'${each}'`)
     .join();
-  return QUESTIONS.map(({ sql }) => sql.replace('CONTRACTS', contracts));
+  const token = tokenOf(records);
+  return QUESTIONS.map(({ sql }) => sql.replace('CONTRACTS', contracts).replace('TOKEN', token));
 }
