@@ -126,6 +126,21 @@ describe('what was not run', () => {
   });
 });
 
+it('docs/testing.md says of every suite that needs RECORDINGS what a clone has in its place', () => {
+  const titles = ['apps', 'packages', 'test']
+    .flatMap(filesUnder)
+    .filter((file) => file.endsWith('.test.ts') && !file.startsWith('test/architecture/'))
+    .flatMap((file) => [...read(file).matchAll(/(['"`])((?:(?!\1).)+) \(needs RECORDINGS\)\1/g)])
+    .map(([, , title]) => title);
+  const table = read('docs/testing.md').split('| needs RECORDINGS | ')[1]?.split('\n\n')[0] ?? '';
+  const rows = table
+    .split('\n')
+    .slice(2)
+    .map((row) => row.split(' | ')[0]?.slice(2));
+  expect(titles.length).toBeGreaterThan(10);
+  expect(rows.sort()).toEqual(titles.sort());
+});
+
 describe('the lists of test files', () => {
   interface Lists {
     LATER: string[];
