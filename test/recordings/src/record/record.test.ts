@@ -307,7 +307,7 @@ describe('the list', () => {
   });
 
   it.skipIf(GIVEN === null)(
-    'of the repository has each block of the folder, with its hash and those of its parts (needs RECORDINGS)',
+    'has each block of a folder of recordings, with its hash and those of its parts (needs RECORDINGS)',
     async () => {
       const ours = await readList(LIST);
       const found = await makeList(path.dirname(getGiven().path('forks')));
