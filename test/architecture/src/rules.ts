@@ -38,8 +38,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   console: [...PURE, ...PORTS, 'pipeline', 'operations'],
   cli: [...PURE, 'client', ...PORTS, 'pipeline', 'operations', 'local'],
   local: ['runtime'],
-  // Its program proves what it records.
-  recordings: ['runtime', 'kernels', 'chain'],
+  // Its programs ask a node and prove what they record or make.
+  recordings: ['runtime', 'kernels', 'chain', 'node-rpc', 'local'],
   'replay-node': PURE,
   'scripted-s3': [],
   e2e: ALL_BUT_APPS,

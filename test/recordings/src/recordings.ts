@@ -6,9 +6,9 @@ import { gunzipSync } from 'node:zlib';
 /** A JSON object that tests may change. */
 export type Json = Record<string, unknown>;
 
-type RecordedLog = Json & { topics: string[] };
-type RecordedReceipt = Json & { logs: RecordedLog[] };
-type RecordedTrace = Json & { action: Json; result?: Json | null };
+export type RecordedLog = Json & { topics: string[] };
+export type RecordedReceipt = Json & { logs: RecordedLog[] };
+export type RecordedTrace = Json & { action: Json; result?: Json | null };
 
 /** A node's answers for one block: eth_getBlockByNumber with transactions, eth_getBlockReceipts, trace_block. */
 export interface Recorded {

@@ -5,32 +5,40 @@ import { type Fault, makeFault, toTransportFault } from '../upstream/fault.js';
 import { createHttp } from '../upstream/http.js';
 import { createNodeLabel } from '../upstream/label.js';
 import { readHttpAnswer, writeRequest } from './answers.js';
-import { type Answer, type Call, failAll } from './call.js';
+import { type Answer, type Call, failAll, toAsked } from './call.js';
 
 /** The outcome of one call; credentials are removed from the upstream's messages. */
 export type ClientAnswer =
   | { kind: 'result'; value: unknown; ms: number }
   /** A JSON-RPC error. `what` is a clause about the upstream, e.g. `refused the credentials with HTTP 401`. */
-  | { kind: 'error'; code: number; what: string; error: PackhouseError }
+  | ({ kind: 'error'; code: number } & Failure)
   /** The answer was no JSON-RPC. */
-  | { kind: 'failed'; what: string; error: PackhouseError };
+  | ({ kind: 'failed' } & Failure);
+
+interface Failure {
+  what: string;
+  error: PackhouseError;
+  /** The wait before the same call may succeed here, in milliseconds; absent if it would fail again. */
+  retryAfterMs?: number;
+}
 
 /** One upstream, asked one call at a time without failover: for commands that examine it. */
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
-const MAX_BODY_BYTES = 33_554_432;
 /** Calls in flight at most. */
 const CONNECTIONS = 4;
 
 /** Opens the connections; keeps the upstream's limit of requests a second. Calls reject only when aborted. */
 export function createUpstreamClient(parts: {
-  upstream: Configured;
+  upstream: Pick<Configured, 'name' | 'url' | 'ws' | 'headers' | 'maxInFlight' | 'requestsPerSecond'>;
   clock: Clock;
   /** For one answer, in milliseconds. */
   timeoutMs: number;
+  /** Of one answer; default 32 MiB. Larger ones are refused. */
+  maxBodyBytes?: number;
   signal: AbortSignal;
 }) {
-  const { clock, signal, timeoutMs, upstream } = parts;
+  const { clock, maxBodyBytes = 33_554_432, signal, timeoutMs, upstream } = parts;
   const label = createNodeLabel(upstream);
   const http = createHttp({
     upstream,
@@ -47,14 +55,14 @@ export function createUpstreamClient(parts: {
     const late = AbortSignal.timeout(timeoutMs);
     const scope = openScope(signal, late);
     const failed = (fault: Fault) => ({ answers: failAll(calls, fault), ms: timeoutMs });
-    const asked = { label, what: calls[0]?.method ?? '' };
+    const asked = toAsked(label, calls);
     try {
       const answer = await http.post(writeRequest(calls, 1), {
         signal: scope.signal,
-        maxBytes: MAX_BODY_BYTES,
+        maxBytes: maxBodyBytes,
       });
       const ms = performance.now() - startedAt;
-      const place = { label, scope, firstId: 1, maxBodyBytes: MAX_BODY_BYTES, timeoutMs, now: clock.now() };
+      const place = { label, scope, firstId: 1, maxBodyBytes, timeoutMs, now: clock.now() };
       return { answers: await readHttpAnswer(answer, calls, place), ms };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -66,15 +74,17 @@ export function createUpstreamClient(parts: {
   };
 
   return {
-    async call(method: string, params: readonly unknown[]): Promise<ClientAnswer> {
-      const { answers, ms } = await send([{ method, params, weight: 1 }]);
+    /** `block` is the one that the call is about, for messages. */
+    async call(method: string, params: readonly unknown[], block?: number): Promise<ClientAnswer> {
+      const { answers, ms } = await send([
+        { method, params, weight: 1, ...(block !== undefined && { block }) },
+      ]);
       const [answer] = answers as [Answer];
       if (answer.ok) return { kind: 'result', value: answer.value, ms };
-      const { error, happened } = answer.fault;
+      const { action, error, happened, pauseMs, retryAfterMs = pauseMs } = answer.fault;
+      const failure = { what: happened, error, ...(action === 'here' && { retryAfterMs }) };
       const code = error.data.rpcCode;
-      return typeof code === 'number'
-        ? { kind: 'error', code, what: happened, error }
-        : { kind: 'failed', what: happened, error };
+      return typeof code === 'number' ? { kind: 'error', code, ...failure } : { kind: 'failed', ...failure };
     },
     /** Sends the same call that many times in one request; returns the number of results. */
     async batch(size: number, method: string): Promise<number> {

@@ -38,8 +38,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A body may take this many idle timeouts in all, so that a trickle of bytes ends. */
 const DEADLINE_FACTOR = 10;
 
-export interface HttpOptions {
+export interface HttpOptions extends ConnectOptions {
   upstream: Upstream;
+}
+
+interface ConnectOptions {
+  upstream: Pick<Upstream, 'url' | 'headers'>;
   /** To the first byte of an answer, and between two, in milliseconds; 0 if every request has a signal that ends it. */
   timeoutMs: number;
   /** Default: as many as there are requests at a time. */
@@ -54,7 +58,7 @@ function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAge
 }
 
 /** Connections without TLS and proxies, until the node sends what they cannot read; undefined: there are none. */
-function openPlain({ connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOptions, url: URL) {
+function openPlain({ connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: ConnectOptions, url: URL) {
   if (url.protocol !== 'http:' || connections === undefined || namesProxy(process.env)) return undefined;
   let isReadable = true;
   const onUnreadable = (): void => {
@@ -65,7 +69,7 @@ function openPlain({ connections, connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpO
 }
 
 /** Opens the connections; nothing is sent yet. Calls of clients use `dispatch`: see forward/send/post-call.ts. */
-export function createHttp(options: HttpOptions) {
+export function createHttp(options: ConnectOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
   const { origin } = url;

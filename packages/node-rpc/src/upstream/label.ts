@@ -18,7 +18,7 @@ const SECRET_LENGTH = 8;
  * Creates the label of one upstream: providers put keys in paths, queries and headers, and nodes echo them. Throws
  * NETWORKS_FILE_INVALID.
  */
-export function createNodeLabel(upstream: Upstream): NodeLabel {
+export function createNodeLabel(upstream: Pick<Upstream, 'name' | 'url' | 'ws' | 'headers'>): NodeLabel {
   const addresses = [upstream.url];
   checkAddress(upstream.name, 'address', upstream.url, 'http', 8545);
   if (upstream.ws !== undefined) {
