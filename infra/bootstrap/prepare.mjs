@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import {
+  accessSync,
+  existsSync,
+  constants as files,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { constants, homedir, tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notePagesBuilt, pagesAreBuilt } from './build-pages.mjs';
 
@@ -59,9 +68,32 @@ function packagesOf(file) {
 async function install() {
   say('Installing dependencies (on the first start, and when they change) …');
   const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
-  const code = await withTime('Installing dependencies', () => npm(args));
+  const code = await withTime('Installing dependencies', () =>
+    withCache((cache) => npm([...args, ...cache])),
+  );
   if (code !== 0)
     giveUp('Could not install the dependencies. See the error above; is the npm registry reachable?');
+}
+
+/** Calls with the options for npm's cache: none, or a temporary folder if npm's own cannot be written. */
+async function withCache(run) {
+  if (canWrite(process.env.npm_config_cache || path.join(homedir(), '.npm'))) return run([]);
+  const folder = mkdtempSync(path.join(tmpdir(), 'packhouse-npm-'));
+  try {
+    return await run(['--cache', folder]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function canWrite(folder) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, files.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function build() {
