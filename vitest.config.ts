@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import { LATER, LONG, NIGHT } from './infra/bootstrap/suites/files.mjs';
@@ -5,6 +6,9 @@ import { LATER, LONG, NIGHT } from './infra/bootstrap/suites/files.mjs';
 /** A file that is named runs, whatever list it is in. */
 const isNamed = process.argv.some((each) => each.endsWith('.test.ts'));
 const later = isNamed ? [] : process.env.TESTS === 'all' ? NIGHT : [...LATER, ...NIGHT];
+
+/** Each takes up to a gigabyte, and connections of the one Postgres. */
+const MAX_WORKERS = 8;
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
@@ -21,7 +25,7 @@ class LongFilesFirst extends BaseSequencer {
 const SHARED = [
   ...[
     'packages/{bundle,chain,json,kernels,manifest,networks,nft,node-rpc}',
-    'test/{architecture,fuzz,replay-node}',
+    'test/{architecture,fuzz,recordings,replay-node}',
   ].map((folder) => `${folder}/src/**/*.test.ts`),
   'apps/console/web/src/**/*.test.ts',
   // All but the one that needs Postgres, which is started for the others only.
@@ -59,8 +63,8 @@ export default defineConfig({
       process.env.FAKETIME_TIMESTAMP_FILE === undefined ? [] : ['infra/bootstrap/other-days/set-clock.mjs'],
     expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
-    // Many tests wait most of their time: two workers would leave two cores idle now and then.
-    maxWorkers: 3,
+    // Many tests wait most of their time: as many workers as cores would leave these idle now and then.
+    maxWorkers: Math.min(availableParallelism() + 1, MAX_WORKERS),
     sequence: { sequencer: LongFilesFirst },
     projects: [
       { extends: true, test: { name: 'shared', include: SHARED, exclude: later, isolate: false } },

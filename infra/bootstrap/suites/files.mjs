@@ -1,21 +1,48 @@
-// Which test files `npm test` runs, and in which order. vitest.config.ts reads it; docs/testing.md says how it is cut.
+// Which test files `npm test` runs. vitest.config.ts reads it; docs/testing.md says how it is cut.
 
 /**
- * Files that `npm run test:all` has beyond `npm test`: what takes long for what it finds, what changes seldom, or what
- * another file tries with fewer cases. Globs from the root.
+ * Files that `npm run test:all` has beyond `npm test`: what takes long for what it finds, what changes seldom, what another
+ * file tries with fewer cases, and what needs programs that few machines have.
  */
 export const LATER = [
   'apps/cli/src/slow-reader.test.ts',
   'infra/local/src/postgres/postgres.test.ts',
-  'packages/object-store/src/s3-servers.test.ts',
-  'packages/pipeline/src/{adopt/promotion,audit/real-blocks,false-sender,lake/{bad-days,lake-control},self-healing}.test.ts',
-  'test/attack/src/attack.test.ts',
-  'test/browser/src/*.test.ts',
-  'test/e2e/src/{coverage,drain,forks,kill-and-resume,odd-environments,once,one-process,rolling-start,starts,tarballs}.test.ts',
-  'test/e2e/src/lake/engines.test.ts',
-  'test/e2e/src/{geth,prometheus,units}.test.ts',
   'packages/node-rpc/src/blocks/geth.test.ts',
-  'test/fuzz/src/{made,real}-blocks.test.ts',
+  'packages/object-store/src/s3-servers.test.ts',
+  'packages/pipeline/src/adopt/promotion.test.ts',
+  'packages/pipeline/src/audit/real-blocks.test.ts',
+  'packages/pipeline/src/false-sender.test.ts',
+  'packages/pipeline/src/lake/bad-days.test.ts',
+  'packages/pipeline/src/lake/lake-control.test.ts',
+  'packages/pipeline/src/self-healing.test.ts',
+  'test/attack/src/attack.test.ts',
+  'test/browser/src/access.test.ts',
+  'test/browser/src/bad-days.test.ts',
+  'test/browser/src/console.test.ts',
+  'test/browser/src/first-page.test.ts',
+  'test/browser/src/five-jobs.test.ts',
+  'test/browser/src/history.test.ts',
+  'test/browser/src/long-lists.test.ts',
+  'test/browser/src/start.test.ts',
+  'test/browser/src/steering.test.ts',
+  'test/browser/src/story.test.ts',
+  'test/browser/src/widths.test.ts',
+  'test/e2e/src/coverage.test.ts',
+  'test/e2e/src/drain.test.ts',
+  'test/e2e/src/forks.test.ts',
+  'test/e2e/src/geth.test.ts',
+  'test/e2e/src/kill-and-resume.test.ts',
+  'test/e2e/src/lake/engines.test.ts',
+  'test/e2e/src/odd-environments.test.ts',
+  'test/e2e/src/once.test.ts',
+  'test/e2e/src/one-process.test.ts',
+  'test/e2e/src/prometheus.test.ts',
+  'test/e2e/src/rolling-start.test.ts',
+  'test/e2e/src/starts.test.ts',
+  'test/e2e/src/tarballs.test.ts',
+  'test/e2e/src/units.test.ts',
+  'test/fuzz/src/made-blocks.test.ts',
+  'test/fuzz/src/real-blocks.test.ts',
   'test/replay-node/src/extend-chain.test.ts',
 ];
 
@@ -29,11 +56,12 @@ export const NIGHT = [
 ];
 
 /**
- * Files that keep one of the workers busy for half a minute or more. They begin first: a fresh clone knows no durations
- * yet, would begin them last and wait for them with one worker.
+ * Files that keep one of the workers busy for long. They begin first: a fresh clone knows no durations yet, would begin
+ * them last and wait for them with one worker.
  */
 export const LONG = [
   'test/simulation/src/simulation.test.ts',
+  'test/e2e/src/demo.test.ts',
   'test/e2e/src/outages.test.ts',
   'test/e2e/src/pull.test.ts',
   'test/e2e/src/reorganisations.test.ts',

@@ -11,6 +11,7 @@ import {
   checkPasting,
   checkPlaces,
   checkVariables,
+  listTestsOfStrangers,
 } from './check-documents.js';
 import { checkFolders, checkFunctions, checkSpreads } from './check-functions.js';
 import { checkImports } from './check-imports.js';
@@ -111,6 +112,14 @@ describe('this repository', () => {
     const readTest = (path: string): string | undefined =>
       existsSync(join(ROOT, path)) ? read(path) : undefined;
     expect(checkInvariants(read('SPEC.md'), readTest)).toEqual([]);
+  });
+
+  it('tries every invariant in a clone with Node alone', async () => {
+    const { LATER, NIGHT } = await import(join(ROOT, 'infra/bootstrap/suites/files.mjs'));
+    const readTest = (path: string): string | undefined =>
+      existsSync(join(ROOT, path)) ? read(path) : undefined;
+    const tests = listTestsOfStrangers(read('SPEC.md'), [...LATER, ...NIGHT], readTest);
+    expect([...tests].filter(([, run]) => run.length === 0).map(([number]) => number)).toEqual([]);
   });
 
   it('names no place that only one machine has', () => {

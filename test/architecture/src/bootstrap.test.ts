@@ -4,30 +4,29 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { ROOT, read } from './repository.js';
+import { filesUnder, ROOT, read } from './repository.js';
 
-function count(...reports: unknown[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'count-'));
-  const files = reports.map((report, index) => {
-    const file = join(folder, `report-${index}.json`);
-    if (report !== undefined)
-      writeFileSync(file, typeof report === 'string' ? report : JSON.stringify(report));
-    return file;
-  });
-  const script = join(ROOT, 'infra/bootstrap/count-tests.mjs');
-  const { stdout } = spawnSync(process.execPath, [script, ...files], { encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
-  return stdout.trim();
+interface Reports {
+  countTests(text: string): { passed: number; failed: number; skipped: number };
+  listSkipped(text: string): { needs: [string, number][]; unnamed: string[] };
+  listWhole(text: string): string[];
 }
-const tests = (...statuses: string[]) => statuses.map((status) => ({ status }));
+const load = <T>(file: string) => import(join(ROOT, 'infra/bootstrap/suites', file)) as Promise<T>;
+const tests = (...statuses: string[]) => statuses.map((status) => ({ status, fullName: 'a test' }));
 
-describe('counting tests', () => {
-  it('sums what really ran', () => {
+describe('a report of the tests', () => {
+  const count = async (report: unknown): Promise<string> => {
+    const { countTests } = await load<Reports>('report.mjs');
+    const counts = countTests(typeof report === 'string' ? report : JSON.stringify(report));
+    return Object.values(counts).join(' ');
+  };
+
+  it('is summed: what really ran', async () => {
     const testResults = [
       { status: 'passed', assertionResults: tests('passed', 'passed', 'skipped') },
       { status: 'failed', assertionResults: tests('passed', 'failed', 'todo') },
     ];
-    expect(count({ success: false, testResults })).toBe('3 1 2');
+    expect(await count({ success: false, testResults })).toBe('3 1 2');
   });
 
   it.each<[string, unknown, string]>([
@@ -43,38 +42,122 @@ describe('counting tests', () => {
     ],
     ['a run without tests', { success: true, testResults: [] }, '0 1 0'],
     ['a report that is no JSON', '{"testRes', '0 1 0'],
-    ['a crash that leaves no report', undefined, '0 1 0'],
-  ])('counts %s as a failure', (_, report, counts) => {
-    expect(count(report)).toBe(counts);
+    ['a crash that leaves no report', '', '0 1 0'],
+  ])('counts %s as a failure', async (_, report, counts) => {
+    expect(await count(report)).toBe(counts);
   });
 
-  describe('of which a file ran twice', () => {
-    const file = (name: string, ...statuses: string[]) => ({
+  it('names what skipped tests need, and those that do not say it', async () => {
+    const { listSkipped } = await load<Reports>('report.mjs');
+    const named = (status: string, fullName: string) => ({ status, fullName });
+    const assertionResults = [
+      named('skipped', 'queues on Redis (needs redis-server) give each job once'),
+      named('pending', 'filters on Redis (needs redis-server) are shared'),
+      named('skipped', 'the lines for pandas (needs pandas and pyarrow)'),
+      named('skipped', 'wants what no table names (needs luck)'),
+      named('skipped', 'a test that somebody switched off'),
+      named('passed', 'the doctor (needs chromium)'),
+    ];
+    expect(listSkipped(JSON.stringify({ testResults: [{ status: 'passed', assertionResults }] }))).toEqual({
+      needs: [
+        ['redis-server', 2],
+        ['pandas and pyarrow', 1],
+      ],
+      unnamed: ['wants what no table names (needs luck)', 'a test that somebody switched off'],
+    });
+  });
+
+  it('names the files of which nothing is left to run', async () => {
+    const { listWhole } = await load<Reports>('report.mjs');
+    const file = (name: string, status: string, ...each: string[]) => ({
       name,
-      status: statuses.includes('failed') ? 'failed' : 'passed',
-      assertionResults: tests(...statuses),
+      status,
+      assertionResults: tests(...each),
     });
-    const first = { success: false, testResults: [file('a', 'passed'), file('b', 'passed', 'failed')] };
+    const testResults = [
+      file('/a/whole.test.ts', 'passed', 'passed', 'passed'),
+      file('/a/part.test.ts', 'passed', 'passed', 'skipped'),
+      file('/a/broken.test.ts', 'failed', 'passed', 'failed'),
+      file('/a/unloaded.test.ts', 'failed'),
+    ];
+    expect(listWhole(JSON.stringify({ testResults }))).toEqual(['/a/whole.test.ts']);
+  });
+});
 
-    it('takes its second result, whatever that is', () => {
-      const passing = { success: true, testResults: [file('b', 'passed', 'passed')] };
-      expect(count(first, passing)).toBe('3 0 0');
-      const failing = { success: false, testResults: [file('b', 'failed', 'failed')] };
-      expect(count(first, failing)).toBe('1 2 0');
-    });
+describe('what was not run', () => {
+  interface Sum {
+    failed: number;
+    missing: string[];
+  }
+  interface Runs {
+    createSum(): Sum;
+    addRun(sum: Sum, text: string): void;
+    toClosingLines(sum: Sum): string[];
+  }
 
-    it.each<[string, unknown]>([
-      ['crashed', ''],
-      ['ran other files', { success: true, testResults: [file('c', 'passed')] }],
-      ['ran none', { success: true, testResults: [] }],
-    ])('keeps the first if the second run %s', (_, second) => {
-      expect(count(first, second)).toBe('2 1 0');
+  it('is said with the line that changes it, before the closing line', async () => {
+    const { createSum, addRun, toClosingLines } = await load<Runs>('run-tests.mjs');
+    const sum = createSum();
+    const of = (...names: string[]) => ({
+      success: true,
+      testResults: [
+        {
+          status: 'passed',
+          assertionResults: [
+            { status: 'passed', fullName: 'all is well' },
+            ...names.map((fullName) => ({ status: 'skipped', fullName })),
+          ],
+        },
+      ],
     });
+    addRun(sum, JSON.stringify(of('in Chromium (needs chromium)')));
+    addRun(sum, JSON.stringify(of('on Redis (needs redis-server)', 'also on Redis (needs redis-server)')));
+    sum.missing.push('other days: apt-get install libfaketime');
+    expect(toClosingLines(sum)).toEqual([
+      'Not run, and what it takes:',
+      '  redis-server: 2 tests, apt-get install redis-server',
+      '  chromium: 1 test, apt-get install chromium',
+      '  other days: apt-get install libfaketime',
+      '2 passed, 0 failed, 3 skipped',
+    ]);
+    addRun(sum, JSON.stringify(of('switched off')));
+    expect(sum.failed).toBe(1);
+    expect(toClosingLines(sum).at(-1)).toBe('3 passed, 1 failed, 3 skipped');
+  });
+});
 
-    it('forgives no error outside of the tests', () => {
-      const lost = { success: false, testResults: [file('a', 'passed')] };
-      expect(count(lost, { success: true, testResults: [file('a', 'passed')] })).toBe('1 1 0');
-    });
+describe('the lists of test files', () => {
+  interface Lists {
+    LATER: string[];
+    NIGHT: string[];
+    LONG: string[];
+  }
+  const onDisk = () =>
+    ['apps', 'packages', 'infra', 'test'].flatMap(filesUnder).filter((file) => /\.test\.tsx?$/.test(file));
+
+  it('name files that are there, each in one list at most', async () => {
+    const { LATER, NIGHT, LONG } = await load<Lists>('files.mjs');
+    expect([...LATER, ...NIGHT, ...LONG].filter((file) => !onDisk().includes(file))).toEqual([]);
+    const cut = [...LATER, ...NIGHT];
+    expect(cut.filter((file, index) => cut.indexOf(file) < index)).toEqual([]);
+    expect(LATER).toEqual([...LATER].sort());
+  });
+
+  it('leave no file out: what is in neither is in npm test, and each of the night in a suite', async () => {
+    const { NIGHT } = await load<Lists>('files.mjs');
+    const { listNightly, listSuites } = await load<{
+      listNightly(): { args: string[] }[];
+      listSuites(files: string[]): { args: string[] }[];
+    }>('suites.mjs');
+    const named = listNightly().flatMap(({ args }) => args);
+    expect(NIGHT.filter((file) => !named.includes(file))).toEqual([]);
+    // All others: vitest takes every file that its projects include.
+    expect(listSuites([])[0]?.args).toEqual(['node_modules/vitest/vitest.mjs', 'run']);
+    const config = read('vitest.config.ts');
+    expect(config).toContain("include: ['{packages,apps,infra,test}/*/src/**/*.test.ts']");
+    expect(
+      onDisk().filter((file) => !/^(packages|apps|infra|test)\/[^/]+\/(web\/)?src\/.*\.test\.ts$/.test(file)),
+    ).toEqual([]);
   });
 });
 
@@ -88,10 +171,11 @@ it('every script of the root starts a file that is there', () => {
     'fuzz',
     'kill-test',
     'nightly',
+    'test:all',
     'other-days',
     'simulate',
   ]) {
-    const file = /^exec node (\S+)$/.exec(scripts[name] ?? '')?.[1];
+    const file = /^exec node (\S+)( --nightly)?$/.exec(scripts[name] ?? '')?.[1];
     expect(read(file ?? ''), name).toContain('await prepare()');
   }
 });

@@ -76,6 +76,31 @@ export function checkInvariants(
   });
 }
 
+/**
+ * The tests that SPEC.md names for each invariant and that `npm test` runs in a clone with Node alone: those of the files
+ * that are not in `cut`, but for titles that say what they need. An invariant without one is in the list with none.
+ */
+export function listTestsOfStrangers(
+  specification: string,
+  cut: readonly string[],
+  readTest: (path: string) => string | undefined,
+): Map<number, string[]> {
+  const runs = (path: string, title: string | undefined): boolean => {
+    if (cut.includes(path)) return false;
+    if (title === undefined) return true;
+    const text = readTest(path) ?? '';
+    const at = text.indexOf(title);
+    return !/\blonger\(\s*['`"]$/.test(text.slice(0, at)) && !/^[^\n]*\(needs /.test(text.slice(at));
+  };
+  return new Map(
+    [...getInvariants(specification)].map(([number, entry]) => {
+      const named = entry.matchAll(/`([\w./-]+\.test\.ts)`(?:\s+\("([^"]+)"\))?/g);
+      const run = [...named].filter(([, path = '', title]) => runs(path, title));
+      return [number, run.map(([text]) => text.replace(/\s+/g, ' '))];
+    }),
+  );
+}
+
 /** Places that mean something on one machine only: absolute folders that a stranger does not have, and package hosts. */
 const FOREIGN: readonly { pattern: RegExp; what: string }[] = [
   { pattern: /(?<![\w.$}])\/(?:work|root|home|Users)\/[\w.]/, what: "a folder of somebody's machine" },

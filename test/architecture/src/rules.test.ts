@@ -9,6 +9,7 @@ import {
   checkPasting,
   checkPlaces,
   checkVariables,
+  listTestsOfStrangers,
 } from './check-documents.js';
 import { checkImports } from './check-imports.js';
 import { checkReferences } from './check-references.js';
@@ -307,6 +308,24 @@ describe('the rules catch', () => {
       'packages/a/src/a.test.ts has no test "is renamed", which SPEC.md names for invariant 5',
     ]);
     expect(checkInvariants('# SPEC\n', readTest)).toHaveLength(1);
+  });
+
+  it('an invariant that nobody tries without more programs', () => {
+    const specification = [
+      '## Invariants',
+      '1. Kept. `a/x.test.ts` ("is kept"), `a/late.test.ts`.',
+      '2. Long. `a/x.test.ts` ("takes long"), `a/late.test.ts` ("is kept").',
+      '3. On Redis. `a/x.test.ts` ("holds on Redis").',
+      '## Next',
+    ].join('\n');
+    const text = "it('is kept', f);\nlonger('takes long', f);\nit('holds on Redis (needs redis-server)', f);";
+    expect(listTestsOfStrangers(specification, ['a/late.test.ts'], () => text)).toEqual(
+      new Map([
+        [1, ['`a/x.test.ts` ("is kept")']],
+        [2, []],
+        [3, []],
+      ]),
+    );
   });
 
   it.each([
