@@ -35,8 +35,9 @@ beforeAll(async () => {
   user = await freshDatabase(inject('postgresUrl'), { migrated: false });
   chain = await startDemoChain({
     directory: path.join(workspace.directory, 'demo'),
-    intervalMs: 400,
-    reorgEveryMs: 1_000,
+    // A block of a branch lives as long, so that it is seen on a busy machine too.
+    intervalMs: 1_000,
+    reorgEveryMs: 2_000,
   });
   const networksFile = path.join(workspace.directory, 'networks.json');
   const upstreams = [{ url: chain.url, ws: chain.url.replace('http', 'ws') }];
@@ -114,12 +115,16 @@ test('the eight lines of docs/indexing.md fill a Postgres, and survive a reorgan
   let undone = 0;
   for (const isLast of [() => undone > 0, () => undone > 1 && final > 0]) {
     const { child, lines } = await startIndexer();
+    let isFound = false;
     for await (const line of lines) {
       const [step, block] = line.split(' ');
       if (step === 'undo') undone += 1;
       if (step === 'final') final = Number(block);
-      if (isLast() && step === 'blocks') break;
+      isFound = isLast() && step === 'blocks';
+      if (isFound) break;
     }
+    // It does not end by itself.
+    expect(isFound).toBe(true);
     await kill(child);
   }
   const rows = await tableLogs('transfers', final);

@@ -76,6 +76,7 @@ const trunks = {
   main: generateChain({ ...OPTIONS, length: 30, seed: 41, startNumber: FIRST }),
   below: generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST }),
   other: generateChain({ ...OPTIONS, length: 30, seed: 72, startNumber: FIRST }),
+  links: generateChain({ ...OPTIONS, length: 35, seed: 21, startNumber: FIRST }),
 };
 let nodes: Record<keyof typeof trunks, ReplayNode>;
 let workspace: Workspace;
@@ -91,6 +92,7 @@ beforeAll(async () => {
     main: await replayNode({ blocks: trunks.main, head: FIRST + 24, finalized: FIRST + 7 }),
     below: await replayNode({ blocks: trunks.below, head: at20, finalized: at15 }),
     other: await replayNode({ blocks: trunks.other, head: at20, finalized: at15 }),
+    links: await replayNode({ blocks: trunks.links, head: FIRST + 19, finalized: FIRST + 9 }),
   };
   const network = (id: keyof typeof trunks, pollIntervalMs: number, ws: boolean) => {
     const { url, wsUrl } = nodes[id];
@@ -101,10 +103,11 @@ beforeAll(async () => {
     network('main', 200, true),
     network('below', 200, false),
     network('other', 200, false),
+    network('links', 200, false),
   ]));
   database = openDatabase(workspace.databaseUrl);
   closers.push(() => database.close());
-  for (const id of ['main', 'below', 'other'])
+  for (const id of ['main', 'below', 'other', 'links'])
     await database.network(id).backfills.add({ kinds: [...KINDS], from: FIRST, to: null, priority: 1 });
   const own = closers;
   closers = [];
@@ -220,6 +223,59 @@ test('invariant 6: reorganisations while downloads run: every answer is the righ
     );
   await expect.poll(all, WAIT).toBe(true);
   await checkPublished(workspace, short.slice(0, count), 'main');
+});
+
+/** Waits until a network of the system has all blocks up to one, staged or published in all kinds. */
+async function reached(
+  network: keyof typeof trunks,
+  what: 'staged' | 'published',
+  last: number,
+): Promise<void> {
+  const { coverages, staging } = database.network(network);
+  const has = async (): Promise<boolean> => {
+    if (what === 'staged') return (await staging.newest())?.number === last;
+    return [...(await coverages(KINDS)).values()].every(
+      ({ published }) => published.at(-1)?.lastBlock === last,
+    );
+  };
+  await expect.poll(has, WAIT).toBe(true);
+}
+
+test('invariant 6: the links of new blocks give the same blocks after they are packed and staging is reclaimed', async () => {
+  const [chain, node, gateway] = [trunks.links, nodes.links, readerFor('links')];
+  const at = (number: number): RecordedBlock => chain[number - FIRST] as RecordedBlock;
+  /** The link of a block that is staged and not packed, followed once. */
+  const newLink = async (kind: Kind, number: number): Promise<string> => {
+    const { range, download_link } = await gateway.pointer(kind, number);
+    expect(range).toBe(`${number}-${number}`);
+    expect(await gateway.records(download_link)).toEqual([canonical(at(number), kind)]);
+    return download_link;
+  };
+  await reached('links', 'staged', 1_019);
+  const links: [Kind, number, string][] = [];
+  for (const kind of ['blocks', 'logs', 'traces'] as const)
+    for (const number of [1_011, 1_013, 1_019]) links.push([kind, number, await newLink(kind, number)]);
+
+  // The blocks become final when they are staged: bundles of 8 blocks come out even.
+  node.setHead(1_031);
+  await reached('links', 'staged', 1_031);
+  node.setFinalized(1_031);
+  await reached('links', 'published', 1_031);
+  const { staging } = database.network('links');
+  const inStaging = () => staging.blocks({ firstBlock: FIRST, lastBlock: FIRST + 1_000 });
+  await expect.poll(inStaging, WAIT).toEqual([]);
+
+  for (const [kind, number, link] of links) {
+    expect(await gateway.records(link)).toEqual([canonical(at(number), kind)]);
+    const { range } = await gateway.pointer(kind, number);
+    const [start, last] = range.split('-').map(Number) as [number, number];
+    expect(start <= number && number <= last && start < last, range).toBe(true);
+  }
+
+  // The chain grows on from what is published and gone from staging.
+  node.setHead(1_032);
+  await reached('links', 'staged', 1_032);
+  await newLink('receipts', 1_032);
 });
 
 /** The chain of an Anvil from a block up, as the gateway has to serve it. */
