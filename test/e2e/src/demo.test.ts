@@ -125,6 +125,15 @@ test('every line of README.md works in a second terminal', async () => {
   );
   const rows = (await readFile(path.join(place, 'downloads/transfers', table), 'utf8')).trimEnd().split('\n');
   expect(rows).toHaveLength(records.flat().filter(({ address }) => address === token).length + 1);
+  const again = lines.find(({ line }) => line.includes('--format csv'))?.line ?? '';
+  expect(
+    await paste('bash', `${own(again)}\n`, { PACKHOUSE_API_KEY: first.gateway.apiKey }, place).output,
+  ).toMatch(
+    new RegExp(
+      `^No new rows of blocks 0-63 of demo\\. Total in downloads/transfers: ${rows.length - 1} rows?\\.$`,
+      'm',
+    ),
+  );
 });
 
 test('the demo chain is packed and served: pointers, downloads, and a block that is still new', async () => {
