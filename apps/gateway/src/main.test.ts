@@ -14,6 +14,8 @@ import { ask } from './testing/ask.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
+const OWN_METRICS = /^packhouse_gateway_cache_bytes\{cache="files"\} 0$/m;
+
 describe('the gateway as a process', () => {
   let database: FreshDatabase;
   let directory: string;
@@ -42,10 +44,10 @@ describe('the gateway as a process', () => {
       },
     });
 
-  /** Starts the gateway and collects its output. */
+  /** Starts the built gateway, as it is installed and in half the time of its sources, and collects its output. */
   function start(env: Record<string, string> = {}) {
-    const child: ChildProcess = fork(fileURLToPath(new URL('./main.ts', import.meta.url)), {
-      execArgv: ['--conditions=source', '--import', 'tsx/esm'],
+    const child: ChildProcess = fork(fileURLToPath(new URL('../dist/main.js', import.meta.url)), {
+      execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         PATH: process.env.PATH,
@@ -78,11 +80,18 @@ describe('the gateway as a process', () => {
     return { child, said, ended, listening: heard('listening'), metrics: heard('metrics') };
   }
 
-  it('tells its supervisor its port, says nothing on stdout, and drains on SIGTERM', async () => {
-    const { child, said, ended, listening } = start();
+  it('tells its supervisor its ports, says nothing on stdout, and drains on SIGTERM', async () => {
+    const { child, said, ended, listening, metrics } = start({
+      METRICS_PORT: 'any',
+      METRICS_HOST: '127.0.0.1',
+    });
     const url = `http://127.0.0.1:${await listening}`;
     expect((await ask(url, '/readyz')).status).toBe(200);
     expect((await ask(url, '/')).json().networks).toMatchObject([{ base_url: `${url}/ethereum/v1/` }]);
+    // Nobody else can reach its requests: its metrics are there too.
+    expect((await ask(url, '/metrics')).status).toBe(200);
+    expect('/metrics' in ((await ask(url, '/openapi.json')).json().paths as object)).toBe(true);
+    expect((await ask(`http://127.0.0.1:${await metrics}`, '/metrics')).text).toMatch(OWN_METRICS);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(said.stdout).toBe('');
@@ -114,31 +123,21 @@ describe('the gateway as a process', () => {
   });
 
   it('keeps its metrics on a port of their own where others can reach its requests', async () => {
-    for (const [env, open] of [
-      [{ HOST: '0.0.0.0' }, false],
-      [{ HOST: '127.0.0.1' }, true],
-      [{ HOST: '0.0.0.0', PUBLIC_METRICS: 'open' }, true],
-      [{ HOST: '127.0.0.1', PUBLIC_METRICS: 'closed' }, false],
-    ] as const) {
-      const { child, ended, listening, metrics } = start({
-        ...env,
-        METRICS_PORT: 'any',
-        METRICS_HOST: '127.0.0.1',
-      });
-      const url = `http://127.0.0.1:${await listening}`;
-      const answer = await ask(url, '/metrics');
-      expect(answer.status).toBe(open ? 200 : 404);
-      const { paths } = (await ask(url, '/openapi.json')).json() as { paths: object };
-      expect('/metrics' in paths).toBe(open);
-      if (!open) expect(answer.text).not.toContain('packhouse_');
-      const own = `http://127.0.0.1:${await metrics}`;
-      expect((await ask(own, '/metrics')).text).toMatch(
-        /^packhouse_gateway_cache_bytes\{cache="files"\} 0$/m,
-      );
-      expect((await ask(own, '/readyz')).status).toBe(404);
-      child.kill('SIGTERM');
-      expect(await ended).toBe(0);
-    }
+    const { child, ended, listening, metrics } = start({
+      HOST: '0.0.0.0',
+      METRICS_PORT: 'any',
+      METRICS_HOST: '127.0.0.1',
+    });
+    const url = `http://127.0.0.1:${await listening}`;
+    const answer = await ask(url, '/metrics');
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toContain('packhouse_');
+    expect('/metrics' in ((await ask(url, '/openapi.json')).json().paths as object)).toBe(false);
+    const own = `http://127.0.0.1:${await metrics}`;
+    expect((await ask(own, '/metrics')).text).toMatch(OWN_METRICS);
+    expect((await ask(own, '/readyz')).status).toBe(404);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
   });
 
   it('answers on one port from two workers, as one gateway, and replaces one that is killed', async () => {
@@ -177,12 +176,14 @@ describe('the gateway as a process', () => {
     expect(said.stdout).toBe('');
   });
 
-  it('says that nobody can read its metrics', async () => {
-    const { child, said, ended, listening } = start({ HOST: '0.0.0.0' });
+  it('says that nobody can read its metrics, and drains when its supervisor is gone', async () => {
+    const { child, said, listening } = start({ HOST: '0.0.0.0' });
     await listening;
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-    expect(said.stderr).toContain('metrics are not served: set METRICS_PORT');
+    // Not `close`, which Node omits if the parent itself closed the channel.
+    const exit = once(child, 'exit');
+    child.disconnect();
+    expect((await exit)[0]).toBe(0);
+    await vi.waitFor(() => expect(said.stderr).toContain('metrics are not served: set METRICS_PORT'), 60_000);
   });
 
   it('takes a changed networks file up, and keeps the old one where the change is bad', async () => {
@@ -250,15 +251,6 @@ describe('the gateway as a process', () => {
     } finally {
       await store.close();
     }
-  });
-
-  it('drains when its supervisor is gone', async () => {
-    const { child, listening } = start();
-    await listening;
-    // Not `close`, which Node omits if the parent itself closed the channel.
-    const exit = once(child, 'exit');
-    child.disconnect();
-    expect((await exit)[0]).toBe(0);
   });
 
   it('ends with one sentence and the code of a port that is taken', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { gatewaySettings } from './settings.js';
+import { gatewaySettings, hasPublicMetrics } from './settings.js';
 
 const REQUIRED = {
   DATABASE_URL: 'postgres://host/db',
@@ -43,3 +43,12 @@ it.each(['0', '17', 'true', '10.0.0.0/33', '10.0.0/8', '10.0.0.0/8/8', 'proxy.ex
     expect(gatewaySettings.shape.TRUST_PROXY.safeParse(text).success).toBe(false);
   },
 );
+
+it.each([
+  [{ HOST: '0.0.0.0' }, false],
+  [{ HOST: '127.0.0.1' }, true],
+  [{ HOST: '0.0.0.0', PUBLIC_METRICS: 'open' }, true],
+  [{ HOST: '127.0.0.1', PUBLIC_METRICS: 'closed' }, false],
+])('has public metrics where %j: %j', (env, open) => {
+  expect(hasPublicMetrics(gatewaySettings.parse({ ...REQUIRED, ...env }))).toBe(open);
+});

@@ -1,6 +1,6 @@
 import type { Network, Upstream } from '@packhouse/networks';
 import { type Clock, systemClock } from '@packhouse/runtime';
-import { expect } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { createForwarder } from '../src/forward/create-forwarder.js';
 import type { Forwarder } from '../src/forward/forwarder.js';
 import type { ForwardAnswer, ForwardRequest } from '../src/forward/send/forward-request.js';
@@ -53,6 +53,15 @@ export function forwarders() {
 export function skewedClock() {
   const skew = { ms: 0 };
   return { skew, clock: { ...systemClock, elapsed: () => performance.now() + skew.ms } };
+}
+
+/** Timers of so many milliseconds take others instead, until the test ends. */
+export function changeTimers(times: Readonly<Record<number, number>>): void {
+  const { setTimeout: set } = globalThis;
+  const spy = vi
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation(((run: () => void, ms = 0) => set(run, times[ms] ?? ms)) as typeof setTimeout);
+  onTestFinished(() => spy.mockRestore());
 }
 
 /** A call of `m` with ample time and size limits. */

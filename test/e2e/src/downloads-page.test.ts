@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
@@ -62,48 +62,21 @@ async function outputs(page: string, shell: string): Promise<string[]> {
 
 for (const shell of shells) {
   test.skipIf(!isOnPath(shell))(
-    `what the pages say about downloads can be pasted into ${shell} (needs ${shell})`,
+    `what docs/downloads.md says can be pasted into ${shell} (needs ${shell})`,
     async () => {
-      for (const page of ['README.md', 'docs/downloads.md']) {
-        const [pointer = '', file = '', list, coverage, whole] = await outputs(page, shell);
-        const link = `${gateway.downloadUrl}/logs/${range}.json.gz`;
-        expect(JSON.parse(pointer)).toEqual({ type: 'logs', range, download_link: link });
-        expect(JSON.parse(file)).toEqual(await gateway.records(link));
-        if (page === 'README.md') continue;
-        expect(JSON.parse(list as string)).toMatchObject({ files: [{ link }], next: null });
-        expect(JSON.parse(coverage as string)).toMatchObject({
-          network: 'ethereum',
-          kinds: [{ kind: 'logs' }],
-        });
-        expect(whole).toMatch(/^\d+ valid files? \(.*\), no damage, 0 missing; /m);
-      }
+      const [pointer = '', file = '', list, coverage, whole] = await outputs('docs/downloads.md', shell);
+      const link = `${gateway.downloadUrl}/logs/${range}.json.gz`;
+      expect(JSON.parse(pointer)).toEqual({ type: 'logs', range, download_link: link });
+      expect(JSON.parse(file)).toEqual(await gateway.records(link));
+      expect(JSON.parse(list as string)).toMatchObject({ files: [{ link }], next: null });
+      expect(JSON.parse(coverage as string)).toMatchObject({
+        network: 'ethereum',
+        kinds: [{ kind: 'logs' }],
+      });
+      expect(whole).toMatch(/^\d+ valid files? \(.*\), no damage, 0 missing; /m);
     },
   );
 }
-
-test('three lines of the README make a table of the logs of a contract', async () => {
-  const records = await gateway.records(`${gateway.downloadUrl}/logs/${range}.json.gz`);
-  const [{ address }] = (records as { address: string }[][]).flat() as [{ address: string }];
-  const [block] = (await getBlocks('README.md')).filter(({ text }) => text.startsWith('echo '));
-  const script = (block?.text ?? '')
-    .replace('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin)
-    .replace('17M --to +1000', `${FIRST} --to ${LAST}`)
-    .replace('0xdac17f958d2ee523a2206206994597c13d831ec7', address)
-    .replace('npx --no -- packhouse', `node ${path.join(root, 'apps/cli/dist/main.js')}`);
-  expect(script.trim().split('\n')).toHaveLength(3);
-  // The pages have folders of the same name.
-  const folder = path.join(workspace.directory, 'readme');
-  await mkdir(folder);
-  const { output } = paste('bash', script, { KEY: gateway.apiKey }, folder);
-  const lines = (await output).split('\n');
-  const [header = '', first = ''] = lines.slice(lines.findIndex((line) => line.startsWith('block_number')));
-  expect(header).toMatch(/^block_number,.*,event,arg_from,arg_to,arg_value,arg_value_double,arg_value_text$/);
-  expect(first).toContain(address);
-  const again = paste('bash', script, { KEY: gateway.apiKey }, folder);
-  expect(await again.output).toMatch(
-    /^No new rows of blocks 17000100-17000141 of ethereum\. Total in usdt: 1 row\.$/m,
-  );
-});
 
 describe.skipIf(!hasLakeEngine)(`docs/lake.md (needs duckdb)`, () => {
   /** Attaches as the page does, but for its extensions, which are packages here; prints the rows of each query. */

@@ -9,11 +9,14 @@ interface Pointer {
   download_link: string;
 }
 
-/** What a holder of a key does: asks for pointers, downloads what they name. */
-export interface GatewayReader {
+interface GatewayAddresses {
   apiKey: string;
   baseUrl: string;
   downloadUrl: string;
+}
+
+/** What a holder of a key does: asks for pointers, downloads what they name. */
+export interface GatewayReader extends GatewayAddresses {
   /** The pointer of a block; anything but a 200 fails the test. */
   pointer(kind: Kind, block: number): Promise<Pointer>;
   /** A file's records; anything but a 200 fails the test. */
@@ -24,8 +27,11 @@ export interface GatewayReader {
 
 /** Reads behind the gateway of a `packhouse local` that is ready. */
 export async function gatewayReader(cli: Program): Promise<GatewayReader> {
-  const ready = await cli.event('ready');
-  const { apiKey, baseUrl, downloadUrl } = ready as unknown as GatewayReader;
+  return readerOf((await cli.event('ready')) as unknown as GatewayAddresses);
+}
+
+/** Reads behind a gateway. */
+export function readerOf({ apiKey, baseUrl, downloadUrl }: GatewayAddresses): GatewayReader {
   const ask = (link: string): Promise<Response> =>
     fetch(link, { headers: { authorization: `Bearer ${apiKey}` } });
   return {

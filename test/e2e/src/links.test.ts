@@ -1,11 +1,10 @@
 import type { Kind } from '@packhouse/chain';
 import type { Program, ProgramEvent } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject } from 'vitest';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { longer } from './longer.js';
 import { writeNetworksFile } from './networks-file.js';
-import { sql } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -50,32 +49,6 @@ async function newLink(kind: Kind, number: number): Promise<string> {
 }
 
 const WAIT = { timeout: 120_000, interval: 50 };
-
-test('invariant 6: the links of new blocks give the same blocks after they are packed and staging is reclaimed', async () => {
-  const links: [Kind, number, string][] = [];
-  for (const kind of ['blocks', 'logs', 'traces'] as const)
-    for (const number of [1_011, 1_013, 1_019]) links.push([kind, number, await newLink(kind, number)]);
-
-  // The blocks become final when they are staged: bundles of 8 blocks come out even.
-  node.setHead(1_031);
-  await cli.event('progress', reached('staged', 1_031));
-  node.setFinalized(1_031);
-  await cli.event('progress', reached('published', 1_031));
-  const inStaging = 'SELECT block FROM packhouse.staged_block';
-  await expect.poll(() => sql(workspace.databaseUrl, inStaging), WAIT).toEqual([]);
-
-  for (const [kind, number, link] of links) {
-    expect(await gateway.records(link)).toEqual([canonical(at(trunk, number), kind)]);
-    const { range } = await gateway.pointer(kind, number);
-    const [start, last] = range.split('-').map(Number) as [number, number];
-    expect(start <= number && number <= last && start < last, range).toBe(true);
-  }
-
-  // The chain grows on from what is published and gone from staging.
-  node.setHead(1_032);
-  await cli.event('progress', reached('staged', 1_032));
-  await newLink('receipts', 1_032);
-});
 
 longer(
   'a reorganisation: the link of a removed block says so until another block takes its place',

@@ -1,11 +1,12 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { KINDS, type Kind } from '@packhouse/chain';
+import { KINDS } from '@packhouse/chain';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject } from 'vitest';
 import { startCli } from './cli-process.js';
-import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { download } from './download.js';
+import { gatewayReader } from './gateway-reader.js';
 import { longer } from './longer.js';
 import { openDatabase } from './open-database.js';
 import { startLocal } from './start-local.js';
@@ -39,64 +40,6 @@ async function run(...args: string[]): Promise<{ code: number | NodeJS.Signals; 
   const one = startCli(args, { cwd: path.join(workspace.directory, 'downloads') });
   return { code: await one.exit, out: one.stdout(), err: one.stderr() };
 }
-
-/** Downloads everything of these kinds into `downloads`, as the README tells. */
-async function download(gateway: GatewayReader, kinds: readonly Kind[]): Promise<number> {
-  const folder = path.join(workspace.directory, 'downloads');
-  let files = 0;
-  for (const kind of kinds) {
-    await mkdir(path.join(folder, kind), { recursive: true });
-    const manifest = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/manifest?kind=${kind}`);
-    expect(manifest.status).toBe(200);
-    const text = await manifest.text();
-    await writeFile(path.join(folder, `${kind}.jsonl`), text);
-    for (const line of text.trimEnd().split('\n')) {
-      const { from, to } = JSON.parse(line) as { from: number; to: number };
-      const name = `${from}-${to}.json.gz`;
-      const answer = await gateway.ask(`${gateway.downloadUrl}/${kind}/${name}`);
-      expect(answer.status).toBe(200);
-      await writeFile(path.join(folder, kind, name), Buffer.from(await answer.arrayBuffer()));
-      files += 1;
-    }
-  }
-  const keys = await fetch(new URL('/.well-known/packhouse-manifest-keys.json', gateway.baseUrl));
-  await writeFile(path.join(folder, 'packhouse-manifest-keys.json'), await keys.text());
-  return files;
-}
-
-test('what is downloaded is verified offline, and one flipped bit in it is named', async () => {
-  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST, once: false });
-  const gateway = await gatewayReader(cli);
-  await cli.event('progress', (event) => event.published === LAST - FIRST + 1);
-  const files = await download(gateway, KINDS);
-  const online = await run('verify', '.', '--manifest', gateway.baseUrl, '--api-key', gateway.apiKey);
-  expect(online).toMatchObject({ code: 0, err: '' });
-  await end(cli);
-
-  const whole = await run('verify', '.', '--complete');
-  expect(whole).toMatchObject({ code: 0, err: '' });
-  expect(whole.out).toContain(`${files} valid files`);
-  expect(whole.out).toContain('no damage, 0 missing');
-
-  // The manifest names the node that gave the blocks, and nobody else can read the key that signs.
-  const manifest = await readFile(path.join(workspace.directory, 'downloads', 'logs.jsonl'), 'utf8');
-  const [entry] = manifest
-    .split('\n')
-    .map((line) => JSON.parse(line || 'null') as { clients: string[]; from: number; to: number });
-  expect(entry?.clients).toEqual(['PackhouseReplay/0.1.0']);
-  expect((await stat(path.join(workspace.directory, 'signing-key.pem'))).mode & 0o777).toBe(0o600);
-
-  const name = `logs/${entry?.from}-${entry?.to}.json.gz`;
-  const file = path.join(workspace.directory, 'downloads', name);
-  const bytes = await readFile(file);
-  const at = bytes.length >> 1;
-  bytes[at] = (bytes[at] as number) ^ 0x10;
-  await writeFile(file, bytes);
-  const flipped = await run('verify', '.');
-  expect(flipped).toMatchObject({ code: 2, err: '' });
-  expect(flipped.out.split('\n')[0]).toMatch(new RegExp(`^${name} is damaged: its sha256 is `));
-  expect(flipped.out).toContain(`${files - 1} valid files`);
-});
 
 longer(
   'what a repair published is signed without any new block, by the repair or by a packer, and verifies',
@@ -135,7 +78,7 @@ longer(
     expect(unsigned.stdout()).toMatch(/\n1 manifest entry to be signed by a packer\.\n$/);
     await expect.poll(versions, { timeout: 120_000 }).toEqual([...before, 2, 3]);
 
-    await download(gateway, KINDS);
+    await download(path.join(workspace.directory, 'downloads'), gateway, KINDS);
     await end(cli);
     expect(await run('verify', '.', '--complete')).toMatchObject({ code: 0, err: '' });
   },

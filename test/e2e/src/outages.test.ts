@@ -40,8 +40,8 @@ async function node(options: Partial<Parameters<typeof createReplayNode>[0]> = {
   return made;
 }
 
-function start(rpc: readonly string[], env: Record<string, string> = {}): Program {
-  cli = startLocal(workspace, { rpc, from: FIRST, to: LAST, env });
+function start(rpc: readonly string[], env: Record<string, string> = {}, to = LAST): Program {
+  cli = startLocal(workspace, { rpc, from: FIRST, to, env });
   return cli;
 }
 
@@ -130,9 +130,10 @@ test('a node that lies about receipts is caught, and the honest one is asked', a
     ],
   });
   const honest = await node();
-  await finished(start([liar.url, honest.url]));
+  // It lies about each block: a third of them is enough.
+  await finished(start([liar.url, honest.url], {}, FIRST + 39));
   expect(liar.faults.hits().tamper).toBeGreaterThan(0);
-  await checkPublished(workspace, chain, 'ethereum');
+  await checkPublished(workspace, chain.slice(0, 40), 'ethereum');
 });
 
 /** Three runs, one after the other. */

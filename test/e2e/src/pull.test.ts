@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { KINDS } from '@packhouse/chain';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
+import { download } from './download.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
-// One block a file: many small files to be killed between.
+// One block a file: many small files to be killed between. The last test ends the system.
 const FIRST = 1_000;
-const LENGTH = 150;
+const LENGTH = 80;
+const END = FIRST + LENGTH;
 /** PULL_KILLS=50 for a long run. */
 const KILLS = Number(process.env.PULL_KILLS ?? (process.env.SEEDS === 'many' ? 12 : 3));
 let workspace: Workspace;
@@ -27,7 +30,7 @@ beforeAll(async () => {
   const networks = await writeNetworksFile(workspace, node.url, 1);
   cli = startLocal(workspace, {
     from: FIRST,
-    to: FIRST + LENGTH - 1,
+    to: END - 1,
     once: false,
     env: { NETWORKS_FILE: networks },
   });
@@ -86,16 +89,18 @@ test('a dry run says what it would take, and leaves no folder', async () => {
     expect.objectContaining({ event: 'quote', from: 1_010, to: 1_029, files: 20, whole: true, missing: [] }),
   ]);
   expect(await readdir(workspace.directory)).not.toContain('nothing');
-  const more = pull('nothing', '--dry-run', '--from', '1140', '--to', '1160');
+  const more = pull('nothing', '--dry-run', '--from', `${END - 10}`, '--to', `${END + 10}`);
   expect(await more.exit).toBe(2);
-  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ from: 1_150 }] });
+  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ from: END }] });
 });
 
 test('blocks that are not published are refused, and with --partial the rest is pulled, with exit code 2', async () => {
-  const args = ['--from', '1148', '--to', '1151'];
+  const args = ['--from', `${END - 2}`, '--to', `${END + 1}`];
   const refused = pull('part', ...args);
   expect(await refused.exit).toBe(2);
-  expect(refused.stderr()).toMatch(/Not published of logs are the blocks 1150-1151 \(.*RANGE_INCOMPLETE/);
+  expect(refused.stderr()).toMatch(
+    new RegExp(`Not published of logs are the blocks ${END}-${END + 1} \\(.*RANGE_INCOMPLETE`),
+  );
   const partial = pull('part', ...args, '--partial');
   expect(await partial.exit).toBe(2);
   expect(partial.events.at(-1)).toMatchObject({ event: 'end', ok: false, downloaded: 2, faults: 0 });
@@ -150,7 +155,7 @@ test('several kinds are pulled at once, as the columns and files of another prog
   );
   expect(await several.exit, several.stderr()).toBe(0);
   const lines = async (kind: string): Promise<string[]> => {
-    const name = `main__${kind}__0000${FIRST}_to_0000${FIRST + LENGTH - 1}.csv`;
+    const name = `main__${kind}__0000${FIRST}_to_0000${END - 1}.csv`;
     return (await readFile(path.join(workspace.directory, 'several', kind, name), 'utf8'))
       .trimEnd()
       .split('\n');
@@ -219,4 +224,40 @@ test(`a pull that is killed ${KILLS} times has every file whole, and none was do
   await verified(`killed-${round}`);
   const names = await readdir(path.join(workspace.directory, `killed-${round}`, 'logs'));
   expect(names.filter((name) => !name.endsWith('.json.gz'))).toEqual([]);
+});
+
+async function run(...args: string[]): Promise<{ code: number | NodeJS.Signals; out: string; err: string }> {
+  const one = startCli(args, { cwd: path.join(workspace.directory, 'downloads') });
+  return { code: await one.exit, out: one.stdout(), err: one.stderr() };
+}
+
+test('what is downloaded is verified offline, and one flipped bit in it is named', async () => {
+  const files = await download(path.join(workspace.directory, 'downloads'), gateway, KINDS);
+  const online = await run('verify', '.', '--manifest', gateway.baseUrl, '--api-key', gateway.apiKey);
+  expect(online).toMatchObject({ code: 0, err: '' });
+  await end(cli);
+
+  const whole = await run('verify', '.', '--complete');
+  expect(whole).toMatchObject({ code: 0, err: '' });
+  expect(whole.out).toContain(`${files} valid files`);
+  expect(whole.out).toContain('no damage, 0 missing');
+
+  // The manifest names the node that gave the blocks, and nobody else can read the key that signs.
+  const manifest = await readFile(path.join(workspace.directory, 'downloads', 'logs.jsonl'), 'utf8');
+  const [entry] = manifest
+    .split('\n')
+    .map((line) => JSON.parse(line || 'null') as { clients: string[]; from: number; to: number });
+  expect(entry?.clients).toEqual(['PackhouseReplay/0.1.0']);
+  expect((await stat(path.join(workspace.directory, 'signing-key.pem'))).mode & 0o777).toBe(0o600);
+
+  const name = `logs/${entry?.from}-${entry?.to}.json.gz`;
+  const file = path.join(workspace.directory, 'downloads', name);
+  const bytes = await readFile(file);
+  const at = bytes.length >> 1;
+  bytes[at] = (bytes[at] as number) ^ 0x10;
+  await writeFile(file, bytes);
+  const flipped = await run('verify', '.');
+  expect(flipped).toMatchObject({ code: 2, err: '' });
+  expect(flipped.out.split('\n')[0]).toMatch(new RegExp(`^${name} is damaged: its sha256 is `));
+  expect(flipped.out).toContain(`${files - 1} valid files`);
 });

@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { KINDS, type Kind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
 import { type Anvil, type Program, startAnvil } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startCli } from './cli-process.js';
 import { startDownloads } from './download-loop.js';
-import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { type GatewayReader, gatewayReader, readerOf } from './gateway-reader.js';
 import { longer } from './longer.js';
 import { openDatabase } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
@@ -19,10 +20,10 @@ const OPTIONS = { txsPerBlock: 4, logsPerTx: 2, tracesPerTx: 3 };
 const WAIT = { timeout: 120_000, interval: 50 };
 vi.setConfig({ testTimeout: 400_000 });
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
+let closers: (() => Promise<unknown>)[] = [];
+const closeAll = async (): Promise<void> => {
   for (const close of closers.splice(0).reverse()) await close();
-});
+};
 
 /** `length` blocks in all: the first `kept` of a chain and new ones on top. */
 function branch(
@@ -69,11 +70,65 @@ async function replayNode(options: Parameters<typeof createReplayNode>[0]): Prom
   return node;
 }
 
+// One system has a network for each test: a start takes longer than what most of them do.
+const trunks = {
+  told: generateChain({ ...OPTIONS, length: 40, seed: 31, startNumber: FIRST }),
+  main: generateChain({ ...OPTIONS, length: 30, seed: 41, startNumber: FIRST }),
+  below: generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST }),
+  other: generateChain({ ...OPTIONS, length: 30, seed: 72, startNumber: FIRST }),
+  links: generateChain({ ...OPTIONS, length: 35, seed: 21, startNumber: FIRST }),
+};
+let nodes: Record<keyof typeof trunks, ReplayNode>;
+let workspace: Workspace;
+let cli: Program;
+/** Of the network `told`. */
+let gateway: GatewayReader;
+let database: Database;
+let closeSystem: () => Promise<void>;
+beforeAll(async () => {
+  const [at20, at15] = [FIRST + 20, FIRST + 15];
+  nodes = {
+    told: await replayNode({ blocks: trunks.told, head: FIRST + 10, finalized: FIRST + 5 }),
+    main: await replayNode({ blocks: trunks.main, head: FIRST + 24, finalized: FIRST + 7 }),
+    below: await replayNode({ blocks: trunks.below, head: at20, finalized: at15 }),
+    other: await replayNode({ blocks: trunks.other, head: at20, finalized: at15 }),
+    links: await replayNode({ blocks: trunks.links, head: FIRST + 19, finalized: FIRST + 9 }),
+  };
+  const network = (id: keyof typeof trunks, pollIntervalMs: number, ws: boolean) => {
+    const { url, wsUrl } = nodes[id];
+    return { id, chainId: 1, nodes: [{ url, ...(ws && { ws: wsUrl }) }], pollIntervalMs };
+  };
+  ({ workspace, cli, gateway } = await startOn([
+    network('told', 60_000, true),
+    network('main', 200, true),
+    network('below', 200, false),
+    network('other', 200, false),
+    network('links', 200, false),
+  ]));
+  database = openDatabase(workspace.databaseUrl);
+  closers.push(() => database.close());
+  for (const id of ['main', 'below', 'other', 'links'])
+    await database.network(id).backfills.add({ kinds: [...KINDS], from: FIRST, to: null, priority: 1 });
+  const own = closers;
+  closers = [];
+  closeSystem = async () => {
+    closers.push(...own);
+    await closeAll();
+  };
+});
+afterEach(closeAll);
+afterAll(() => closeSystem?.());
+
+/** The gateway as a reader of another network of the system has it. */
+function readerFor(network: keyof typeof trunks): GatewayReader {
+  const [baseUrl, downloadUrl] = [gateway.baseUrl, gateway.downloadUrl].map((url) =>
+    url.replace('/told/', `/${network}/`),
+  ) as [string, string];
+  return readerOf({ ...gateway, baseUrl, downloadUrl });
+}
+
 test('a new block answers as soon as its subscription tells of it, long before the next poll', async () => {
-  const chain = generateChain({ ...OPTIONS, length: 40, seed: 31, startNumber: FIRST });
-  const node = await replayNode({ blocks: chain, head: FIRST + 10, finalized: FIRST + 5 });
-  const nodes = [{ url: node.url, ws: node.wsUrl }];
-  const { gateway } = await startOn([{ id: 'main', chainId: 1, nodes, pollIntervalMs: 60_000 }]);
+  const node = nodes.told;
   await expect.poll(() => node.feed.subscribers, WAIT).toBe(1);
   for (let number = FIRST + 11; number <= FIRST + 14; number += 1) {
     node.setHead(number);
@@ -86,10 +141,7 @@ test('a new block answers as soon as its subscription tells of it, long before t
 });
 
 test('invariant 6: reorganisations while downloads run: every answer is the right block, or says what became of it', async () => {
-  const trunk = generateChain({ ...OPTIONS, length: 30, seed: 41, startNumber: FIRST });
-  const node = await replayNode({ blocks: trunk, head: FIRST + 24, finalized: FIRST + 7 });
-  const nodes = [{ url: node.url, ws: node.wsUrl }];
-  const { gateway, workspace } = await startOn([{ id: 'main', chainId: 1, nodes, pollIntervalMs: 200 }]);
+  const [trunk, node, gateway] = [trunks.main, nodes.main, readerFor('main')];
 
   // Every block that any branch ever had, by kind and number.
   const known = new Map<string, unknown[]>();
@@ -104,8 +156,6 @@ test('invariant 6: reorganisations while downloads run: every answer is the righ
   learn(trunk);
   let chain: readonly RecordedBlock[] = trunk;
   let head = FIRST + 24;
-  const database = openDatabase(workspace.databaseUrl);
-  closers.push(() => database.close());
   /** All that is staged above what is final is what the chain has, and all of it is there. */
   const settled = async (): Promise<boolean> => {
     const staged = await database
@@ -173,6 +223,59 @@ test('invariant 6: reorganisations while downloads run: every answer is the righ
     );
   await expect.poll(all, WAIT).toBe(true);
   await checkPublished(workspace, short.slice(0, count), 'main');
+});
+
+/** Waits until a network of the system has all blocks up to one, staged or published in all kinds. */
+async function reached(
+  network: keyof typeof trunks,
+  what: 'staged' | 'published',
+  last: number,
+): Promise<void> {
+  const { coverages, staging } = database.network(network);
+  const has = async (): Promise<boolean> => {
+    if (what === 'staged') return (await staging.newest())?.number === last;
+    return [...(await coverages(KINDS)).values()].every(
+      ({ published }) => published.at(-1)?.lastBlock === last,
+    );
+  };
+  await expect.poll(has, WAIT).toBe(true);
+}
+
+test('invariant 6: the links of new blocks give the same blocks after they are packed and staging is reclaimed', async () => {
+  const [chain, node, gateway] = [trunks.links, nodes.links, readerFor('links')];
+  const at = (number: number): RecordedBlock => chain[number - FIRST] as RecordedBlock;
+  /** The link of a block that is staged and not packed, followed once. */
+  const newLink = async (kind: Kind, number: number): Promise<string> => {
+    const { range, download_link } = await gateway.pointer(kind, number);
+    expect(range).toBe(`${number}-${number}`);
+    expect(await gateway.records(download_link)).toEqual([canonical(at(number), kind)]);
+    return download_link;
+  };
+  await reached('links', 'staged', 1_019);
+  const links: [Kind, number, string][] = [];
+  for (const kind of ['blocks', 'logs', 'traces'] as const)
+    for (const number of [1_011, 1_013, 1_019]) links.push([kind, number, await newLink(kind, number)]);
+
+  // The blocks become final when they are staged: bundles of 8 blocks come out even.
+  node.setHead(1_031);
+  await reached('links', 'staged', 1_031);
+  node.setFinalized(1_031);
+  await reached('links', 'published', 1_031);
+  const { staging } = database.network('links');
+  const inStaging = () => staging.blocks({ firstBlock: FIRST, lastBlock: FIRST + 1_000 });
+  await expect.poll(inStaging, WAIT).toEqual([]);
+
+  for (const [kind, number, link] of links) {
+    expect(await gateway.records(link)).toEqual([canonical(at(number), kind)]);
+    const { range } = await gateway.pointer(kind, number);
+    const [start, last] = range.split('-').map(Number) as [number, number];
+    expect(start <= number && number <= last && start < last, range).toBe(true);
+  }
+
+  // The chain grows on from what is published and gone from staging.
+  node.setHead(1_032);
+  await reached('links', 'staged', 1_032);
+  await newLink('receipts', 1_032);
 });
 
 /** The chain of an Anvil from a block up, as the gateway has to serve it. */
@@ -297,40 +400,29 @@ longer('Anvil reorganises again and again while downloads run, and its new block
 });
 
 test('a reorganisation below finality is told by name; the other network goes on', async () => {
-  const chain = generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST });
-  const node = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15 });
-  const foreign = generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST, chainId: 2 });
-  const other = await replayNode({ blocks: foreign, head: FIRST + 20, finalized: FIRST + 15, chainId: 2 });
-  const { cli, gateway, workspace } = await startOn([
-    { id: 'main', chainId: 1, nodes: [{ url: node.url }], pollIntervalMs: 200 },
-    { id: 'other', chainId: 2, nodes: [{ url: other.url }], pollIntervalMs: 200 },
-  ]);
-  const database = openDatabase(workspace.databaseUrl);
-  closers.push(() => database.close());
-  await expect.poll(async () => (await database.networks.list()).length, WAIT).toBe(2);
-  await database.network('other').backfills.add({ kinds: [...KINDS], from: FIRST, to: null, priority: 1 });
+  const [chain, node, other, gateway] = [trunks.below, nodes.below, nodes.other, readerFor('below')];
   const top = async (network: string): Promise<number | undefined> =>
     (await database.network(network).staging.newest())?.number;
   const anchor = async (): Promise<number | undefined> =>
-    (await database.network('main').head.anchor())?.number;
-  await expect.poll(() => top('main'), WAIT).toBe(FIRST + 20);
+    (await database.network('below').head.anchor())?.number;
+  await expect.poll(() => top('below'), WAIT).toBe(FIRST + 20);
   await expect.poll(() => top('other'), WAIT).toBe(FIRST + 20);
   await expect.poll(anchor, WAIT).toBe(FIRST + 15);
 
   node.setBlocks(branch(chain, 10, 40, 72));
   other.setHead(FIRST + 25);
   const problem = await cli.event('problem', (event) => event.code === 'REORG_BELOW_FINALITY');
-  expect(problem.message).toMatch(/^Block 1015 of main is final with hash 0x\w+, and node upstream-1 /);
+  expect(problem.message).toMatch(/^Block 1015 of below is final with hash 0x\w+, and node upstream-1 /);
   await expect.poll(() => top('other'), WAIT).toBe(FIRST + 25);
-  expect(await top('main')).toBe(FIRST + 20);
+  expect(await top('below')).toBe(FIRST + 20);
   expect((await gateway.pointer('blocks', FIRST + 20)).range).toBe('1020-1020');
 
-  const status = startCli(['status', '--network', 'main'], { env: workspace.env });
+  const status = startCli(['status', '--network', 'below'], { env: workspace.env });
   expect(await status.exit).toBe(0);
-  expect(status.stdout()).toMatch(/^main +REORG_BELOW_FINALITY /m);
+  expect(status.stdout()).toMatch(/^below +REORG_BELOW_FINALITY /m);
   // The chain comes back by itself.
   node.setBlocks(chain, FIRST + 28);
-  await expect.poll(() => top('main'), WAIT).toBe(FIRST + 28);
+  await expect.poll(() => top('below'), WAIT).toBe(FIRST + 28);
   const names = (await database.alarms.list()).map(({ name }) => name);
   expect(names).not.toContain('REORG_BELOW_FINALITY');
 });

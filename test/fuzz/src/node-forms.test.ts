@@ -112,7 +112,7 @@ const FORMS: readonly (readonly [form: string, change: (answer: Answer) => unkno
 const pairFor = createPairs(getScanner);
 let samples: readonly Sample[];
 beforeAll(async () => {
-  samples = madeSamples(200, await createKeccak256());
+  samples = madeSamples(process.env.TESTS === 'all' ? 200 : 80, await createKeccak256());
 });
 
 it.each(FORMS)('the scanner accepts blocks with %s, as the prover does', async (_, change) => {
@@ -133,5 +133,5 @@ it.each(FORMS)('the scanner accepts blocks with %s, as the prover does', async (
     expect([sample.name, verdict]).toEqual([sample.name, expect.stringMatching(/^(accepted|refused)$/)]);
     if (verdict === 'accepted') accepted++;
   }
-  expect(accepted).toBeGreaterThan(50);
+  expect(accepted).toBeGreaterThan(samples.length / 4);
 });

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { processStart } from '@packhouse/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DATA_DIRECTORY, openDataDirectory, runningDatabaseUrl } from './data-directory.js';
@@ -27,22 +26,45 @@ async function start(command: string, ...args: string[]): Promise<number> {
   await once(other, 'spawn');
   return other.pid as number;
 }
-const TAKE = fileURLToPath(new URL('../testing/take-folder.mts', import.meta.url));
 
-/** A process that takes the folder and keeps it until it is ended, or says why it may not. */
-async function takeElsewhere(): Promise<{ said: string; end(): Promise<void> }> {
-  const child = spawn(process.execPath, ['--conditions=source', '--import=tsx', TAKE, directory], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-  return {
-    said: said.trim(),
+/** Takes the folder as soon as it may, says so or why not, and keeps it until stdin ends. */
+const TAKE = `
+import { readSync } from 'node:fs';
+import { openDataDirectory } from ${JSON.stringify(new URL('../../dist/installation/data-directory.js', import.meta.url).href)};
+process.stdout.write('ready');
+readSync(0, Buffer.alloc(1));
+try {
+  const opened = openDataDirectory(process.argv[1], process.pid);
+  process.stdout.write('taken');
+  process.stdin.on('end', () => opened.close()).resume();
+} catch (error) {
+  process.stdout.write(error.code ?? String(error));
+  process.stdin.resume();
+}`;
+
+/** Processes that take the folder in the same instant, and what each of them says. */
+async function takeElsewhere(count: number): Promise<{ said: string; end(): Promise<void> }[]> {
+  const children = Array.from({ length: count }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', TAKE, directory], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  );
+  const hear = (): Promise<string[]> =>
+    Promise.all(
+      children.map(async ({ stdout }) => ((await once(stdout.setEncoding('utf8'), 'data')) as [string])[0]),
+    );
+  expect(new Set(await hear())).toEqual(new Set(['ready']));
+  const heard = hear();
+  for (const { stdin } of children) stdin.write('.');
+  const said = await heard;
+  return children.map((child, n) => ({
+    said: said[n] as string,
     async end() {
       const gone = once(child, 'exit');
       child.stdin.end();
       await gone;
     },
-  };
+  }));
 }
 
 /** Leaves the lock of a process in the folder, as one that was killed does. */
@@ -105,7 +127,7 @@ describe('a folder that another process has', () => {
     openDataDirectory(directory, process.pid).close();
     for (const round of [1, 2]) {
       if (round > 1) await writeFile(path.join(directory, 'packhouse.40.pid'), '999999999 x\n');
-      const outcomes = await Promise.all(Array.from({ length: 4 }, () => takeElsewhere()));
+      const outcomes = await takeElsewhere(4);
       expect(outcomes.map(({ said }) => said).sort()).toEqual([
         ...Array.from({ length: 3 }, () => 'DATA_DIR_BUSY'),
         'taken',

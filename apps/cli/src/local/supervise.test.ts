@@ -141,6 +141,8 @@ test('an end that is put right does not count and has no pause, as long as it wa
 test('one that was ready before is not given up because something outside is missing', async () => {
   const { supervised, messages, pids } = await supervising(
     `if (run === 1 || run === 12) { ${READY} ${STAY} } else { ${FATAL('DATABASE_UNAVAILABLE', 69)} }`,
+    // Ten pauses that double would be three seconds, of 3 ms at first.
+    { restartMs: 0 },
   );
   await supervised.ready;
   process.kill((await pids())[0] as number, 'SIGKILL');

@@ -3,8 +3,11 @@ import { type ChainNode, getHash, startChainNode } from '../testing/chain-node.j
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
+const isAll = process.env.TESTS === 'all';
 /** Calls that alternate between the gateways, half of them eth_blockNumber; ALTERNATING_CALLS=10000 for a long run. */
-const CALLS = Number(process.env.ALTERNATING_CALLS ?? 2_000);
+const CALLS = Number(process.env.ALTERNATING_CALLS ?? (isAll ? 2_000 : 600));
+/** Times that twenty call at once. */
+const ROUNDS = isAll ? 100 : 40;
 /** The chain grows by a block after so many calls. */
 const CALLS_A_BLOCK = 25;
 
@@ -87,7 +90,7 @@ describe.for(GATEWAY_STORES)('with $name,', ({ able, open }) => {
 
     it('never go back where many call at once', async () => {
       let told = 0;
-      for (let round = 0; round < 100; round++) {
+      for (let round = 0; round < ROUNDS; round++) {
         grow();
         const before = told;
         const numbers = await Promise.all(

@@ -69,6 +69,8 @@ interface Pool {
   forked?: true;
   /** What a refusal may say; without it there is none. */
   refuses?: RegExp;
+  /** Each call waits for a node: all are sent at once. */
+  together?: true;
 }
 
 const BEHIND = /block \d+|the nodes|a node (answered HTTP|broke off)/;
@@ -78,8 +80,14 @@ const NO_HISTORY = { error: { code: 4444, message: 'pruned history unavailable' 
 
 /** Pools by what is wrong with their preferred node; those that wait longest begin first. */
 const POOLS: [string, Pool][] = [
-  ['failing while the other is behind', { heads: [HEAD, HEAD - 1], spoil: [() => FAILS], refuses: BEHIND }],
-  ['down while the other is behind', { heads: [HEAD, HEAD - 1], down: true, refuses: BEHIND }],
+  [
+    'failing while the other is behind',
+    { heads: [HEAD, HEAD - 1], spoil: [() => FAILS], refuses: BEHIND, together: true },
+  ],
+  [
+    'down while the other is behind',
+    { heads: [HEAD, HEAD - 1], down: true, refuses: BEHIND, together: true },
+  ],
   ['behind', { heads: [HEAD - 1, HEAD] }],
   ['far behind', { heads: [3, HEAD] }],
   ['down', { heads: [HEAD, HEAD], down: true }],
@@ -112,7 +120,7 @@ const POOLS: [string, Pool][] = [
 // They wait more than they work: each has its own gateway, and several are asked at once.
 describe.concurrent('each answer is right, or a refusal with its reason', () => {
   it.for(POOLS)('of a pool whose preferred node is %s', async ([, pool], { expect, onTestFinished }) => {
-    const { heads, spoil, down, forked, refuses } = pool;
+    const { heads, spoil, down, forked, refuses, together } = pool;
     const nodes: ChainNode[] = [];
     onTestFinished(async () => {
       for (const { node } of nodes) await node.close();
@@ -156,7 +164,7 @@ describe.concurrent('each answer is right, or a refusal with its reason', () => 
       }
     }, 120_000);
     if (down === true) (nodes[0] as ChainNode).alive = false;
-    for (const [method, params, , right] of METHODS) {
+    const check = async ([method, params, , right]: (typeof METHODS)[number]): Promise<void> => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const headers = { 'content-type': 'application/json' };
       const answer = await ask(started.url, `/main/v1/${key}`, { method: 'POST', body, headers });
@@ -167,6 +175,8 @@ describe.concurrent('each answer is right, or a refusal with its reason', () => 
         expect(refuses, told).toBeDefined();
         expect(error.message, told).toMatch(refuses as RegExp);
       }
-    }
+    };
+    if (together === true) await Promise.all(METHODS.map(check));
+    else for (const each of METHODS) await check(each);
   });
 });

@@ -165,7 +165,9 @@ it('loses no log of the newest block where the preferred node is one block behin
   });
   const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => call('eth_getLogs', [filter(n)])));
   expect(answers.filter(({ result }) => JSON.stringify(result) !== JSON.stringify([toLog(11)]))).toEqual([]);
-  expect(asked).toBe(300);
+  // A node that is late is asked again, which a busy machine makes of any: but never the one that is behind.
+  expect(asked).toBeGreaterThanOrEqual(300);
+  expect(nodes[0]?.node.calls.filter(({ method }) => method === 'eth_getLogs')).toEqual([]);
 });
 
 it.concurrent.for<[string, object[]]>([

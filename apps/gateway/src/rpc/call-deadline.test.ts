@@ -5,7 +5,7 @@ import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.j
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
 /** Shorter than the time of a call, longer than what its questions would take one by one. */
-const ANSWER_MS = 600;
+const ANSWER_MS = 300;
 const WAIT = { timeout: 60_000 };
 const hex = (n: number): string => `0x${n.toString(16)}`;
 const getHash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   const networks = parseNetworks(
     `networks:
-  - {id: main, family: evm, chainId: 1, rpc: {timeoutMs: 3600}, upstreams: [{url: '${node.url}'}]}`,
+  - {id: main, family: evm, chainId: 1, rpc: {timeoutMs: 1800}, upstreams: [{url: '${node.url}'}]}`,
     { source: 'test', env: {} },
   );
   at = await startTestGateway({ networks });

@@ -135,6 +135,29 @@ it('reads the feed again if the file of a block is gone before it came', async (
   expect(asked).toBeGreaterThan(0);
 });
 
+it('reads the feed again if another block took the place of one before its file came', async () => {
+  feed.mine(6);
+  const before = feed.chain[6]?.hash as string;
+  let replaced = 0;
+  const answer = feed.gateway.fault;
+  feed.gateway.fault = (path, response, request) => {
+    // A link has no hash: behind it is the block that the chain has now.
+    if (path.includes(`/${before.slice(2, 10)}/`) && replaced === 0) {
+      replaced += 1;
+      feed.reorganise(2);
+      const hash = feed.chain[6]?.hash as string;
+      return answer?.(path.replace(before.slice(2, 10), hash.slice(2, 10)), response, request) ?? false;
+    }
+    return answer?.(path, response, request) ?? false;
+  };
+  const steps = await until({ kinds: ['blocks', 'logs'], from: 0 }, at(7));
+  expect(replaced).toBe(1);
+  expect(steps.filter((step) => step.step === 'blocks' && step.hash === before)).toEqual([]);
+  expect(
+    rows(steps.filter(({ step }) => step !== 'undo')).filter((row) => feed.logs().includes(row)),
+  ).toEqual(feed.logs());
+});
+
 it('says once what it waits for', async () => {
   feed.mine(5);
   feed.hole = { block: 3, reason: 'quarantined' };

@@ -15,7 +15,7 @@ import { openScope, PackhouseError, systemClock } from '@packhouse/runtime';
 import { type BundleSource, type OpenBundles, openBundleSource } from './bundle-source.js';
 import type { FollowedTable, FollowOptions } from './follow-options.js';
 import { createLinks, type Links, toRange } from './links.js';
-import { readNewBlock } from './new-block.js';
+import { isOtherBlock, readNewBlock } from './new-block.js';
 import { readFeed } from './read-feed.js';
 
 /** Blocks that follow those before, with all wanted rows of them. */
@@ -50,7 +50,7 @@ export type FollowedStep = BlocksStep | UndoStep | FinalStep | ReplacedStep | Wa
 
 /** New blocks whose files are downloaded ahead. */
 const AHEAD = 8;
-/** How often the feed may send a block whose file is gone, and the pause before it is asked again. */
+/** How often the feed may send a block whose file is gone, or is another's, and the pause before it is asked again. */
 const MAX_GONE = 6;
 const GONE_PAUSE_MS = 500;
 
@@ -78,7 +78,7 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<Follow
     let waitsFor = '';
     for (;;) {
       const current: Loaded = await (next ?? load(follower, cursor));
-      let abandoned = false;
+      let abandoned: 'gone' | PackhouseError | null = null;
       try {
         // The next answer, and the manifests of its files, come while the files of this one are read.
         next = load(follower, (current.steps.at(-1) as FeedStep).cursor);
@@ -87,8 +87,10 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<Follow
         for (const step of current.steps) {
           scope.signal.throwIfAborted();
           const followed = await deliver(follower, step, current.bundles, news);
-          abandoned = followed === null;
-          if (followed === null) break;
+          if (followed === 'gone' || followed instanceof PackhouseError) {
+            abandoned = followed;
+            break;
+          }
           cursor = followed.cursor;
           gone = 0;
           const place = followed.step === 'waiting' ? `${followed.block} ${followed.reason}` : '';
@@ -98,9 +100,9 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<Follow
       } finally {
         await current.bundles.close();
       }
-      if (!abandoned) continue;
+      if (abandoned === null) continue;
       gone += 1;
-      if (gone === MAX_GONE) throw stillGone(cursor);
+      if (gone === MAX_GONE) throw abandoned === 'gone' ? stillGone(cursor) : abandoned;
       await discard(next);
       next = null;
       await systemClock.sleep(GONE_PAUSE_MS, scope.signal);
@@ -168,13 +170,16 @@ function readAhead({ options, source }: Follower, steps: readonly FeedStep[]): N
   };
 }
 
-/** What a step becomes; null: its block was abandoned. */
+/**
+ * What a step becomes. If its block was abandoned since: `gone`, or what is said of the file of the block that took its
+ * place, which is an error if the feed keeps sending the block.
+ */
 async function deliver(
   { links, source, options }: Follower,
   step: FeedStep,
   bundles: OpenBundles,
   news: NewRows,
-): Promise<FollowedStep | null> {
+): Promise<FollowedStep | 'gone' | PackhouseError> {
   const { cursor } = step;
   switch (step.step) {
     case 'bundle': {
@@ -186,8 +191,12 @@ async function deliver(
     }
     case 'new': {
       const { block, hash, parent } = step;
-      const tables = await news(step);
-      if (tables === null) return null;
+      const tables = await news(step).catch((error: unknown) => {
+        if (isOtherBlock(error)) return error;
+        throw error;
+      });
+      if (tables === null) return 'gone';
+      if (tables instanceof PackhouseError) return tables;
       const blocks = { from: block, to: block, hash, parent, final: options.final === true };
       links.blocks({ ...blocks, kinds: Object.keys(step.files) as Kind[] });
       return { step: 'blocks', ...blocks, tables, cursor };

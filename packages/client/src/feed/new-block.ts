@@ -118,7 +118,7 @@ async function toTable(
   let rows = 0;
   for await (const batch of readRows(source)) {
     checkColumn(step, kind, batch.columns.block_number, step.block);
-    checkColumn(step, kind, batch.columns.block_hash, step.hash);
+    checkColumn(step, kind, batch.columns.block_hash, step.hash, true);
     if (kind === 'blocks') checkColumn(step, kind, batch.columns.parent_hash, step.parent);
     all.push(batch);
     rows += batch.rows;
@@ -130,9 +130,15 @@ async function toTable(
   return { kind, rows: batches.reduce((sum, batch) => sum + batch.rows, 0), batches };
 }
 
-function checkColumn(step: NewStep, kind: Kind, column: Column | undefined, expected: Column[number]): void {
+function checkColumn(
+  step: NewStep,
+  kind: Kind,
+  column: Column | undefined,
+  expected: Column[number],
+  isHash = false,
+): void {
   const other = column?.find((value) => value !== expected);
-  if (other !== undefined) throw contradicts(step, kind, String(other), String(expected));
+  if (other !== undefined) throw contradicts(step, kind, String(other), String(expected), isHash);
 }
 
 /** The records of a file that is read beside that of a kind. Throws FEED_INVALID. */
@@ -146,16 +152,27 @@ async function recordsOf(bytes: Buffer, kind: Kind, step: NewStep): Promise<Json
   const list = Array.isArray(value) ? value : [value];
   for (const record of list) {
     const hash = kind === 'blocks' ? record.hash : record.blockHash;
-    if (hash !== step.hash) throw contradicts(step, kind, String(hash), step.hash);
+    if (hash !== step.hash) throw contradicts(step, kind, String(hash), step.hash, true);
   }
   return list;
 }
 
-function contradicts({ block }: NewStep, kind: Kind, got: string, expected: string): PackhouseError {
+/** Whether a file has another block of the number: one that took the place of the block since the feed was read, or a lie. */
+export function isOtherBlock(error: unknown): error is PackhouseError {
+  return isPackhouseError(error, 'FEED_INVALID') && error.data.otherBlock === true;
+}
+
+function contradicts(
+  { block }: NewStep,
+  kind: Kind,
+  got: string,
+  expected: string,
+  otherBlock = false,
+): PackhouseError {
   return new PackhouseError({
     code: 'FEED_INVALID',
     message: `The file of ${kind} of the new block ${block} contradicts the feed: it has ${got}, expected ${expected}.`,
     hint: 'Nothing of the block was delivered. Run it again; if it fails again, tell the operator of the gateway.',
-    data: { block, kind },
+    data: { block, kind, otherBlock },
   });
 }

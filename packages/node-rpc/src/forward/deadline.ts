@@ -1,4 +1,5 @@
 import type { CallController } from '@packhouse/runtime';
+import { leavable } from './leavable.js';
 import type { ForwardAnswer, ForwardRequest } from './send/forward-request.js';
 import { TIMED_OUT } from './send/forward-upstream.js';
 
@@ -56,7 +57,12 @@ export async function withDeadline(
     const answer = await work({ tries, check });
     if (answer.kind !== 'result' || answer.body.rest === null) return answer;
     streaming = true;
-    return { ...answer, body: { ...answer.body, rest: finallyDo(answer.body.rest, done) } };
+    const { rest } = answer.body;
+    const leave = (): Promise<unknown> | undefined => {
+      done();
+      return rest[Symbol.asyncIterator]().return?.();
+    };
+    return { ...answer, body: { ...answer.body, rest: leavable(finallyDo(rest, done), leave) } };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!late) throw error;
@@ -70,9 +76,10 @@ export async function withDeadline(
   }
 }
 
-async function* finallyDo<T>(source: AsyncIterable<T>, done: () => void): AsyncGenerator<T> {
+async function* finallyDo<T>(source: AsyncIterable<T>, done: () => void): AsyncGenerator<T, undefined> {
   try {
     yield* source;
+    return undefined;
   } finally {
     done();
   }

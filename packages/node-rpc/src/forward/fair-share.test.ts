@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
+import { call, changeTimers, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -84,6 +84,8 @@ it('a full node leaves the call to the next one', async () => {
 it('a reader that takes nothing frees the connection', async () => {
   const one = await node(({ method }) => (method === 'large' ? 'ab'.repeat(10_000_000) : 'quick'));
   const { forwarder } = forwarderTo([one], { upstreams: [{ maxInFlight: 1 }] });
+  // The ten seconds that a reader has.
+  changeTimers({ 10000: 20 });
   const large = await call(forwarder, { method: 'large', caller: 'greedy', timeoutMs: 600_000 });
   expect(await getText(await call(forwarder, { caller: 'modest' }))).toBe('"quick"');
   await expect(getText(large)).rejects.toThrow('the answer was not read');

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
+import { call, changeTimers, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
+// No node is asked beside one that a busy machine makes late.
+beforeEach(() => changeTimers({ 100: 60_000 }));
 
 const VALUE = JSON.stringify(Array.from({ length: 300_000 }, (_, n) => ({ number: n })));
 const whole = (value = VALUE): string => `{"jsonrpc":"2.0","id":1,"result":${value}}`;

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { leavable } from './leavable.js';
 import type { ForwardAnswer, ResultBody } from './send/forward-request.js';
 
 type Result = Extract<ForwardAnswer, { kind: 'result' }>;
@@ -15,10 +16,18 @@ interface ReadPart {
  * beside those that were `tried`, and its answer is gone on with behind what was read, if its bytes up to there are the
  * same: nodes of one program write the same text. Otherwise the stream breaks off.
  */
-export async function* resumeElsewhere(
+export function resumeElsewhere(
+  result: Result,
+  askOther: (tried: readonly string[]) => Promise<ForwardAnswer | null>,
+): AsyncIterableIterator<Buffer> {
+  const { rest } = result.body;
+  return leavable(resumed(result, askOther), () => rest?.[Symbol.asyncIterator]().return?.());
+}
+
+async function* resumed(
   { body, upstream }: Result,
   askOther: (tried: readonly string[]) => Promise<ForwardAnswer | null>,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Buffer, undefined> {
   const read: ReadPart = { bytes: 0, sum: 0, last: Buffer.alloc(0) };
   note(read, body.bytes);
   const tried = [upstream];
@@ -29,7 +38,7 @@ export async function* resumeElsewhere(
         note(read, piece);
         yield piece;
       }
-      return;
+      return undefined;
     } catch (error) {
       const same = await findSame(read, tried, askOther);
       if (same === null) throw error;

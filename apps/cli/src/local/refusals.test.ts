@@ -3,14 +3,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startCli } from './cli-process.js';
-import { makeWorkspace, type Workspace } from './workspace.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonLines } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
 
-let workspace: Workspace;
+const commands = useCommands({ migrated: false });
 let node: ReplayNode;
 beforeAll(async () => {
-  workspace = await makeWorkspace(inject('postgresUrl'));
   node = await createReplayNode({
     blocks: generateChain({
       length: 4,
@@ -22,23 +21,22 @@ beforeAll(async () => {
     }),
   });
 });
-afterAll(async () => {
-  await node.close();
-  await workspace.remove();
-});
+afterAll(() => node.close());
 
 async function refusal(
-  args: string[],
+  args: readonly string[],
   env: Record<string, string> = {},
-): Promise<{ code: unknown; line: string }> {
-  const cli = startCli(['local', ...args, '--data-dir', workspace.directory], {
-    env: { ...workspace.env, ...env },
-  });
-  const code = await cli.exit;
-  const lines = cli.stderr().trim().split('\n');
-  expect(lines.length, cli.stderr()).toBe(1);
-  expect(cli.stderr()).not.toMatch(/\n\s+at /);
-  return { code, line: lines[0] as string };
+): Promise<{ code: number; line: string; events: Record<string, unknown>[] }> {
+  Object.assign(commands.env, env);
+  try {
+    const data = args.includes('--data-dir') ? [] : ['--data-dir', commands.directory];
+    const outcome = await commands.packhouse('local', ...args, ...data);
+    expect(outcome.err).toMatch(/^packhouse: [^\n]+\n$/);
+    const events = args.includes('--json') ? jsonLines(outcome) : [];
+    return { code: outcome.code, line: outcome.err.trimEnd(), events };
+  } finally {
+    for (const name of Object.keys(env)) delete commands.env[name];
+  }
 }
 
 async function withServer<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
@@ -115,25 +113,23 @@ describe('packhouse local refuses in one sentence that names the cause and the w
   });
 
   test('a data folder of a newer version', async () => {
-    await writeFile(path.join(workspace.directory, 'format'), '99\n');
+    await writeFile(path.join(commands.directory, 'format'), '99\n');
     const { code, line } = await refusal(['--rpc', node.url, '--from', '100']);
-    await writeFile(path.join(workspace.directory, 'format'), '2\n');
+    await writeFile(path.join(commands.directory, 'format'), '2\n');
     expect(code).toBe(78);
     expect(line).toMatch(/has format 99.*\[DATA_DIR_NEWER\]$/);
   });
 
   test('a data folder that is a file', async () => {
-    const file = path.join(workspace.directory, 'file');
+    const file = path.join(commands.directory, 'file');
     await writeFile(file, '');
-    const cli = startCli(['local', '--rpc', node.url, '--from', '100', '--data-dir', file], {
-      env: workspace.env,
-    });
-    expect(await cli.exit).toBe(73);
-    expect(cli.stderr()).toMatch(/cannot be used.*\[DATA_DIR_UNUSABLE\]\n$/);
+    const { code, line } = await refusal(['--rpc', node.url, '--from', '100', '--data-dir', file]);
+    expect(code).toBe(73);
+    expect(line).toMatch(/cannot be used.*\[DATA_DIR_UNUSABLE\]$/);
   });
 
   test('a malformed networks file, by line and field', async () => {
-    const file = path.join(workspace.directory, 'networks.yaml');
+    const file = path.join(commands.directory, 'networks.yaml');
     await writeFile(
       file,
       'networks:\n  - id: main\n    family: evm\n    chainId: one\n    upstreams:\n      - url: http://127.0.0.1:9\n',
@@ -150,7 +146,7 @@ describe('packhouse local refuses in one sentence that names the cause and the w
       /main has no traces in the networks file\. Give some of its own: --kinds blocks,logs\. \[KIND_UNKNOWN\]$/,
     ],
   ])('%j, which the networks file does not have', async (args, sentence) => {
-    const file = path.join(workspace.directory, 'few.yaml');
+    const file = path.join(commands.directory, 'few.yaml');
     await writeFile(
       file,
       `networks:\n  - {id: main, family: evm, chainId: 1, upstreams: [{url: '${node.url}'}], bundles: {kinds: [blocks, logs]}}\n`,
@@ -161,11 +157,8 @@ describe('packhouse local refuses in one sentence that names the cause and the w
   });
 
   test('with --json the error is an object on stdout too', async () => {
-    const cli = startCli(
-      ['local', '--rpc', 'http://127.0.0.1:9', '--json', '--data-dir', workspace.directory],
-      { env: workspace.env },
-    );
-    expect(await cli.exit).toBe(69);
-    expect(cli.events).toEqual([{ event: 'error', code: 'NODE_UNREACHABLE', message: expect.any(String) }]);
+    const { code, events } = await refusal(['--rpc', 'http://127.0.0.1:9', '--json']);
+    expect(code).toBe(69);
+    expect(events).toEqual([{ event: 'error', code: 'NODE_UNREACHABLE', message: expect.any(String) }]);
   });
 });
