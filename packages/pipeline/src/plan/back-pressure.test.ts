@@ -1,7 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
-import { follow } from '../ingest/follow.js';
 import { ingest } from '../ingest/ingest.js';
 import { chainFrom } from '../testing/chains.js';
 import { emptyQueue, makeWorld, type World } from '../testing/world.js';
@@ -153,8 +152,7 @@ test('windows that wait when staging becomes full are taken back, and fetching g
 test('far beyond the limit the head is noted and not staged', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 12), finalized: { depth: 8 } }]);
   await world.want(FIRST, null);
-  const { signal } = world.context;
-  expect((await follow({ ...world.parts, mayStage: () => false }, signal)).staged).toBe(0);
+  expect((await world.follow({ mayStage: () => false })).staged).toBe(0);
   expect(await world.database.network('main').head.get()).toMatchObject({ number: FIRST + 11 });
-  expect((await follow({ ...world.parts, mayStage: () => true }, signal)).staged).toBe(8);
+  expect((await world.follow({ mayStage: () => true })).staged).toBe(8);
 });
