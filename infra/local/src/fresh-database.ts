@@ -18,18 +18,32 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
+/** What a migrated database has besides: made once a server, and copied from then on. */
+interface Addition {
+  /** Of the template, after that of the migrations; lower case. */
+  name: string;
+  add(url: string): Promise<void>;
+}
+
+interface FreshDatabaseOptions {
+  migrated?: boolean;
+  /** Implies `migrated`. */
+  addition?: Addition | undefined;
+  /** Its clock stands still at this moment. */
+  now?: Date | undefined;
+}
+
 /**
  * Makes a database: empty, or migrated as a copy of a template that is migrated once a server. `adminUrl` belongs to a
- * role that may create databases. Its clock stands still at `now`, if that is given. Safe to call from several processes
- * at once.
+ * role that may create databases. Safe to call from several processes at once.
  */
 export async function freshDatabase(
   adminUrl: string,
-  options: { migrated?: boolean; now?: Date | undefined } = {},
+  options: FreshDatabaseOptions = {},
 ): Promise<FreshDatabase> {
   const name = `packhouse_test_${randomBytes(6).toString('hex')}`;
   await connected(adminUrl, async (admin) => {
-    const template = options.migrated === true ? await migratedTemplate(admin, adminUrl) : 'template0';
+    const template = await findTemplate(admin, adminUrl, options);
     // Copying files takes half the time of writing every page to the log first, which is the default, and half the disk.
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   });
@@ -61,24 +75,43 @@ export async function runSql<R extends object>(url: string, text: string): Promi
   return connected(url, async (client) => (await client.query<R>(text)).rows);
 }
 
-/** The name of the template tells which migrations it has, so a server that is kept never serves an old one. */
-async function migratedTemplate(admin: pg.Client, adminUrl: string): Promise<string> {
+/** The name of a template tells which migrations it has, so a server that is kept never serves an old one. */
+async function findTemplate(
+  admin: pg.Client,
+  adminUrl: string,
+  { migrated, addition }: FreshDatabaseOptions,
+): Promise<string> {
+  if (migrated !== true && addition === undefined) return 'template0';
   const name = `packhouse_template_${(await migrationsDigest()).slice(0, 12)}`;
   await admin.query("SELECT pg_advisory_lock(hashtextextended('packhouse:template', 0))");
   try {
-    const found = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    if (found.rowCount === 0) {
-      // It gets its name when it is complete.
-      const unfinished = `${name}_new`;
-      await admin.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`);
-      await admin.query(`CREATE DATABASE ${unfinished} TEMPLATE template0`);
-      await migrate({ connectionString: withDatabase(adminUrl, unfinished) });
-      await admin.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`);
-    }
+    await makeTemplate(admin, adminUrl, {
+      name,
+      from: 'template0',
+      fill: async (url) => void (await migrate({ connectionString: url })),
+    });
+    if (addition === undefined) return name;
+    const added = `${name}_${addition.name}`;
+    await makeTemplate(admin, adminUrl, { name: added, from: name, fill: addition.add });
+    return added;
   } finally {
     await admin.query("SELECT pg_advisory_unlock(hashtextextended('packhouse:template', 0))");
   }
-  return name;
+}
+
+async function makeTemplate(
+  admin: pg.Client,
+  adminUrl: string,
+  { name, from, fill }: { name: string; from: string; fill: (url: string) => Promise<void> },
+): Promise<void> {
+  const found = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (found.rowCount !== 0) return;
+  // It gets its name when it is complete.
+  const unfinished = `${name}_new`;
+  await admin.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`);
+  await admin.query(`CREATE DATABASE ${unfinished} TEMPLATE ${from}`);
+  await fill(withDatabase(adminUrl, unfinished));
+  await admin.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`);
 }
 
 export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

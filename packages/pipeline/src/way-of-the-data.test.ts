@@ -3,7 +3,6 @@ import { canonicalRecord, KINDS, type Proof } from '@packhouse/chain';
 import type { ObjectStore } from '@packhouse/object-store';
 import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { follow } from './ingest/follow.js';
 import { plan } from './plan/plan.js';
 import { emptyQueue, makeWorld, type World } from './testing/world.js';
 
@@ -51,7 +50,7 @@ test('only final blocks are published; the rest stays staged, and answers alone'
   const blocks = await getChain(20);
   world = await makeWorld(inject('postgresUrl'), [{ blocks, finalized: { depth: 5 } }], { maxBlocks: 4 });
   await world.want(FIRST, null);
-  const { staged } = await follow(world.parts, world.context.signal);
+  const { staged } = await world.follow();
   expect(staged).toBe(5);
   await world.settle();
   const coverage = await world.database.network('main').coverage('blocks');
@@ -134,23 +133,22 @@ test('a reorganisation drops the abandoned blocks, stages the new ones, and A to
   const chainB = [...chainA.slice(0, 15), ...(await branch(chainA, 15, 22))];
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainA, finalized: { depth: 10 } }]);
   await world.want(FIRST, null);
-  const signal = world.context.signal;
   const hashes = async (): Promise<string[]> =>
     (await world.database.network('main').staging.blocks({ firstBlock: FIRST, lastBlock: FIRST + 30 })).map(
       (block) => block.hash,
     );
-  await follow(world.parts, signal);
+  await world.follow();
   expect(await hashes()).toEqual(chainA.slice(10).map((block) => block.block.hash));
 
   world.nodes[0]?.setBlocks(chainB);
-  await follow(world.parts, signal);
-  await follow(world.parts, signal);
+  await world.follow();
+  await world.follow();
   expect((await hashes()).slice(-7)).toEqual(chainB.slice(15).map((block) => block.block.hash));
   expect(await world.database.network('main').staging.abandonedAt(FIRST + 15)).toBeNull();
 
   world.nodes[0]?.setBlocks([...chainA, ...(await branch(chainA, 20, 25, 9))]);
-  await follow(world.parts, signal);
-  await follow(world.parts, signal);
+  await world.follow();
+  await world.follow();
   expect(await hashes()).toEqual(expect.arrayContaining(chainA.slice(15).map((block) => block.block.hash)));
   expect(await hashes()).not.toContain(chainB[16]?.block.hash);
 });

@@ -26,9 +26,11 @@ it.runIf(process.platform === 'linux')(
   'does not take a zombie for a process that runs (needs Linux)',
   async () => {
     // The shell becomes a sleep that never waits for the child it got, which ends once that has happened.
-    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60 3<&-'], {
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 600 3<&-'], {
       stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     });
+    // From the beginning: an end that is waited for only after it came never comes, and hides what failed.
+    const ended = once(parent, 'exit');
     try {
       const [line] = await once(parent.stdout!.setEncoding('utf8'), 'data');
       const pid = Number(line);
@@ -42,7 +44,7 @@ it.runIf(process.platform === 'linux')(
       expect(isAlive(pid)).toBe(false);
     } finally {
       parent.kill('SIGKILL');
-      await once(parent, 'exit');
+      await ended;
     }
   },
 );

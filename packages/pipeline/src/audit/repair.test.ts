@@ -9,7 +9,7 @@ import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 
 const FIRST = 1_000;
-const LENGTH = 24;
+const LENGTH = 12;
 
 interface Stage {
   world: World;
@@ -37,7 +37,7 @@ const stores: Record<string, () => Promise<{ store?: ObjectStore; close(): Promi
 async function open(name: string): Promise<Stage> {
   const { store: given, close } = await (stores[name] as () => ReturnType<(typeof stores)[string]>)();
   const world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, LENGTH) }], {
-    maxBlocks: 8,
+    maxBlocks: 4,
   });
   const store = given ?? world.objectStore;
   await world.want(FIRST, FIRST + LENGTH - 1);

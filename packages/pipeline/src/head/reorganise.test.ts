@@ -13,7 +13,7 @@ afterEach(() => world.close());
 async function look(): ReturnType<typeof follow> {
   let staged = 0;
   for (;;) {
-    const report = await follow(world.parts, world.context.signal);
+    const report = await world.follow();
     staged += report.staged;
     if (!report.behind) return { ...report, staged };
   }
@@ -120,8 +120,7 @@ test('answers of several nodes behind one address never abandon anything', async
   const before = await staged();
   expect(before.get(FIRST + 24)).toBe(a[24]?.block.hash);
   flap = true;
-  for (let looks = 0; looks < 10; looks += 1)
-    await follow({ ...world.parts, mayStage: () => false }, world.context.signal);
+  for (let looks = 0; looks < 10; looks += 1) await world.follow({ mayStage: () => false });
   expect(asked).toBeGreaterThan(20);
   flap = false;
   expect(await staged()).toEqual(before);

@@ -20,14 +20,13 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
     maxBlocks: 2,
   });
   await world.want(FIRST + 10, null);
-  await follow(world.parts, world.context.signal);
+  await world.follow();
 
   // Between two looks, the chain abandoned these blocks and became final beyond them. A packer always runs.
   world.nodes[0]?.setBlocks(after);
   world.nodes[0]?.setFinalized({ depth: 5 });
   const { source } = world.parts;
-  const whilePacking: IngestParts = {
-    ...world.parts,
+  await world.follow({
     source: {
       ...source,
       headers: async (numbers, options) => {
@@ -35,8 +34,7 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
         return source.headers(numbers, options);
       },
     },
-  };
-  await follow(whilePacking, world.context.signal);
+  });
   await world.settle();
 
   const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
@@ -52,7 +50,7 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
     { blocks: before, head: FIRST + 15, finalized: FIRST + 9 },
   ]);
   await world.want(FIRST, null);
-  await follow(world.parts, world.context.signal);
+  await world.follow();
   const bad = {
     when: { method: 'eth_getBlockByNumber', block: FIRST + 16 },
     do: 'tamper',
@@ -61,8 +59,8 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
   } as const;
   world.nodes[0]?.faults.add(bad);
   world.nodes[0]?.setBlocks(after);
-  await follow(world.parts, world.context.signal);
-  await follow(world.parts, world.context.signal);
+  await world.follow();
+  await world.follow();
 
   const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
   const blocks = await world.database
@@ -79,7 +77,7 @@ test('a block at the head without receipts keeps no other block and no other kin
     { blocks: chainFrom(FIRST, 30), finalized: { depth: 20 }, faults: [bad] },
   ]);
   await world.want(FIRST, null);
-  const { failures } = await follow(world.parts, world.context.signal);
+  const { failures } = await world.follow();
   expect(failures.map((failure) => failure.number)).toEqual([FIRST + 12]);
   const tip = Array.from({ length: 20 }, (_, i) => FIRST + 10 + i);
   expect(await staged()).toEqual(tip);

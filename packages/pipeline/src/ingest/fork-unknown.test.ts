@@ -4,7 +4,6 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import { coverage, holeNeeds } from '../report/coverage.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { follow } from './follow.js';
 
 /** The first of a segment; the chain forks at its tenth and at its twentieth block. */
 const FIRST = 1_024;
@@ -135,19 +134,18 @@ describe('a fork whose hash this version cannot make', () => {
 
   test('stops at its first block at the head too, and is not asked for until the next try', async () => {
     await begin([UNKNOWABLE, UNKNOWABLE], FIRST + 14);
-    const { signal } = world.context;
-    await follow(world.parts, signal);
+    await world.follow();
     expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
     expect((await world.database.network('main').coverage('traces')).staged).toEqual([
       { firstBlock: FIRST + 15, lastBlock: INVENTED - 1 },
     ]);
-    expect(await follow(world.parts, signal)).toMatchObject({ staged: 0, failures: [] });
+    expect(await world.follow()).toMatchObject({ staged: 0, failures: [] });
 
     for (const node of world.nodes) node.setBlocks(KNOWABLE);
     await world.database.network('main').quarantine.retry({ firstBlock: INVENTED, lastBlock: LAST });
-    await follow(world.parts, signal);
+    await world.follow();
     expect(await rows()).toEqual([]);
-    await follow(world.parts, signal);
+    await world.follow();
     expect((await world.database.network('main').coverage('traces')).staged).toEqual([
       { firstBlock: FIRST + 15, lastBlock: LAST },
     ]);

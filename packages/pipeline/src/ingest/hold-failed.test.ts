@@ -80,11 +80,11 @@ test('what one node has wrong is the cause of a block of which another node lack
 });
 
 test('a part of the chain of which no node keeps the state is one row, found without asking for each block', async () => {
-  const kept = FIRST + 350;
+  const kept = FIRST + 130;
   world = await makeWorld(inject('postgresUrl'), [
-    { blocks: chainFrom(FIRST, 400), faults: withoutState(FIRST, kept - 1) },
+    { blocks: chainFrom(FIRST, 160), faults: withoutState(FIRST, kept - 1) },
   ]);
-  await world.want(FIRST, FIRST + 399);
+  await world.want(FIRST, FIRST + 159);
   await world.noteHead();
   const window = { firstBlock: FIRST, lastBlock: FIRST + 31, kinds: KINDS };
   const { signal } = world.context;
@@ -92,7 +92,7 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
   const [row] = await world.database.network('main').quarantine.list();
   expect(row?.message).toMatch(
-    /^No upstream of main keeps traces of blocks 1024 to 1373: .*missing trie node/,
+    /^No upstream of main keeps traces of blocks 1024 to 1153: .*missing trie node/,
   );
   expect(row?.tried).toMatchObject([{ upstream: 'node-1', cause: 'NODE_ERROR' }]);
   // Everything else of the window is there, and the traces behind the range are planned.
@@ -101,15 +101,15 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   ]);
   await world.settle();
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
-  expect((await world.published('logs')).size).toBe(400);
-  expect((await world.published('traces')).size).toBe(50);
+  expect((await world.published('logs')).size).toBe(160);
+  expect((await world.published('traces')).size).toBe(30);
 });
 
 test('a range that fails again waits longer as one row, and is had once a node has it', async () => {
   world = await makeWorld(inject('postgresUrl'), [
-    { blocks: chainFrom(FIRST, 200), faults: withoutState(FIRST, FIRST + 149) },
+    { blocks: chainFrom(FIRST, 90), faults: withoutState(FIRST, FIRST + 69) },
   ]);
-  await world.want(FIRST, FIRST + 199);
+  await world.want(FIRST, FIRST + 89);
   await world.noteHead();
   await world.settle();
   const everything = { firstBlock: 0, lastBlock: 9_999 };
@@ -117,14 +117,14 @@ test('a range that fails again waits longer as one row, and is had once a node h
     await world.database.network('main').quarantine.retry(everything);
     await world.settle();
     const list = await world.database.network('main').quarantine.list();
-    expect(list.map(({ firstBlock, lastBlock }) => [firstBlock, lastBlock])).toEqual([[FIRST, FIRST + 149]]);
+    expect(list.map(({ firstBlock, lastBlock }) => [firstBlock, lastBlock])).toEqual([[FIRST, FIRST + 69]]);
     expect(list[0]?.attempts).toBe(attempts);
   }
   world.nodes[0]?.faults.clear();
   await world.database.network('main').quarantine.retry(everything);
   await world.settle();
   expect(await rows()).toEqual([]);
-  expect((await world.published('traces')).size).toBe(200);
+  expect((await world.published('traces')).size).toBe(90);
 });
 
 test('many blocks in a row that fail the same proof are one row with that cause', async () => {

@@ -6,7 +6,6 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { coverage, holeNeeds } from '../report/coverage.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { follow } from './follow.js';
 import { ingest } from './ingest.js';
 
 const FIRST = 1_024;
@@ -96,12 +95,12 @@ test('a probe that finds its block false releases the range, and keeps that bloc
 
 test('a kind that no upstream offers holds back itself alone at the head', async () => {
   await begin(FIRST + 29);
-  const { staged } = await follow(world.parts, world.context.signal);
+  const { staged } = await world.follow();
   expect(staged).toBe(10);
   const tip = [{ firstBlock: FIRST + 30, lastBlock: FIRST + 39 }];
   for (const kind of SOUND) expect(await getStaged(kind)).toEqual(tip);
   expect(await getStaged('traces')).toEqual([]);
   expect(await rows()).toEqual([[FIRST + 30, FIRST + 39, 'traces', 'NODE_METHOD_MISSING']]);
   // Until the next try nothing is left to do.
-  expect(await follow(world.parts, world.context.signal)).toMatchObject({ staged: 0, failures: [] });
+  expect(await world.follow()).toMatchObject({ staged: 0, failures: [] });
 });

@@ -1,7 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
-import { follow } from '../ingest/follow.js';
 import { ingest } from '../ingest/ingest.js';
 import { chainFrom } from '../testing/chains.js';
 import { emptyQueue, makeWorld, type World } from '../testing/world.js';
@@ -10,6 +9,9 @@ import { plan } from './plan.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;
+/** Some windows of the planner, and several times what fits below LIMIT_BYTES. */
+const LENGTH = 320;
+const LIMIT_BYTES = 200_000;
 let world: World;
 afterEach(() => world.close());
 
@@ -64,10 +66,10 @@ const isDone = async (length: number): Promise<boolean> => {
 };
 
 test('while nobody packs staging stays bounded; once somebody does, everything is fetched and published', async () => {
-  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 800) }], { maxBlocks: 64 });
-  await world.want(FIRST, FIRST + 799);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, LENGTH) }], { maxBlocks: 64 });
+  await world.want(FIRST, FIRST + LENGTH - 1);
   await world.noteHead();
-  const { pressure, lines, context } = watch(400_000);
+  const { pressure, lines, context } = watch(LIMIT_BYTES);
   const backPressure = async (): Promise<string> =>
     (await context.metrics.render()).match(/packhouse_backpressure\{network="main"\} (\d)/)?.[1] ?? '';
 
@@ -77,22 +79,22 @@ test('while nobody packs staging stays bounded; once somebody does, everything i
   expect(report.pressed).toBe(true);
   const held = await stagedBlocks();
   const bytes = await world.database.staging.diskBytes();
-  expect(held).toBeLessThan(800);
+  expect(held).toBeLessThan(LENGTH);
   for (let round = 0; round < 5; round++) {
     expect(await planAndIngest(pressure)).toMatchObject({ pressed: true, ingestJobs: 0 });
   }
   expect(await stagedBlocks()).toBe(held);
   expect(await world.database.staging.diskBytes()).toBe(bytes);
   expect(await backPressure()).toBe('1');
-  expect(await world.database.network('main').pressure.get()).toMatchObject({ limitBytes: 400_000 });
-  expect(await context.metrics.render()).toMatch(/packhouse_staging_limit_bytes 400000/);
+  expect(await world.database.network('main').pressure.get()).toMatchObject({ limitBytes: LIMIT_BYTES });
+  expect(await context.metrics.render()).toContain(`packhouse_staging_limit_bytes ${LIMIT_BYTES}`);
 
-  for (let round = 0; round < 200 && !(await isDone(800)); round++) {
+  for (let round = 0; round < 200 && !(await isDone(LENGTH)); round++) {
     await packAndReclaim();
     await planAndIngest(pressure);
   }
   await packAndReclaim();
-  expect(await isDone(800)).toBe(true);
+  expect(await isDone(LENGTH)).toBe(true);
   await plan({ ...world, pressure });
   expect(await backPressure()).toBe('0');
   expect(await world.database.network('main').pressure.get()).toBeNull();
@@ -103,11 +105,11 @@ test('while nobody packs staging stays bounded; once somebody does, everything i
 });
 
 test('staging that is full with blocks behind a hole gets the blocks of the hole, one window at a time', async () => {
-  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 300) }], { maxBlocks: 200 });
-  await world.want(FIRST, FIRST + 299);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 120) }], { maxBlocks: 80 });
+  await world.want(FIRST, FIRST + 119);
   await world.noteHead();
   const { signal } = world.context;
-  await ingest(world.parts, { firstBlock: FIRST + 100, lastBlock: FIRST + 199, kinds: KINDS }, signal);
+  await ingest(world.parts, { firstBlock: FIRST + 40, lastBlock: FIRST + 79, kinds: KINDS }, signal);
   const { pressure } = watch(1);
   const first = await plan({ ...world, pressure });
   expect(first).toMatchObject({ pressed: true, ingestJobs: 1, packJobs: 0 });
@@ -117,16 +119,16 @@ test('staging that is full with blocks behind a hole gets the blocks of the hole
   expect((await plan({ ...world, pressure })).ingestJobs).toBe(0);
   await emptyQueue(world.queues, 'ingest');
 
-  for (let round = 0; round < 200 && !(await isDone(300)); round++) {
+  for (let round = 0; round < 200 && !(await isDone(120)); round++) {
     expect((await planAndIngest(pressure)).ingestJobs).toBeLessThanOrEqual(1);
     await packAndReclaim();
   }
-  expect(await isDone(300)).toBe(true);
+  expect(await isDone(120)).toBe(true);
 });
 
 test('windows that wait when staging becomes full are taken back, and fetching goes on below nine tenths of the limit', async () => {
-  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 300) }]);
-  await world.want(FIRST, FIRST + 299);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 120) }]);
+  await world.want(FIRST, FIRST + 119);
   await world.noteHead();
   let bytes = 0;
   const database = {
@@ -153,8 +155,7 @@ test('windows that wait when staging becomes full are taken back, and fetching g
 test('far beyond the limit the head is noted and not staged', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 12), finalized: { depth: 8 } }]);
   await world.want(FIRST, null);
-  const { signal } = world.context;
-  expect((await follow({ ...world.parts, mayStage: () => false }, signal)).staged).toBe(0);
+  expect((await world.follow({ mayStage: () => false })).staged).toBe(0);
   expect(await world.database.network('main').head.get()).toMatchObject({ number: FIRST + 11 });
-  expect((await follow({ ...world.parts, mayStage: () => true }, signal)).staged).toBe(8);
+  expect((await world.follow({ mayStage: () => true })).staged).toBe(8);
 });

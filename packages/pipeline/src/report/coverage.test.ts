@@ -3,7 +3,6 @@ import type { Hole } from '@packhouse/database';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { FINALITY_ALARM } from '../head/finality-alarm.js';
-import { follow } from '../ingest/follow.js';
 import { packJobId, parsePackJobId } from '../job-names.js';
 import { plan } from '../plan/plan.js';
 import { emptyQueue, makeWorld, type World } from '../testing/world.js';
@@ -64,7 +63,7 @@ describe('coverage', () => {
     await database.backfills.change((await add(800, 819)).id, { state: 'cancelled' });
     await database.backfills.change((await add(820, 839)).id, { state: 'paused' });
     await world.want(FIRST, null);
-    await follow(world.parts, context.signal);
+    await world.follow();
     await world.settle();
 
     const tip = [

@@ -6,7 +6,7 @@ import { freshDatabase, runSql } from '@packhouse/local';
 import type { FeedStep } from '@packhouse/manifest';
 import { createPost } from '@packhouse/outbound';
 import { createQueues, type Queues } from '@packhouse/queue';
-import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { HookNetwork } from '../hooks/begin-delivery.js';
 import { createHookDelivery } from '../hooks/deliver.js';
 import { hookLoop } from '../hooks/dispatch.js';
@@ -33,10 +33,15 @@ export async function openHookStage(postgresUrl: string) {
   const fresh = await freshDatabase(postgresUrl, { migrated: true });
   const closers: (() => Promise<unknown>)[] = [() => fresh.drop()];
   const onClose = (close: () => Promise<unknown>): void => void closers.unshift(close);
+  // The pauses of the loop are short, so that nothing is waited for.
+  const clock: Clock = {
+    ...systemClock,
+    sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal),
+  };
   const makeContext = (): { context: Context; stop: AbortController } => {
     const stop = new AbortController();
     const logger = createLogger({ name: 'test', level: 'silent' });
-    return { stop, context: { logger, metrics: createMetrics(), clock: systemClock, signal: stop.signal } };
+    return { stop, context: { logger, metrics: createMetrics(), clock, signal: stop.signal } };
   };
   const open = (context: Context): Database => {
     const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });

@@ -9,15 +9,19 @@ import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
-import { createQueues, type QueueName, type Queues } from '@packhouse/queue';
+import { createQueues, type Job, type QueueName, type Queues, type Worker } from '@packhouse/queue';
 import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { follow } from '../ingest/follow.js';
 import { ingest } from '../ingest/ingest.js';
 import type { IngestParts } from '../ingest/ingest-piece.js';
 import { plan } from '../plan/plan.js';
 import { pack } from '../publish/pack.js';
 import { publish } from '../publish/publish.js';
 import { openSigners, type SignerSource } from '../publish/sign.js';
+import { createQuickClock } from './quick-clock.js';
+
+type FollowParts = Parameters<typeof follow>[0];
 
 /** The parts that a pipeline test needs, all real except the node. */
 export interface World {
@@ -36,6 +40,8 @@ export interface World {
   want(start: number, end: number | null): Promise<void>;
   /** Notes the head of the first node as the chain's. */
   noteHead(): Promise<void>;
+  /** One poll of the head, which stages all that it can, however slow the machine is. */
+  follow(changed?: Partial<FollowParts>): ReturnType<typeof follow>;
   /** Packs and publishes all possible bundles of every kind. Returns their number. */
   packAll(objectStore?: ObjectStore): Promise<number>;
   /** Plans and runs every ingest and pack job, repeatedly, until nothing is left to do. */
@@ -59,13 +65,18 @@ export async function makeWorld(
     clock: systemClock,
     signal: stop.signal,
   };
-  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-pipeline-'));
-  const fresh = await freshDatabase(postgresUrl, { migrated: true });
+  const [directory, fresh, running] = await Promise.all([
+    mkdtemp(path.join(tmpdir(), 'packhouse-pipeline-')),
+    freshDatabase(postgresUrl, { addition: queueTables(context) }),
+    Promise.all(nodes.map((options) => createReplayNode(options))),
+  ]);
   const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   const objectStore = await createDiskStore({ directory: path.join(directory, 'objects') });
-  const signers = await openSigners({ context, database, file: path.join(directory, 'signing-key.pem') });
-  const queues = await createQueues({ databaseUrl: fresh.url, context });
-  const running = await Promise.all(nodes.map((options) => createReplayNode(options)));
+  const [signers, queues] = await Promise.all([
+    openSigners({ context, database, file: path.join(directory, 'signing-key.pem') }),
+    createQueues({ databaseUrl: fresh.url, context }),
+    database.networks.register({ id: 'main', chainId: 1 }),
+  ]);
   const file = {
     networks: [
       {
@@ -78,7 +89,9 @@ export async function makeWorld(
     ],
   };
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
-  const source = createBlockSource({ network, context, timeoutMs });
+  // Pauses before a node is asked again only take time; between several nodes they decide who answers.
+  const clock = nodes.length === 1 ? createQuickClock() : context.clock;
+  const source = createBlockSource({ network, context: { ...context, clock }, timeoutMs });
   const prover = await createProver(network.proofs);
   const deflater = createDeflater({ context });
   const parts = {
@@ -90,7 +103,6 @@ export async function makeWorld(
     maxFragmentBlocks: network.bundles.maxBlocks,
     deflate: deflater.deflate,
   };
-  await database.networks.register({ id: network.id, chainId: 1 });
 
   const packAll = async (store = objectStore): Promise<number> => {
     const publishing: Parameters<typeof pack>[0] = {
@@ -103,6 +115,10 @@ export async function makeWorld(
     for (const kind of KINDS) published += await pack(publishing, kind, stop.signal);
     return published;
   };
+
+  const planned = async (): Promise<boolean> =>
+    (await plan({ context, database, queues, network })).ingestJobs > 0;
+  const hasJobs = async (): Promise<boolean> => (await queues.pendingIds('ingest')).size > 0;
 
   return {
     context,
@@ -121,12 +137,23 @@ export async function makeWorld(
       const { number, hash, finalized } = await source.head();
       await database.network('main').head.set({ number, hash, finalized });
     },
+    follow(changed = {}) {
+      // A poll ends early once it takes seconds: its time stands still.
+      const clock = { ...context.clock, elapsed: () => 0 };
+      return follow({ ...parts, context: { ...context, clock }, ...changed }, stop.signal);
+    },
     packAll,
     async settle(store) {
-      for (;;) {
-        const { ingestJobs } = await plan({ context, database, queues, network });
-        if (ingestJobs === 0 && (await queues.pendingIds('ingest')).size === 0) break;
-        await runJobs(queues, parts, stop.signal);
+      const work = async ({ payload }: Job<'ingest'>): Promise<void> =>
+        void (await ingest(parts, payload, stop.signal));
+      let worker: Worker | undefined;
+      try {
+        while ((await planned()) || (await hasJobs())) {
+          worker ??= await queues.work('ingest', work, { concurrency: 2 });
+          while (await hasJobs()) await systemClock.sleep(10);
+        }
+      } finally {
+        await worker?.close();
       }
       await packAll(store);
     },
@@ -141,13 +168,9 @@ export async function makeWorld(
     },
     async close() {
       stop.abort();
-      await queues.close();
-      await source.close();
-      await deflater.close();
-      await Promise.all(running.map((node) => node.close()));
-      await database.close();
-      await fresh.drop();
-      await rm(directory, { recursive: true, force: true });
+      await Promise.all([queues.close(), source.close(), deflater.close()]);
+      await Promise.all([...running.map((node) => node.close()), database.close()]);
+      await Promise.all([fresh.drop(), rm(directory, { recursive: true, force: true })]);
     },
   };
 }
@@ -157,11 +180,10 @@ export async function emptyQueue(queues: Queues, queue: QueueName): Promise<void
   await queues.remove(queue, [...(await queues.pendingIds(queue))]);
 }
 
-/** Works on the ingest queue until it is empty. */
-async function runJobs(queues: Queues, parts: IngestParts, signal: AbortSignal): Promise<void> {
-  const worker = await queues.work('ingest', async (job) => void (await ingest(parts, job.payload, signal)), {
-    concurrency: 2,
-  });
-  while ((await queues.pendingIds('ingest')).size > 0) await systemClock.sleep(10);
-  await worker.close();
+/** The tables of the queue, which take longer to make than all else of a world. */
+export function queueTables(context: Context): { name: string; add(url: string): Promise<void> } {
+  return {
+    name: 'queue',
+    add: async (databaseUrl) => (await createQueues({ databaseUrl, context })).close(),
+  };
 }
