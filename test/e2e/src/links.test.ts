@@ -1,9 +1,8 @@
 import type { Kind } from '@packhouse/chain';
 import type { Program, ProgramEvent } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { longer } from './longer.js';
 import { writeNetworksFile } from './networks-file.js';
 import { canonical, checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
@@ -50,57 +49,54 @@ async function newLink(kind: Kind, number: number): Promise<string> {
 
 const WAIT = { timeout: 120_000, interval: 50 };
 
-longer(
-  'a reorganisation: the link of a removed block says so until another block takes its place',
-  async () => {
-    const branch = [
-      ...trunk.slice(0, 12),
-      ...generateChain({
-        ...OPTIONS,
-        length: 14,
-        seed: 22,
-        after: {
-          number: 1_011,
-          hash: at(trunk, 1_011).block.hash,
-          timestamp: Number(at(trunk, 1_011).block.timestamp),
-        },
-      }),
-    ];
-    const [kept, replaced, removed] = [
-      await newLink('blocks', 1_010),
-      await newLink('blocks', 1_013),
-      await newLink('blocks', 1_018),
-    ];
-    const status = async (link: string): Promise<number> => (await gateway.ask(link)).status;
-    const content = async (link: string): Promise<unknown> =>
-      (await status(link)) === 200 ? gateway.records(link) : undefined;
+test('a reorganisation: the link of a removed block says so until another block takes its place', async () => {
+  const branch = [
+    ...trunk.slice(0, 12),
+    ...generateChain({
+      ...OPTIONS,
+      length: 14,
+      seed: 22,
+      after: {
+        number: 1_011,
+        hash: at(trunk, 1_011).block.hash,
+        timestamp: Number(at(trunk, 1_011).block.timestamp),
+      },
+    }),
+  ];
+  const [kept, replaced, removed] = [
+    await newLink('blocks', 1_010),
+    await newLink('blocks', 1_013),
+    await newLink('blocks', 1_018),
+  ];
+  const status = async (link: string): Promise<number> => (await gateway.ask(link)).status;
+  const content = async (link: string): Promise<unknown> =>
+    (await status(link)) === 200 ? gateway.records(link) : undefined;
 
-    node.setBlocks(branch, 1_015);
-    await expect.poll(() => status(removed), WAIT).toBe(410);
-    const answer = await gateway.ask(removed);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(await answer.json()).toMatchObject({
-      status: 410,
-      reason: 'reorganised',
-      hash: at(trunk, 1_018).block.hash,
-    });
-    await expect.poll(() => content(replaced), WAIT).toEqual([canonical(at(branch, 1_013), 'blocks')]);
-    expect(await gateway.records(kept)).toEqual([canonical(at(trunk, 1_010), 'blocks')]);
-    const beyond = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1018`);
-    expect([beyond.status, await beyond.json()]).toMatchObject([
-      410,
-      { reason: 'reorganised', block: 1_018, hash: at(trunk, 1_018).block.hash },
-    ]);
-    const never = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1020`);
-    expect([never.status, await never.json()]).toMatchObject([404, { reason: 'not-produced', head: 1_015 }]);
+  node.setBlocks(branch, 1_015);
+  await expect.poll(() => status(removed), WAIT).toBe(410);
+  const answer = await gateway.ask(removed);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(await answer.json()).toMatchObject({
+    status: 410,
+    reason: 'reorganised',
+    hash: at(trunk, 1_018).block.hash,
+  });
+  await expect.poll(() => content(replaced), WAIT).toEqual([canonical(at(branch, 1_013), 'blocks')]);
+  expect(await gateway.records(kept)).toEqual([canonical(at(trunk, 1_010), 'blocks')]);
+  const beyond = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1018`);
+  expect([beyond.status, await beyond.json()]).toMatchObject([
+    410,
+    { reason: 'reorganised', block: 1_018, hash: at(trunk, 1_018).block.hash },
+  ]);
+  const never = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1020`);
+  expect([never.status, await never.json()]).toMatchObject([404, { reason: 'not-produced', head: 1_015 }]);
 
-    node.setHead(1_023);
-    await expect.poll(() => content(removed), WAIT).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+  node.setHead(1_023);
+  await expect.poll(() => content(removed), WAIT).toEqual([canonical(at(branch, 1_018), 'blocks')]);
 
-    await cli.event('progress', reached('staged', 1_023));
-    node.setFinalized(1_023);
-    await cli.event('progress', reached('published', 1_023));
-    await checkPublished(workspace, branch.slice(0, 24), 'main');
-    expect(await gateway.records(removed)).toEqual([canonical(at(branch, 1_018), 'blocks')]);
-  },
-);
+  await cli.event('progress', reached('staged', 1_023));
+  node.setFinalized(1_023);
+  await cli.event('progress', reached('published', 1_023));
+  await checkPublished(workspace, branch.slice(0, 24), 'main');
+  expect(await gateway.records(removed)).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+});

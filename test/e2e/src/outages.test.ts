@@ -2,7 +2,6 @@ import path from 'node:path';
 import { type Program, type ProgramEvent, startPostgres } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { longer } from './longer.js';
 import { sql } from './open-database.js';
 import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
@@ -55,7 +54,7 @@ async function finished(run: Program): Promise<void> {
   expect(run.events.filter((event) => event.event === 'quarantined')).toEqual([]);
 }
 
-longer('the node goes away with requests in flight and comes back at its address', async () => {
+test('the node goes away with requests in flight and comes back at its address', async () => {
   const first = await node({ faults: [{ do: 'hang', when: { block: MIDDLE } }] });
   const run = start([first.url]);
   await expect.poll(() => first.faults.hits().hang, { timeout: 180_000 }).toBeGreaterThan(0);
@@ -92,7 +91,7 @@ test('Postgres ends all its connections, at the start, in the middle and while b
   await checkPublished(workspace, chain, 'ethereum');
 });
 
-longer('the embedded Postgres is killed: it is started again and nothing that it had is lost', async () => {
+test('the embedded Postgres is killed: it is started again and nothing that it had is lost', async () => {
   const upstream = await node({ head: MIDDLE });
   const run = start([upstream.url], { DATABASE_URL: '' });
   await run.event('progress', staged(MIDDLE));
@@ -111,7 +110,7 @@ longer('the embedded Postgres is killed: it is started again and nothing that it
   }
 });
 
-longer('a second upstream that lags behind is asked only for what it has', async () => {
+test('a second upstream that lags behind is asked only for what it has', async () => {
   const [full, lagging] = [await node(), await node({ head: MIDDLE })];
   await finished(start([lagging.url, full.url]));
   expect(lagging.stats().requests).toBeGreaterThan(0);
@@ -139,38 +138,34 @@ test('a node that lies about receipts is caught, and the honest one is asked', a
 /** Three runs, one after the other. */
 const THREE_RUNS_MS = 480_000;
 
-longer(
-  'a block that no node can give is named, the rest is published, and a new start asks for it again',
-  {
-    timeout: THREE_RUNS_MS,
-  },
-  async () => {
-    const withhold = { do: 'nullReceipts', when: { block: MIDDLE } } as const;
-    const failing = await node({ faults: [withhold] });
-    const first = start([failing.url]);
-    expect(await first.exit, first.stderr()).toBe(2);
-    expect(await first.event('quarantined')).toMatchObject({ from: MIDDLE, cause: 'NODE_ANSWER_MISSING' });
-    expect(first.events.at(-1)).toMatchObject({
-      event: 'done',
-      blocks: chain.length - 1,
-      missing: [{ from: MIDDLE, to: MIDDLE }],
-    });
-    // Only the kinds that need what failed lack the block.
-    await checkPublished(workspace, chain, 'ethereum', {
-      missing: [MIDDLE],
-      missingKinds: ['receipts', 'logs'],
-    });
+test('a block that no node can give is named, the rest is published, and a new start asks for it again', {
+  timeout: THREE_RUNS_MS,
+}, async () => {
+  const withhold = { do: 'nullReceipts', when: { block: MIDDLE } } as const;
+  const failing = await node({ faults: [withhold] });
+  const first = start([failing.url]);
+  expect(await first.exit, first.stderr()).toBe(2);
+  expect(await first.event('quarantined')).toMatchObject({ from: MIDDLE, cause: 'NODE_ANSWER_MISSING' });
+  expect(first.events.at(-1)).toMatchObject({
+    event: 'done',
+    blocks: chain.length - 1,
+    missing: [{ from: MIDDLE, to: MIDDLE }],
+  });
+  // Only the kinds that need what failed lack the block.
+  await checkPublished(workspace, chain, 'ethereum', {
+    missing: [MIDDLE],
+    missingKinds: ['receipts', 'logs'],
+  });
 
-    const asked = failing.faults.hits().nullReceipts as number;
-    cli = startLocal(workspace, { rpc: [failing.url], from: FIRST, to: LAST, json: false });
-    expect(await cli.exit).toBe(2);
-    expect(cli.stdout()).toMatch(/Blocks 1000-1119: 1059 is missing\. .*start again.*\[RANGE_INCOMPLETE\]\n/);
-    expect(cli.stdout()).toMatch(/^ {2}block 1059: .* \[NODE_ANSWER_MISSING\]$/m);
-    expect(failing.faults.hits().nullReceipts).toBeGreaterThan(asked);
+  const asked = failing.faults.hits().nullReceipts as number;
+  cli = startLocal(workspace, { rpc: [failing.url], from: FIRST, to: LAST, json: false });
+  expect(await cli.exit).toBe(2);
+  expect(cli.stdout()).toMatch(/Blocks 1000-1119: 1059 is missing\. .*start again.*\[RANGE_INCOMPLETE\]\n/);
+  expect(cli.stdout()).toMatch(/^ {2}block 1059: .* \[NODE_ANSWER_MISSING\]$/m);
+  expect(failing.faults.hits().nullReceipts).toBeGreaterThan(asked);
 
-    const honest = await node();
-    await finished(start([honest.url]));
-    expect(cli.events.at(-1)).toMatchObject({ event: 'done', blocks: chain.length });
-    await checkPublished(workspace, chain, 'ethereum');
-  },
-);
+  const honest = await node();
+  await finished(start([honest.url]));
+  expect(cli.events.at(-1)).toMatchObject({ event: 'done', blocks: chain.length });
+  await checkPublished(workspace, chain, 'ethereum');
+});

@@ -5,7 +5,6 @@ import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } 
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { gatewayReader } from './gateway-reader.js';
-import { longer } from './longer.js';
 import { writeNetworksFile } from './networks-file.js';
 import { sql } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
@@ -117,7 +116,7 @@ test('objects on S3, which asks to slow down and drops a connection: published o
   }
 });
 
-longer('--rpc does not write over the file of NETWORKS_FILE', async () => {
+test('--rpc does not write over the file of NETWORKS_FILE', async () => {
   const networksFile = await writeNetworksFile(workspace, 'http://127.0.0.1:9', 8);
   const written = await readFile(networksFile, 'utf8');
   const run = startLocal(workspace, {
