@@ -19,6 +19,7 @@ export const LATER = [
   'test/browser/src/access.test.ts',
   'test/browser/src/bad-days.test.ts',
   'test/browser/src/console.test.ts',
+  'test/browser/src/every-button.test.ts',
   'test/browser/src/first-page.test.ts',
   'test/browser/src/five-jobs.test.ts',
   'test/browser/src/history.test.ts',

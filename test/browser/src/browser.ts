@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { AxeResults } from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Dialog, type Page } from 'playwright-core';
 
 /** How long something may take to appear: what never comes fails, a slow machine does not. */
 const LATEST_MS = 120_000;
@@ -36,8 +36,12 @@ export interface WatchedPage {
   faults: string[];
 }
 
-/** Opens a page for the console at `origin`, in a context of its own. */
-export async function openPage(browser: Browser, origin: string): Promise<WatchedPage> {
+/** Opens a page for the console at `origin`, in a context of its own. `answer`: to dialogs of the browser, if some are expected. */
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  answer?: (dialog: Dialog) => void,
+): Promise<WatchedPage> {
   const context = await browser.newContext({ baseURL: origin, viewport: { width: 1280, height: 800 } });
   context.setDefaultTimeout(LATEST_MS);
   // As an init script: the CSP of the console refuses scripts that are added later.
@@ -52,6 +56,7 @@ export async function openPage(browser: Browser, origin: string): Promise<Watche
   });
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
   page.on('dialog', (dialog) => {
+    if (answer !== undefined) return answer(dialog);
     faults.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });

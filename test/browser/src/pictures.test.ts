@@ -10,6 +10,7 @@ import { chromiumPath, openPage, startChromium } from './browser.js';
 import { type ConsoleProcess, startConsole } from './console-process.js';
 import { getLink, openDatabase } from './fixture.js';
 import { fillShowcase } from './pictures/fill-showcase.js';
+import { SCREENS } from './pictures/screens.js';
 
 /** Where they go; without it there is nothing to do. */
 const folder = process.env.PICTURES;
@@ -18,52 +19,6 @@ const WIDTHS = (process.env.PICTURE_WIDTHS ?? '1440,1024,360').split(',').map(Nu
 const HEIGHTS: Readonly<Record<number, number>> = { 360: 740, 1024: 768 };
 /** Of WebP: text stays sharp at a fifth of the bytes of a PNG. */
 const QUALITY = 70;
-
-interface Shown {
-  hash: string;
-  /** What is done before the picture is taken. */
-  act?(page: Page): Promise<unknown>;
-}
-const SCREENS: Readonly<Record<string, Shown>> = {
-  overview: { hash: 'overview' },
-  curve: {
-    hash: 'overview',
-    act: async (page) => {
-      await page.getByTitle('Published blocks of Installation over time').first().click();
-      await page.getByRole('dialog').getByLabel('Last').selectOption('hour');
-      await page.getByRole('dialog').getByRole('slider').first().waitFor();
-    },
-  },
-  palette: {
-    hash: 'overview',
-    act: async (page) => {
-      await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Go to' }).fill('ethereum 17,000,123');
-      await page.getByRole('dialog').getByRole('option').first().waitFor();
-    },
-  },
-  alarms: { hash: 'alarms' },
-  notifications: { hash: 'notifications' },
-  coverage: { hash: 'coverage?network=ethereum' },
-  files: { hash: 'files?network=ethereum' },
-  backfills: { hash: 'backfills' },
-  backfill: { hash: 'backfills/2' },
-  'new-backfill': { hash: 'backfills/new?network=ethereum' },
-  schedules: { hash: 'schedules' },
-  quarantine: { hash: 'quarantine' },
-  block: { hash: 'quarantine/ethereum/17000123' },
-  hooks: { hash: 'hooks' },
-  hook: { hash: 'hooks/2' },
-  nodes: { hash: 'nodes' },
-  budgets: { hash: 'budgets' },
-  workers: { hash: 'workers' },
-  keys: { hash: 'keys' },
-  key: { hash: 'keys/:key' },
-  plans: { hash: 'plans' },
-  operators: { hash: 'operators' },
-  changes: { hash: 'changes' },
-  start: { hash: 'start' },
-};
 
 describe.skipIf(executable === null || folder === undefined)(
   'pictures of the console (needs PICTURES and chromium)',

@@ -70,6 +70,12 @@ const NETWORKS: readonly Shown[] = [
   },
 ];
 
+/** What differs between the rows of its tables. */
+export const NAMES: readonly string[] = [
+  'provider-a',
+  ...NETWORKS.flatMap(({ id, nodes }) => [id, ...nodes.map(({ name }) => name)]),
+];
+
 /** Writes it. Returns a function that has processes report again: they are gone after 15 seconds. */
 export async function fillShowcase(database: Database, databaseUrl: string): Promise<() => Promise<void>> {
   const parts = { context: silentContext(), database, actor: 'ada' };

@@ -112,7 +112,16 @@ export async function readFile(place: string): Promise<ArrayBuffer> {
 }
 
 async function send<T>(url: string, init: RequestInit): Promise<T> {
-  return (await (await getAnswer(url, init)).json().catch(() => null)) as T;
+  const answer = await getAnswer(url, init);
+  try {
+    const text = await answer.text();
+    return (text === '' ? null : JSON.parse(text)) as T;
+  } catch (error) {
+    // Half of an answer is none: not even an empty one.
+    if (init.signal?.aborted) throw error;
+    const message = 'The response was interrupted, or is not one of the console.';
+    throw new ApiError(0, 'AWAY', message, 'This page retries automatically.', {});
+  }
 }
 
 /** The answer if it is a good one. Throws ApiError. */

@@ -28,7 +28,8 @@ export function Palette({ close }: { close: () => void }) {
   }, [current]);
   const go = (target: Target | undefined): void => {
     if (target === undefined) return;
-    close();
+    // By the dialog itself: the focus goes back to where it was.
+    dialog.current?.close();
     location.href = target.href;
   };
   const press = (event: KeyboardEvent): void => {

@@ -59,7 +59,8 @@ function KeyList({ close }: { close: () => void }) {
     <dialog ref={dialog} class="keys" aria-labelledby="keys-title" onClose={close}>
       <div class="page-head">
         <h2 id="keys-title">Keys</h2>
-        <button type="button" onClick={close}>
+        {/* By the dialog itself: the focus goes back to where it was. */}
+        <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>
       </div>
