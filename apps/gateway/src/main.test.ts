@@ -86,7 +86,7 @@ describe('the gateway as a process', () => {
       METRICS_HOST: '127.0.0.1',
     });
     const url = `http://127.0.0.1:${await listening}`;
-    expect((await ask(url, '/readyz')).status).toBe(200);
+    await expect.poll(async () => (await ask(url, '/readyz')).status).toBe(200);
     expect((await ask(url, '/')).json().networks).toMatchObject([{ base_url: `${url}/ethereum/v1/` }]);
     // Nobody else can reach its requests: its metrics are there too.
     expect((await ask(url, '/metrics')).status).toBe(200);

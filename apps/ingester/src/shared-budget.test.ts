@@ -77,7 +77,7 @@ describe('a budget of six processes is used to its end and not beyond', () => {
     expect({ backfills, calls }).toEqual({ backfills: 270, calls: 30 });
   });
 
-  test.skipIf(!redisInstalled())('in Redis, without which nothing is asked', async () => {
+  test.skipIf(!redisInstalled())('in Redis, without which nothing is asked (needs redis-server)', async () => {
     const redis = await startRedis();
     closers.push(() => redis.stop());
     const { backfills, calls, last } = await drain(await freshTables(), () => {

@@ -25,6 +25,7 @@ export const NEEDS = {
   polars: 'pip install polars',
   pandas: 'pip install pandas pyarrow',
   pyarrow: 'pip install pyarrow',
+  pyspark: 'pip install pyspark',
   duckdb: 'pip install duckdb duckdb-extension-avro duckdb-extension-httpfs duckdb-extension-iceberg',
   'test/clients/libraries':
     'npm ci --prefix test/clients/libraries; NODE_PATH=$PWD/test/clients/libraries/node_modules',

@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { freePort, type Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterAll, beforeAll, expect, inject } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
-import { longer } from './longer.js';
 import { narrow, pastedOfSection } from './page-section.js';
 import { paste, pattern, root } from './pasted.js';
 import { checkPublished } from './published.js';
@@ -36,7 +35,7 @@ async function run(text: string): Promise<string> {
   return shell.output;
 }
 
-longer('the day of an operator goes as docs/operating.md says', async () => {
+test('the day of an operator goes as docs/operating.md says', async () => {
   const [, first, ...others] = await pastedOfSection('docs/operating.md', 'A day of an operator');
   const [file = '', start] = (first?.text ?? '').split(/(?<=^END\n)/m);
   expect(start).toBe('NETWORKS_FILE=networks.yaml packhouse local\n');

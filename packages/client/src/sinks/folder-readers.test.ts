@@ -64,8 +64,9 @@ describe.each([undefined, 25])('a folder of Parquet files, in partitions of %s b
   });
 
   for (const [library, [modules, lines]] of Object.entries(READERS)) {
+    const needs = modules.replace('pyarrow.dataset', 'pyarrow').replace('pyspark.sql', 'pyspark');
     const installed = spawnSync('python3', ['-c', `import ${modules}`]).status === 0;
-    test.skipIf(!installed)(`is opened by ${library} as it is (needs ${modules})`, async () => {
+    test.skipIf(!installed)(`is opened by ${library} as it is (needs ${needs})`, async () => {
       const script = `import sys, ${modules}\nat = sys.argv[1]\n${lines}`;
       const { stdout } = await run('python3', ['-c', script, folder]);
       expect(stdout.trim()).toBe('1225');

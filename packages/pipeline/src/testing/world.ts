@@ -181,7 +181,7 @@ export async function emptyQueue(queues: Queues, queue: QueueName): Promise<void
 }
 
 /** The tables of the queue, which take longer to make than all else of a world. */
-export function queueTables(context: Context): { name: string; add(url: string): Promise<void> } {
+function queueTables(context: Context): { name: string; add(url: string): Promise<void> } {
   return {
     name: 'queue',
     add: async (databaseUrl) => (await createQueues({ databaseUrl, context })).close(),
