@@ -75,6 +75,8 @@ interface Special {
 
 const flip = (record: Json, name: string) => Object.assign(record, { [name]: flipped(record[name]) });
 
+const isFailedCreation = ({ status, to }: Json) => status === '0x0' && to === null;
+
 /** A block of OP, not sealed yet, whose receipts do not commit to the nonces of deposits. */
 function toRegolith(source: Recordings): Recorded {
   const answer = getBlockOfOp(source);
@@ -134,6 +136,13 @@ const SPECIAL: readonly Special[] = [
     recording: 'forks',
     make: (source) => source.block('forks', 47218),
     lie: ({ receipts }) => Object.assign(receipts![0]!, { status: '0x0' }),
+  },
+  {
+    because: 'contract',
+    recording: 'forks',
+    // Sepolia's early blocks have many; those of RECORDINGS have none.
+    make: () => CLONE.blocks('sepolia').find(({ receipts }) => receipts!.some(isFailedCreation))!,
+    lie: ({ receipts }) => Object.assign(receipts!.find(isFailedCreation)!, { contractAddress: null }),
   },
   {
     because: 'depositNonce',

@@ -37,10 +37,16 @@ function provable(
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(strip);
     if (typeof value !== 'object' || value === null) return value;
-    const isDeposit = (value as Json).type === '0x7e';
+    const { type, status, to } = value as Json;
+    const isDeposit = type === '0x7e';
+    const isFree = (name: string) =>
+      free.has(name) ||
+      (isDeposit && OF_DEPOSIT.includes(name)) ||
+      // Some nodes write null where a creation failed.
+      (name === 'contractAddress' && status === '0x0' && to === null);
     return Object.fromEntries(
       Object.entries(value)
-        .filter(([name]) => known.has(name) && !free.has(name) && !(isDeposit && OF_DEPOSIT.includes(name)))
+        .filter(([name]) => known.has(name) && !isFree(name))
         .map(([name, item]) => [name, strip(item)]),
     );
   };

@@ -209,6 +209,7 @@ export const UNPROVABLE = {
   unsigned: '`from` of a transaction with an empty signature',
   chainId: '`chainId` of a legacy transaction with `v` 27 or 28',
   status: '`status` beside a `root` of 32 bytes',
+  contract: '`contractAddress` of a creation that failed',
   blobGasPrice: '`blobGasPrice`',
   deposit: 'what nodes add to a deposit',
   depositNonce: '`depositNonce` without `depositReceiptVersion`',

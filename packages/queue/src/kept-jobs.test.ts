@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { redisInstalled } from '@packhouse/local';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { createQueues } from './create-queues.js';
 import type { Queues } from './queues.js';
 import { context, gate, ingest, until } from './testing/fixtures.js';
@@ -35,6 +35,7 @@ for (const { name, present, start } of SERVERS) {
       const other = await open(3);
       const ran: string[] = [];
       const running = gate();
+      onTestFailed(running.open);
       await queues.work(
         'ingest',
         async ({ id }) => {
@@ -65,7 +66,7 @@ for (const { name, present, start } of SERVERS) {
       await queues.add('ingest', [ingest('runs')]);
       await until(() => expect(ran).toContain('runs'));
       await other.add('ingest', [ingest('runs')]);
-      expect(await queues.pendingIds('ingest')).toEqual(new Set(['runs']));
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set(['runs'])));
       running.open();
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
       expect(ran.filter((id) => id === 'runs')).toHaveLength(1);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { FollowStep } from '../client/follow.js';
 import { createLinks, toRange } from '../feed/links.js';
 import { rowsWithin } from '../rows/coded-column.js';
-import { createGuard } from '../sinks/postgres-table.js';
+import { createGuard, freeLocks } from '../sinks/postgres-table.js';
 import type { FollowSink } from './follow-sink.js';
 import { checkOrigin, checkTogether } from './follow-state.js';
 import {
@@ -53,6 +53,7 @@ export async function openPostgresSink(options: PostgresSinkOptions): Promise<Po
     for (const [kind, name] of names) tables.push(await openFollowTable(client, kind, name, options));
     checkTogether(new Map(tables.map(({ table, state }) => [table.key, state])));
   } catch (error) {
+    await freeLocks(client);
     await end();
     throw error;
   }

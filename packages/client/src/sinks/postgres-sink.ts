@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { createGuard, openPostgresTable } from './postgres-table.js';
+import { createGuard, freeLocks, openPostgresTable } from './postgres-table.js';
 import type { Sink, SinkOptions } from './sink.js';
 import { openSqlSink } from './sql-sink.js';
 
@@ -14,8 +14,9 @@ export async function openPostgresSink(
   const client = new pg.Client({ connectionString: url, application_name: 'packhouse pull' });
   client.on('error', () => undefined);
   const end = (): Promise<void> => client.end().catch(() => undefined);
+  const connected = createGuard(table)(() => client.connect());
   try {
-    await createGuard(table)(() => client.connect());
+    await connected;
     const opened = await openPostgresTable(client, table, options.schema);
     const close = async (): Promise<void> => {
       await opened.close();
@@ -23,6 +24,7 @@ export async function openPostgresSink(
     };
     return await openSqlSink({ ...opened, close }, options);
   } catch (error) {
+    await connected.then(() => freeLocks(client)).catch(() => undefined);
     await end();
     throw error;
   }

@@ -87,9 +87,18 @@ export async function openPostgresTable(
         copying = null;
       }),
     async close() {
-      copying?.stream.destroy();
+      if (copying === null) await freeLocks(client);
+      else copying.stream.destroy();
     },
   };
+}
+
+/**
+ * Frees the locks of a connection on which nothing is under way. The server frees them by itself some time after the
+ * connection has ended, and the next run may begin before that.
+ */
+export async function freeLocks(client: pg.ClientBase): Promise<void> {
+  await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
 }
 
 /** Locks a table, however it is named, until the connection ends. */
