@@ -79,15 +79,7 @@ describe('a store in a folder', () => {
     for (let round = 1; round <= 5; round++) {
       const child = spawn(
         process.execPath,
-        [
-          '--conditions=source',
-          '--import=tsx',
-          '--input-type=module',
-          '-e',
-          program,
-          directory,
-          `${round}000`,
-        ],
+        ['--import=tsx', '--input-type=module', '-e', program, directory, `${round}000`],
         { stdio: ['ignore', 'pipe', 'inherit'] },
       );
       let lines = 0;

@@ -91,7 +91,7 @@ const gone = async (pid: number) => {
 /** A separate process that starts Postgres and waits to be killed. */
 async function startElsewhere(): Promise<{ parent: ReturnType<typeof spawn>; url: string; pid: number }> {
   const file = fileURLToPath(new URL('../testing/start-and-wait.mts', import.meta.url));
-  const parent = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file, directory], {
+  const parent = spawn(process.execPath, ['--import', 'tsx', file, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(parent.stdout!, 'data')) as [Buffer];

@@ -43,7 +43,7 @@ export async function killableWorker(
     const queues = await createQueues({ ...${JSON.stringify(options)}, context });
     await queues.work('ingest', (job) => new Promise(() => console.log('took ' + job.id)), { concurrency: 1 });
   `;
-  const args = ['--conditions=source', '--import', 'tsx', '--input-type=module', '-e', code];
+  const args = ['--import', 'tsx', '--input-type=module', '-e', code];
   const child = spawn(process.execPath, args, {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'inherit'],
