@@ -75,13 +75,18 @@ function rpcLines(gateway: string, apiKey: string, networks: readonly Network[])
   return ['# JSON-RPC', ...lines];
 }
 
-/** Lines to paste for a published file: its pointer and its download; null before the first one is published. */
+/**
+ * Lines to paste for a published file: its pointer and its download. Null before each kind has one, but for kinds that
+ * quarantined blocks hold back: who pastes the lines of another kind finds its file too.
+ */
 export async function fileLines(
   database: Database,
-  { kinds: [kind], network }: NetworkStatus,
+  { kinds, network }: NetworkStatus,
   { addresses, apiKey }: { addresses: Addresses; apiKey: string },
 ): Promise<string[] | null> {
-  if (kind === undefined || kind.bundles === 0) return null;
+  const kind = kinds.find(({ bundles }) => bundles > 0);
+  const awaited = kinds.some(({ bundles, quarantined }) => bundles === 0 && quarantined === 0);
+  if (kind === undefined || awaited) return null;
   const [bundle] = await database.network(network).bundles.list(kind.kind, 0, 1);
   if (bundle === undefined) return null;
   const { firstBlock, lastBlock } = bundle;
