@@ -45,7 +45,7 @@ async function fillDisk(file: string): Promise<void> {
   }
 }
 
-test('a full disk under objects and logs: said by name, nothing half published, and it goes on when there is space', async (context) => {
+test('a full disk under objects and logs: said by name, nothing half published, and it goes on when there is space (needs root and mount)', async (context) => {
   const workspace = await makeWorkspace(inject('postgresUrl'));
   const small = path.join(workspace.directory, 'small');
   await mkdir(small);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('says that the disk is full, keeps what was there, and goes on when there is space', async (context) => {
+it('says that the disk is full, keeps what was there, and goes on when there is space (needs root and mount)', async (context) => {
   // A disk of 40 MB needs a server on this machine, and root.
   const { rows } = await admin.query(
     "SELECT pg_backend_pid() AS pid, current_setting('data_directory') AS folder",
