@@ -77,31 +77,34 @@ describe('a budget of six processes is used to its end and not beyond', () => {
     expect({ backfills, calls }).toEqual({ backfills: 270, calls: 30 });
   });
 
-  test.skipIf(!redisInstalled())('in Redis, without which nothing is asked (needs redis-server)', async () => {
-    const redis = await startRedis();
-    closers.push(() => redis.stop());
-    const { backfills, calls, last } = await drain(await freshTables(), () => {
+  test.skipIf(!redisInstalled())(
+    'in Redis, without which nothing is asked (needs redis-server)',
+    async () => {
+      const redis = await startRedis();
+      closers.push(() => redis.stop());
+      const { backfills, calls, last } = await drain(await freshTables(), () => {
+        const leases = createRedisLeases(redis.url);
+        closers.push(() => leases.close());
+        return leases;
+      });
+      expect({ backfills, calls }).toEqual({ backfills: 270, calls: 30 });
+      expect(last?.refusal('urgent')?.error).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
+      await redis.stop();
+      const database = (await freshTables())();
+      await database.budgets.change('p', () => budget, 'test');
       const leases = createRedisLeases(redis.url);
       closers.push(() => leases.close());
-      return leases;
-    });
-    expect({ backfills, calls }).toEqual({ backfills: 270, calls: 30 });
-    expect(last?.refusal('urgent')?.error).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
-    await redis.stop();
-    const database = (await freshTables())();
-    await database.budgets.change('p', () => budget, 'test');
-    const leases = createRedisLeases(redis.url);
-    closers.push(() => leases.close());
-    const spending = await createSpending({
-      context,
-      table: database.spending,
-      budgets: database.budgets,
-      leases,
-    });
-    closers.push(() => spending.close());
-    const upstream = spending.of('main', { name: 'node', provider: 'p' });
-    await expect(upstream.take('eth_call', 1, 'urgent', openScope().signal)).rejects.toMatchObject({
-      code: 'BUDGET_UNAVAILABLE',
-    });
-  });
+      const spending = await createSpending({
+        context,
+        table: database.spending,
+        budgets: database.budgets,
+        leases,
+      });
+      closers.push(() => spending.close());
+      const upstream = spending.of('main', { name: 'node', provider: 'p' });
+      await expect(upstream.take('eth_call', 1, 'urgent', openScope().signal)).rejects.toMatchObject({
+        code: 'BUDGET_UNAVAILABLE',
+      });
+    },
+  );
 });

@@ -85,11 +85,9 @@ describe.skipIf(executable === null)(
         await form.evaluate((element: { noValidate: boolean }) => {
           element.noValidate = true;
         });
-        for (const field of await form.locator('[maxlength]').all()) {
-          await field.evaluate((element: { removeAttribute(name: string): void }) =>
-            element.removeAttribute('maxlength'),
-          );
-        }
+        await form.locator('[maxlength]').evaluateAll((fields: { removeAttribute(name: string): void }[]) => {
+          for (const field of fields) field.removeAttribute('maxlength');
+        });
         const fields = form.locator(
           'input:not([type=checkbox], [type=radio], [type=number], [type=datetime-local], [type=time]), textarea',
         );

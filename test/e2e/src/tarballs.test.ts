@@ -92,7 +92,7 @@ describe('the packages', () => {
         .map((file) => file.slice('package/'.length));
       expect(files, tarball).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
       const known =
-        /^(dist\/.*(\.js|\.d\.ts)|dist\/web\/.*\.(html|css)|bin\/.*\.js|migrations\/.*\.sql|[^/]+)$/;
+        /^(dist\/.*(\.js|\.d\.ts)|dist\/web\/.*\.(html|css|js)(\.br)?|bin\/.*\.js|migrations\/.*\.sql|[^/]+)$/;
       expect(files.filter((file) => !known.test(file))).toEqual([]);
       expect(files.filter((file) => /(^|\/)(testing|src)\/|\.test\./.test(file))).toEqual([]);
       all.push(...files);

@@ -126,7 +126,7 @@ describe(`five questions over twelve blocks in a row (${source.title})`, () => {
 
   for (const { engine, heading, needs } of ENGINES) {
     const missing = spawnSync(python, ['-c', needs]).status !== 0;
-    test.skipIf(missing)(`${heading} answers them as the bundles do (needs "${needs}")`, async () => {
+    test.skipIf(missing)(`${heading} answers them as the bundles do (needs ${engine})`, async () => {
       const input = JSON.stringify({ engine, lines: await linesOf(heading), queries });
       const program = path.join(root, 'test/e2e/src/lake/engine.py');
       const ran = spawnSync(python, [program], { input, encoding: 'utf8', maxBuffer: 1 << 28 });
