@@ -39,7 +39,12 @@ const ignoreSignals = onSignals(process, ['SIGINT', 'SIGTERM', 'SIGHUP'], {
 process.stdout.on('error', (cause) => stop.abort(new OutputEnded('stdout is closed', { cause })));
 process.stderr.on('error', () => undefined);
 // What no command can catch, such as an error in an event of a library.
-const end = async (error?: unknown): Promise<never> => process.exit(await finish(io, error));
+let ending: Promise<never> | undefined;
+const end = (error?: unknown): Promise<never> => {
+  // What follows from the first error, while that is said, is not said beside it.
+  ending ??= finish(io, error).then((code) => process.exit(code));
+  return ending;
+};
 process.once('uncaughtException', end).once('unhandledRejection', end);
 
 await run()

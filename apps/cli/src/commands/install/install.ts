@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PackhouseError } from '@packhouse/runtime';
@@ -51,7 +51,9 @@ async function deliver(io: CliIo, { to, json }: Options, { path: name, text }: S
   const file = path.resolve(io.cwd, to, name);
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, text, { mode: 0o644 });
+    await writeFile(file, text);
+    // Everybody may read them, whatever the umask.
+    await chmod(file, 0o644);
   } catch (error) {
     throw new PackhouseError({
       code: 'OUTPUT_FAILED',
