@@ -13,6 +13,14 @@ export {
   PackhouseError,
   toFinalError,
 } from './errors.js';
+export {
+  makeFolder,
+  noSpace,
+  notWritable,
+  orNotWritable,
+  readIfThere,
+  writeWhole,
+} from './files/whole-file.js';
 export { getOrAdd } from './get-or-add.js';
 export { getWeight, heavier } from './heavier.js';
 export { startMetrics } from './metrics-server.js';

@@ -1,7 +1,6 @@
+import type { Decoder, Match } from '@packhouse/rows';
+import { getTopics } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import type { Decoder } from '../abi/compile-abi.js';
-import { getTopics } from '../abi/topics-of.js';
-import type { Match } from '../rows/match.js';
 
 /** Which rows are wanted, as it is written. */
 export interface WantedRows {

@@ -1,13 +1,13 @@
 import type { Kind } from '@packhouse/chain';
+import type { Match } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import { blockDates } from '../block-dates.js';
-import { type Hole, holesWithReasons } from '../coverage.js';
+import type { Gateway } from '../fetch/http.js';
+import { listFiles } from '../fetch/list-files.js';
 import { estimateLoads } from '../filters/choose-files.js';
-import type { Gateway } from '../http.js';
-import { listFiles } from '../list-files.js';
 import { holesIn } from '../manifest/bundle-rows.js';
-import { type Bound, resolveRange } from '../range.js';
-import type { Match } from '../rows/match.js';
+import { blockDates } from '../mirror/block-dates.js';
+import { type Hole, holesWithReasons } from '../mirror/coverage.js';
+import { type Bound, resolveRange } from '../mirror/range.js';
 
 /** What pulling a range would take. */
 export interface Quote {

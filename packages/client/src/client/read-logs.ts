@@ -1,18 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { AbiInput, RowBatch } from '@packhouse/rows';
+import { compileAbi, type Decoder, readRows } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import type { AbiInput } from '../abi/abi-types.js';
-import { compileAbi, type Decoder } from '../abi/compile-abi.js';
+import type { Gateway } from '../fetch/http.js';
 import { openBlockTimes } from '../filters/block-times.js';
 import { toRowSources } from '../filters/row-sources.js';
 import { skipFiles } from '../filters/skip-files.js';
-import type { Gateway } from '../http.js';
-import { type OpenLog, openMirror, planMirror } from '../mirror.js';
-import { faultyFile, mirrorFiles } from '../mirror-files.js';
-import type { Bound } from '../range.js';
-import { readRows } from '../rows/read-rows.js';
-import type { RowBatch } from '../rows/schema.js';
+import { type OpenLog, openMirror, planMirror } from '../mirror/mirror.js';
+import { faultyFile, mirrorFiles } from '../mirror/mirror-files.js';
+import type { Bound } from '../mirror/range.js';
 import { type Log, toLogs } from './logs.js';
 import { getMatch, type WantedRows } from './match-of.js';
 

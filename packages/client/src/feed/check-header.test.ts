@@ -1,6 +1,6 @@
 import { generateChain } from '@packhouse/replay-node';
+import type { JsonRecord } from '@packhouse/rows';
 import { expect, it } from 'vitest';
-import type { JsonRecord } from '../rows/read-columns.js';
 import { checkHeader } from './check-header.js';
 
 const [{ block }] = generateChain({ length: 1, txsPerBlock: 2 }) as unknown as [{ block: JsonRecord }];

@@ -1,6 +1,6 @@
 import { createProver, hasRules, type Prover } from '@packhouse/chain';
+import type { JsonRecord } from '@packhouse/rows';
 import { getOrAdd, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { JsonRecord } from '../rows/read-columns.js';
 
 /** Nothing but the header: the roots of what the block has take a hundred times as long. */
 const HEADER_ONLY = {

@@ -1,7 +1,6 @@
 import type { Kind } from '@packhouse/chain';
-import type { Gateway } from '../http.js';
-import type { CodedBatch } from '../rows/coded-column.js';
-import type { Match } from '../rows/match.js';
+import type { CodedBatch, Match } from '@packhouse/rows';
+import type { Gateway } from '../fetch/http.js';
 import type { FeedRequest } from './read-feed.js';
 
 /** What is followed. */

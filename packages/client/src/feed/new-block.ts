@@ -1,13 +1,11 @@
 import { readBundle } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { NewStep } from '@packhouse/manifest';
+import type { CodedBatch, Column, JsonRecord } from '@packhouse/rows';
+import { type RowSource, readRows } from '@packhouse/rows';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { askForLink, checkLink } from '../download-file.js';
-import type { Answer } from '../http.js';
-import type { CodedBatch } from '../rows/coded-column.js';
-import type { JsonRecord } from '../rows/read-columns.js';
-import { type RowSource, readRows } from '../rows/read-rows.js';
-import type { Column } from '../rows/schema.js';
+import { askForLink, checkLink } from '../fetch/download-file.js';
+import type { Answer } from '../fetch/http.js';
 import { checkHeader } from './check-header.js';
 import { type FollowedTable, type FollowOptions, matchOf } from './follow-options.js';
 

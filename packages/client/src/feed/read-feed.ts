@@ -1,7 +1,7 @@
 import type { Kind } from '@packhouse/chain';
 import { type FeedStep, parseFeedStep } from '@packhouse/manifest';
 import { type ErrorCode, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { Gateway } from '../http.js';
+import type { Gateway } from '../fetch/http.js';
 
 /** Which steps are asked for. */
 export interface FeedRequest {

@@ -1,7 +1,7 @@
 import { readTimes } from '@packhouse/bundle';
 import type { SealedEntry } from '@packhouse/manifest';
-import { type FileFilter, listFilters } from '../list-filters.js';
-import type { Mirror, MirrorPlan } from '../mirror.js';
+import { type FileFilter, listFilters } from '../fetch/list-filters.js';
+import type { Mirror, MirrorPlan } from '../mirror/mirror.js';
 import { trustedFilter } from './choose-files.js';
 
 /** When the blocks of the files of a plan are of, by their signed filters. */

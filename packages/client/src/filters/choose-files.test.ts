@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { filterItem } from '@packhouse/bundle';
 import { createSigner, makeSigningKey, readSigningKey, sealFilter, toPublicKey } from '@packhouse/manifest';
+import type { Match } from '@packhouse/rows';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { gatewayAddress } from '../gateway-address.js';
-import { createHttp, type Http } from '../http.js';
-import type { Match } from '../rows/match.js';
+import { gatewayAddress } from '../fetch/gateway-address.js';
+import { createHttp, type Http } from '../fetch/http.js';
 import { makeFilter, serveFilters } from '../testing/serve-filters.js';
 import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { type Choice, chooseFiles } from './choose-files.js';

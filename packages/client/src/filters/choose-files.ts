@@ -9,11 +9,11 @@ import {
 } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
+import type { Match } from '@packhouse/rows';
 import { isPackhouseError } from '@packhouse/runtime';
-import type { Gateway } from '../http.js';
-import { type FileFilter, listFilters } from '../list-filters.js';
-import { type FilePart, isWorthIt, sumOf, toRanges } from '../parts/file-parts.js';
-import type { Match } from '../rows/match.js';
+import { type FilePart, isWorthIt, sumOf, toRanges } from '../fetch/file-parts.js';
+import type { Gateway } from '../fetch/http.js';
+import { type FileFilter, listFilters } from '../fetch/list-filters.js';
 
 interface Choosing extends Gateway {
   /** The public keys that are trusted. */

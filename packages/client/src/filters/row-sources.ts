@@ -1,5 +1,5 @@
-import type { MirrorFile } from '../mirror-files.js';
-import type { RowSource } from '../rows/read-rows.js';
+import type { RowSource } from '@packhouse/rows';
+import type { MirrorFile } from '../mirror/mirror-files.js';
 import type { BlockTimes } from './block-times.js';
 
 type Source = ({ path: string } | { bytes: Uint8Array }) & Pick<RowSource, 'chainId' | 'fileFrom' | 'times'>;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { filterItem } from '@packhouse/bundle';
+import { toSchema } from '@packhouse/rows';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.js';
-import { gatewayAddress } from '../gateway-address.js';
-import { createHttp } from '../http.js';
-import { type Mirror, openMirror, planMirror } from '../mirror.js';
-import { mirrorFiles } from '../mirror-files.js';
-import { toSchema } from '../rows/read-columns.js';
+import { gatewayAddress } from '../fetch/gateway-address.js';
+import { createHttp } from '../fetch/http.js';
+import { type Mirror, openMirror, planMirror } from '../mirror/mirror.js';
+import { mirrorFiles } from '../mirror/mirror-files.js';
 import { openSink } from '../sinks/open-sink.js';
 import { pullRows } from '../sinks/pull-rows.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';

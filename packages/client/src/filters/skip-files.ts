@@ -1,8 +1,8 @@
 import type { SealedEntry } from '@packhouse/manifest';
+import type { Match } from '@packhouse/rows';
+import { packParts, sumOf, toRanges } from '../fetch/file-parts.js';
 import type { BundleRow } from '../manifest/bundle-rows.js';
-import type { Mirror, MirrorPlan } from '../mirror.js';
-import { packParts, sumOf, toRanges } from '../parts/file-parts.js';
-import type { Match } from '../rows/match.js';
+import type { Mirror, MirrorPlan } from '../mirror/mirror.js';
 import { chooseFiles, isFiltered } from './choose-files.js';
 
 /**

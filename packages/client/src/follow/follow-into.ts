@@ -1,5 +1,5 @@
+import type { AbiInput } from '@packhouse/rows';
 import { isPackhouseError, type PackhouseError, systemClock } from '@packhouse/runtime';
-import type { AbiInput } from '../abi/abi-types.js';
 import type { Client } from '../client/create-client.js';
 import type { FollowRequest, FollowStep } from '../client/follow.js';
 import type { FollowSink } from './follow-sink.js';

@@ -1,5 +1,5 @@
 import type { BlockRange } from '@packhouse/chain';
-import type { Schema } from '../rows/schema.js';
+import type { Schema } from '@packhouse/rows';
 
 /** How files of rows are named. */
 interface FileNames {

@@ -2,9 +2,8 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
-import { PackhouseError } from '@packhouse/runtime';
-import type { CodedBatch } from '../rows/coded-column.js';
-import { makeFolder, orNotWritable, readIfThere, writeWhole } from '../whole-file.js';
+import type { CodedBatch } from '@packhouse/rows';
+import { makeFolder, orNotWritable, PackhouseError, readIfThere, writeWhole } from '@packhouse/runtime';
 import { fileNames } from './file-names.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, type SinkState } from './sink.js';
 

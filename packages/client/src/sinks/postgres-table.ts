@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
+import type { CodedBatch } from '@packhouse/rows';
+import { type ColumnType, quoted, type Schema } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
 import type pg from 'pg';
 import { type CopyStreamQuery, from } from 'pg-copy-streams';
-import type { CodedBatch } from '../rows/coded-column.js';
-import { type ColumnType, quoted, type Schema } from '../rows/schema.js';
 import { COPY_HEADER, COPY_TRAILER, CopyEncoder } from './copy-binary.js';
 import { mismatch } from './sink.js';
 import type { SqlTable } from './sql-table.js';

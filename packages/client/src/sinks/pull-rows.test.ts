@@ -1,11 +1,11 @@
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Match } from '@packhouse/rows';
+import { toSchema } from '@packhouse/rows';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { gatewayAddress } from '../gateway-address.js';
-import { createHttp } from '../http.js';
-import { openMirror, planMirror } from '../mirror.js';
-import { parseBound } from '../range.js';
-import type { Match } from '../rows/match.js';
-import { toSchema } from '../rows/read-columns.js';
+import { gatewayAddress } from '../fetch/gateway-address.js';
+import { createHttp } from '../fetch/http.js';
+import { openMirror, planMirror } from '../mirror/mirror.js';
+import { parseBound } from '../mirror/range.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { stateFolder } from './folder-sink.js';

@@ -1,14 +1,12 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
+import type { Match, RowBatch, Schema } from '@packhouse/rows';
+import { readCodedRows, toPlainBatch } from '@packhouse/rows';
 import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
 import { toRowSources } from '../filters/row-sources.js';
-import { getTarget, type Mirror, type MirrorPlan } from '../mirror.js';
-import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
-import { toPlainBatch } from '../rows/coded-column.js';
-import type { Match } from '../rows/match.js';
-import { readCodedRows } from '../rows/read-rows.js';
-import type { RowBatch, Schema } from '../rows/schema.js';
+import { getTarget, type Mirror, type MirrorPlan } from '../mirror/mirror.js';
+import { type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
 import type { ReceiptSource } from './read-receipts.js';
 import { mismatch, type Sink } from './sink.js';
 

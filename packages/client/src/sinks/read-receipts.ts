@@ -2,8 +2,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { readBundle } from '@packhouse/bundle';
 import type { BlockRange } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
-import { type Mirror, type MirrorPlan, openMirror, planMirror } from '../mirror.js';
-import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
+import { type Mirror, type MirrorPlan, openMirror, planMirror } from '../mirror/mirror.js';
+import { type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
 
 /** The receipts of blocks, read in step with their transactions. */
 export interface ReceiptSource {

@@ -1,5 +1,5 @@
-import type { CodedBatch } from '../rows/coded-column.js';
-import { type ColumnType, createTable, type Schema } from '../rows/schema.js';
+import type { CodedBatch } from '@packhouse/rows';
+import { type ColumnType, createTable, type Schema } from '@packhouse/rows';
 import { mismatch } from './sink.js';
 
 /** The table of a database that has the states of the others. */

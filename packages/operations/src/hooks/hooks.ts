@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import type { Database, Hook, HookTerms } from '@packhouse/database';
-import { makeHookSalt, toHookSecret } from '@packhouse/pipeline';
+import { makeHookSalt, toHookSecret } from '@packhouse/delivery';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';

@@ -1,5 +1,6 @@
 import type { Channel, Database } from '@packhouse/database';
-import { makeHookSalt, parseTimeWindow, sealAddress, toHookSecret } from '@packhouse/pipeline';
+import { makeHookSalt, sealAddress, toHookSecret } from '@packhouse/delivery';
+import { parseTimeWindow } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';

@@ -1,5 +1,5 @@
+import type { Feed, FeedPage } from '@packhouse/feed';
 import type { FeedStep } from '@packhouse/manifest';
-import type { Feed, FeedPage } from '@packhouse/pipeline';
 import { type CallSignal, type Clock, isPackhouseError } from '@packhouse/runtime';
 
 /** One request for a feed. */

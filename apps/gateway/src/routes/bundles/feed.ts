@@ -1,5 +1,5 @@
 import type { KeyRow } from '@packhouse/database';
-import type { Feed, FeedPage } from '@packhouse/pipeline';
+import type { Feed, FeedPage } from '@packhouse/feed';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { requireWithinPlan } from '../../access/admission.js';
 import { createInFlight } from '../../access/in-flight.js';

@@ -48,7 +48,7 @@ type NewChannel = Pick<
   Channel,
   'kind' | 'host' | 'recipients' | 'networks' | 'names' | 'severity' | 'quiet'
 > & {
-  /** Encrypted: see packages/pipeline/src/notifications/send-message.ts; null: e-mail. */
+  /** Encrypted: see packages/delivery/src/notifications/send-message.ts; null: e-mail. */
   address: Buffer | null;
   /** 32 random bytes. */
   salt: Buffer;

@@ -42,7 +42,7 @@ export interface Hook {
 export type HookTerms = Pick<Hook, 'url' | 'kinds' | 'addresses' | 'topics'>;
 
 type NewHook = Pick<Hook, 'network' | 'url' | 'kinds' | 'finalOnly' | 'addresses' | 'topics' | 'from'> & {
-  /** 32 random bytes: see packages/pipeline/src/hooks/secret.ts. */
+  /** 32 random bytes: see packages/delivery/src/webhooks/secret.ts. */
   salt: Buffer;
 };
 

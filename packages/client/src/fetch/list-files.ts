@@ -1,0 +1,68 @@
+import type { Kind } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+import { type BundleRows, createBundleRows } from '../manifest/bundle-rows.js';
+import type { Gateway } from './http.js';
+
+/** Files of one request. */
+const PAGE = 10_000;
+const MAX_PAGE_BYTES = 16_777_216;
+
+/** Published bundles as the gateway lists them; nothing of it is signed. */
+interface FileList {
+  rows: BundleRows;
+  /** The last block of the plan of the key, if the list ends there. */
+  limitedTo: number | null;
+}
+
+/** Lists the published bundles that have a block of a range, all without bounds. Throws as `Http.get`. */
+export async function listFiles(
+  { address, http }: Gateway,
+  asked: { kind: Kind; from?: number | undefined; to?: number | undefined },
+  signal?: AbortSignal,
+): Promise<FileList> {
+  const rows = createBundleRows();
+  const bounds = [
+    asked.from === undefined ? '' : `&from=${asked.from}`,
+    asked.to === undefined ? '' : `&to=${asked.to}`,
+  ].join('');
+  let limitedTo: number | null = null;
+  let last = -1;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const url = address.api(`files?kind=${asked.kind}${bounds}&limit=${PAGE}${cursor}`);
+    const page = readPage(await http.text(url, MAX_PAGE_BYTES, { signal }), last);
+    last = page.files.at(-1)?.to ?? last;
+    for (const { from, to, bytes, version } of page.files) {
+      rows.add({ sequence: -1, firstBlock: from, lastBlock: to, bytes, version, offset: 0, length: 0 });
+    }
+    limitedTo = page.limited?.maxBlock ?? null;
+    cursor = page.next === null ? null : `&cursor=${encodeURIComponent(page.next)}`;
+  }
+  return { rows, limitedTo };
+}
+
+interface Page {
+  files: { from: number; to: number; bytes: number; version: number }[];
+  next: string | null;
+  limited?: { maxBlock: number };
+}
+
+/** Reads a page whose files are above the block `last` and ascend; a page of nothing new would have no end. */
+function readPage(text: string, last: number): Page {
+  try {
+    const page = JSON.parse(text) as Page;
+    const whole = page.files.every((file) => [file.from, file.to, file.bytes].every(Number.isSafeInteger));
+    const ascending = page.files.every(
+      ({ from, to }, at) => from > (page.files[at - 1]?.to ?? last) && to >= from,
+    );
+    const goesOn = typeof page.next === 'string' && page.files.length > 0;
+    if (whole && ascending && (page.next === null || goesOn)) return page;
+  } catch {
+    // Said below.
+  }
+  throw new PackhouseError({
+    code: 'DOWNLOAD_FAILED',
+    message: "The gateway's list of files cannot be read.",
+    hint: 'Check the address.',
+    retryable: false,
+  });
+}
