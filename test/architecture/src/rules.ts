@@ -92,6 +92,12 @@ export const FILE_MAY_IMPORT: Readonly<Record<string, { names: readonly string[]
   'infra/local/src/fresh-database.ts': { names: ['database'], reason: 'copies the template for one test' },
 };
 
+/**
+ * The pages that browsers get, and the workspaces of which they may take values; types they may take of all that the room
+ * around them may import. Packages of others are bundled: they are its devDependencies.
+ */
+export const PAGES = { folder: 'apps/console/web/', values: ['runtime', 'json'] };
+
 /** Programs that may be started or run by name, whose names nobody imports: `import.meta.resolve('@packhouse/x/main')`. */
 export const STARTS: Readonly<Record<string, readonly string[]>> = {
   cli: ['gateway', 'ingester', 'packer', 'console'],
@@ -135,6 +141,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/node-rpc/src/calls/batch-upstream.ts': 'Retry-After may be a date',
   'packages/node-rpc/src/forward/send/forward-upstream.ts': 'Retry-After may be a date',
   'packages/node-rpc/src/spending/create-spending.ts': 'requests are counted by the day',
+  'apps/console/web/src/lib/clock.ts': 'is the clock of the pages',
   'apps/console/src/access/identify.ts': 'keys end at a date',
   'apps/console/src/access/oidc-routes.ts': 'a cookie ends at a date, at any console',
   'apps/gateway/src/access/quotas.ts': 'days and months are of the calendar',
@@ -245,6 +252,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['distinctDigests', 'filterItem', 'mayHold', 'toDigests'],
   chain: ['keyLength', 'NOISE', 'toTrieKey', 'OBJECTS', 'ORDERS', 'RULE_SETS', 'TRACE_ERROR_WORDINGS'],
   cli: ['createProgram'],
+  console: ['ALARM_CURES', 'ENDED', 'NODE_CONDITIONS', 'pan', 'WAITS'],
   client: ['loadDuckDb'],
   database: ['refuseOld', 'selectFiles', 'selectTouching'],
   gateway: ['Gateway'],

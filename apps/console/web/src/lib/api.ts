@@ -1,6 +1,6 @@
-import { noteSession, takeEarly } from '../boot/early.js';
 import type { Answer, Input, OperationName } from './answers.js';
 import { learnTime } from './clock.js';
+import { noteSession, takeEarly } from './early.js';
 import { toQuery } from './query.js';
 
 /** An error of the console. */

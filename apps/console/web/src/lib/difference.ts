@@ -14,7 +14,7 @@ export function formatDifferences(before: Fields, after: Fields): string {
 }
 
 /** A value as a person reads it. */
-export function formatValue(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(formatValue).join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

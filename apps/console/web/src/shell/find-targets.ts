@@ -1,7 +1,7 @@
 import { formatCount } from '../lib/format.js';
 import { toHref } from '../lib/route.js';
-import { SCREENS } from '../lib/screens.js';
 import type { IconName } from '../parts/icon.js';
+import { SCREENS } from '../parts/screens.js';
 
 /** Something that can be gone to. */
 export interface Target {

@@ -9,7 +9,7 @@ import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
-import { ChangeTable } from '../changes.js';
+import { ChangeTable } from '../changes/changes.js';
 import {
   type BackfillReport,
   formatRange,

@@ -6,7 +6,7 @@ import type { BackfillReport, Range } from './backfill-parts.js';
 type Wait = BackfillReport['waits'][number];
 
 /** What a backfill is at: a few words, the cause, and where it is mended. */
-export interface Condition {
+interface Condition {
   tone: 'good' | 'wait' | 'bad' | 'info' | 'off';
   words: string;
   /** null: the words say it all. */

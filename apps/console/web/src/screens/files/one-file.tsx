@@ -3,12 +3,12 @@ import { readFile } from '../../lib/api.js';
 import { formatBytes, formatCount, formatDate } from '../../lib/format.js';
 import { useTask } from '../../lib/use-task.js';
 import { Facts } from '../../parts/facts.js';
-import { JsonTree } from '../../parts/json-tree.js';
 import { Page } from '../../parts/page.js';
 import { Problem, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
 import { type Check, checkFile, compare, type PublishedFile, type SigningKey } from './check-file.js';
 import { inflateRecords } from './inflate-records.js';
+import { JsonTree } from './json-tree.js';
 
 /** Records that are shown, and rows and columns of their table. */
 const MAX_RECORDS = 5;

@@ -4,8 +4,8 @@ import { formatTime } from '../../lib/format.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { NumberField } from '../../parts/fields.js';
+import type { KeyRow } from './key-condition.js';
 import { getKeyTerms, KeyFields } from './key-fields.js';
-import type { KeyRow } from './one-key.js';
 
 /** Changes a key that is not revoked: its secret, its terms, or for good. */
 export function KeyActions({ row }: { row: KeyRow }) {

@@ -4,7 +4,7 @@ import { useRead } from '../../lib/use-read.js';
 import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
 import { ALL, Field, LinesField, NumberField, type Option, SelectField } from '../../parts/fields.js';
 import { useNetworkIds } from '../../parts/networks.js';
-import type { KeyRow } from './one-key.js';
+import type { KeyRow } from './key-condition.js';
 
 /** What restricts the use of keys, a value per line. */
 export const RESTRICTIONS = [

@@ -4,7 +4,7 @@ export type Node = Answer<'nodes'>[number];
 type State = Node['processes'][number]['state'];
 
 /** What a node can be at, the worst first. */
-export type NodeConditionName =
+type NodeConditionName =
   | 'silent'
   | 'another-chain'
   | 'distrusted'
@@ -36,7 +36,7 @@ export const NODE_CONDITIONS: Readonly<Record<NodeConditionName, Look>> = {
 const ORDER = Object.keys(NODE_CONDITIONS);
 
 /** What a node is at, in a few words, with its rank: the worst first. */
-export interface NodeCondition {
+interface NodeCondition {
   name: NodeConditionName;
   rank: number;
   tone: 'good' | 'wait' | 'bad' | 'off';

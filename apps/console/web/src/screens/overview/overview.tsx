@@ -1,8 +1,8 @@
+import type { ComponentChildren } from 'preact';
 import { TotalCurve } from '../../history/curve-button.js';
 import { formatAgo, formatBytes, formatCount, formatRate } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
-import { Figure } from '../../parts/figure.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
 import { GoTo } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
@@ -107,3 +107,19 @@ function Totals({
     </dl>
   );
 }
+
+/** A number with its title and a second line. */
+const Figure = (given: {
+  title: string;
+  note?: ComponentChildren;
+  tone?: 'wait' | 'bad' | undefined;
+  children: ComponentChildren;
+}) => (
+  <div>
+    <dt>{given.title}</dt>
+    <dd class={given.tone}>
+      {given.children}
+      {given.note !== undefined && <small>{given.note}</small>}
+    </dd>
+  </div>
+);

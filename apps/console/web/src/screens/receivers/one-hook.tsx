@@ -18,8 +18,7 @@ import {
   StateChip,
   Test,
 } from './delivery-state.js';
-import { HookFields } from './hook-fields.js';
-import { describe, getHost } from './hooks.js';
+import { describe, getHost, HookFields } from './hook-fields.js';
 import { OverlapField } from './overlap-field.js';
 
 type Rotated = Answer<'hooks/rotate'>;

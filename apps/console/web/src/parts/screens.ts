@@ -1,4 +1,4 @@
-import type { IconName } from '../parts/icon.js';
+import type { IconName } from './icon.js';
 
 /** A screen of operators, as menus show it. */
 export interface ScreenEntry {

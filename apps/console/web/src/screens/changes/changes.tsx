@@ -1,10 +1,10 @@
-import type { Answer } from '../lib/answers.js';
-import { formatDifferences } from '../lib/difference.js';
-import { formatDate } from '../lib/format.js';
-import { toHref, useRoute } from '../lib/route.js';
-import { SearchForm } from '../parts/navigation.js';
-import { Page } from '../parts/page.js';
-import { type Columns, ReadTable, Table } from '../parts/table.js';
+import type { Answer } from '../../lib/answers.js';
+import { formatDifferences } from '../../lib/difference.js';
+import { formatDate } from '../../lib/format.js';
+import { toHref, useRoute } from '../../lib/route.js';
+import { SearchForm } from '../../parts/navigation.js';
+import { Page } from '../../parts/page.js';
+import { type Columns, ReadTable, Table } from '../../parts/table.js';
 
 type Change = Answer<'changes'>['rows'][number];
 

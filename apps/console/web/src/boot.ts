@@ -3,8 +3,8 @@
  * and the requests whose answers the first screen waits for.
  */
 
-import { applyTheme, getTheme } from '../lib/theme.js';
-import { beginEarly } from './early.js';
+import { beginEarly } from './lib/early.js';
+import { applyTheme, getTheme } from './lib/theme.js';
 
 applyTheme(getTheme());
 beginEarly(location.hash);

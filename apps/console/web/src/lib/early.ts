@@ -1,5 +1,5 @@
-import { toQuery } from '../lib/query.js';
-import { getRoute } from '../lib/route.js';
+import { toQuery } from './query.js';
+import { getRoute } from './route.js';
 
 /** Whether this browser was signed in last: without a session the data of a screen are not asked for. */
 const KEY = 'packhouse.signed-in';
