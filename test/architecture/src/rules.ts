@@ -223,7 +223,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   kernels: ['FORMS', 'openScanKernel', 'ScanKernel'],
   manifest: ['entryText'],
   networks: ['METHODS_OF_FAMILY', 'WALLET_METHODS'],
-  'node-rpc': ['StreamedAnswer'],
+  'node-rpc': ['createEncodingChoice', 'StreamedAnswer'],
   'object-store': ['createDiskStore'],
   packer: ['checkSchedules'],
   runtime: ['openTracing'],
