@@ -260,7 +260,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   lake: ['createLakeWriter', 'lakeFileKey'],
   manifest: ['entryText'],
   networks: ['METHODS_OF_FAMILY', 'WALLET_METHODS'],
-  'node-rpc': ['StreamedAnswer'],
+  'node-rpc': ['createEncodingChoice', 'StreamedAnswer'],
   'object-store': ['createDiskStore'],
   packer: ['checkSchedules'],
   pipeline: ['createNoticeSender', 'packJobId'],

@@ -14,9 +14,8 @@ import { createUpstreamMetrics } from '../upstream/metrics.js';
 import { type NodeReports, reportUpstreams } from '../upstream/node-reports.js';
 import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
-import { fetchRange } from './fetch-range.js';
+import { createReadAhead, fetchRange } from './fetch-range.js';
 import { probeNodes } from './probe.js';
-import { createReadAhead } from './read-ahead.js';
 
 export interface BlockSourceOptions {
   network: Network;

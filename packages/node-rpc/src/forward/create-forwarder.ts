@@ -12,8 +12,8 @@ import type { Forwarder } from './forwarder.js';
 import { broadcast } from './race.js';
 import type { ForwardRequest, InvalidResponse } from './send/forward-request.js';
 import { createMethodTimes, ForwardUpstream } from './send/forward-upstream.js';
-import { createAdvertisedTip, type SharedTips } from './tip/advertised-tip.js';
-import { createSharedEpoch } from './tip/shared-epoch.js';
+import { createAdvertisedTip } from './tip/advertised-tip.js';
+import { createSharedEpoch, type SharedTips } from './tip/shared-tips.js';
 import { createTaggedBlocks } from './tip/tagged-blocks.js';
 import { watchHeads } from './tip/watch-heads.js';
 

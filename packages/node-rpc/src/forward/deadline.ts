@@ -1,5 +1,5 @@
 import type { CallController } from '@packhouse/runtime';
-import { leavable } from './leavable.js';
+import { leavable } from './resume.js';
 import type { ForwardAnswer, ForwardRequest } from './send/forward-request.js';
 import { TIMED_OUT } from './send/forward-upstream.js';
 

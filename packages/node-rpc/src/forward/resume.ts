@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { leavable } from './leavable.js';
 import type { ForwardAnswer, ResultBody } from './send/forward-request.js';
 
 type Result = Extract<ForwardAnswer, { kind: 'result' }>;
@@ -107,4 +106,28 @@ async function* allOf({ bytes, pieces, rest }: ResultBody): AsyncGenerator<Buffe
 
 async function* none(): AsyncGenerator<Buffer> {
   // Nothing follows what was read at once.
+}
+
+/**
+ * A generator that calls `leave` if its reader leaves before the first piece: one that has not begun runs no `finally`, and
+ * would keep what it reads from until a time limit.
+ */
+export function leavable<T>(
+  pieces: AsyncGenerator<T, undefined>,
+  leave: () => Promise<unknown> | undefined,
+): AsyncIterableIterator<T> {
+  let begun = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next() {
+      begun = true;
+      return pieces.next();
+    },
+    async return() {
+      if (!begun) await leave();
+      return pieces.return(undefined);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import { PackhouseError } from '../errors.js';
+import { PackhouseError } from '../catalogue.js';
 
 /** The text of a file, or null if there is none. */
 export async function readIfThere(file: string): Promise<string | null> {

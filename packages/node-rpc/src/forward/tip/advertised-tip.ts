@@ -1,29 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@packhouse/runtime';
 import { ANNOUNCED_MS, createMembership } from './membership.js';
-import { createSharedReads } from './shared-reads.js';
-
-/** What clients ask for the newest block by. */
-type TipTag = 'latest' | 'safe' | 'finalized';
-
-/**
- * The newest block numbers that any gateway advertised to clients, in a store. A number counts for `holdMs` after it was raised last, so
- * that a reset of the chain lowers it for all gateways alike.
- */
-export interface SharedTips {
-  /** Returns the number that counts afterwards: this one, or a higher one. */
-  raise(network: string, tag: TipTag, number: number, holdMs: number): Promise<number>;
-  /** `gateways`: the ids of those whose announcements hold. */
-  read(network: string): Promise<Partial<Record<TipTag, number>> & { gateways?: readonly string[] }>;
-  /** Announces a gateway for so long. Without it no gateway knows whether it is the only one. */
-  announce?(network: string, id: string, forMs: number): Promise<void>;
-  /** The epoch of the answers that gateways keep; 0 if it was never raised. Without it each gateway has its own. */
-  readEpoch?(network: string): Promise<number>;
-  /** Raises the epoch by one, and at least to this number; returns it. */
-  raiseEpoch?(network: string, atLeast: number): Promise<number>;
-  /** Longest wait for the store, in milliseconds; default: 500. */
-  readonly waitMs?: number;
-}
+import { createSharedReads, type SharedTips, type TipTag } from './shared-tips.js';
 
 /** The newest block numbers that clients of a network were given. */
 export type AdvertisedTip = ReturnType<typeof createAdvertisedTip>;

@@ -1,7 +1,7 @@
 import { systemClock } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import type { SharedTips } from './advertised-tip.js';
-import { createSharedEpoch } from './shared-epoch.js';
+import type { SharedTips } from './shared-tips.js';
+import { createSharedEpoch } from './shared-tips.js';
 
 /** A store that can be away, and lose what it has. */
 function epochStore() {

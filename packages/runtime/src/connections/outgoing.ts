@@ -19,3 +19,11 @@ export function getCertificateHint(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** Variables that name proxies, in the order in which undici reads them. */
+export const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/** Whether the environment names a proxy that undici uses; without one nothing has to ask. */
+export function namesProxy(env: NodeJS.ProcessEnv): boolean {
+  return PROXIES.some((name) => env[name]);
+}

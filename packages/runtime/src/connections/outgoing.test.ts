@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getCertificateHint } from './certificates.js';
+import { getCertificateHint } from './outgoing.js';
 
 it('names NODE_EXTRA_CA_CERTS for authorities that Node does not know, and for nothing else', () => {
   expect(getCertificateHint({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })).toContain('NODE_EXTRA_CA_CERTS=');
