@@ -149,7 +149,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/gateway/src/access/admission.ts': 'keys end at a date',
   'apps/gateway/src/access/usage-counts.ts': 'usage is counted by the day',
   'apps/gateway/src/filters/deliveries.ts': 'gateways compare the ends of deliveries with each other',
-  'apps/gateway/src/plain-http/plain-response.ts': 'answers have a Date',
+  'apps/gateway/src/plain-http/plain-messages.ts': 'answers have a Date',
   'apps/gateway/src/routes/nft.ts': 'compares with the stored dates of refreshes',
   'apps/gateway/src/routes/usage.ts': 'usage is counted by the day',
   'apps/cli/src/local/once.ts': 'compares with the stored dates of next tries',
