@@ -2,12 +2,12 @@ import type { Kind } from '@packhouse/chain';
 import type { Match } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../fetch/http.js';
-import { listFiles } from '../fetch/list-files.js';
-import { estimateLoads } from '../filters/choose-files.js';
 import { holesIn } from '../manifest/bundle-rows.js';
 import { blockDates } from '../mirror/block-dates.js';
 import { type Hole, holesWithReasons } from '../mirror/coverage.js';
+import { listFiles } from '../mirror/list-files.js';
 import { type Bound, resolveRange } from '../mirror/range.js';
+import { estimateLoads } from '../rows/choose-files.js';
 
 /** What pulling a range would take. */
 export interface Quote {

@@ -5,12 +5,12 @@ import type { AbiInput, RowBatch } from '@packhouse/rows';
 import { compileAbi, type Decoder, readRows } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../fetch/http.js';
-import { openBlockTimes } from '../filters/block-times.js';
-import { toRowSources } from '../filters/row-sources.js';
-import { skipFiles } from '../filters/skip-files.js';
 import { type OpenLog, openMirror, planMirror } from '../mirror/mirror.js';
 import { faultyFile, mirrorFiles } from '../mirror/mirror-files.js';
 import type { Bound } from '../mirror/range.js';
+import { openBlockTimes } from '../rows/block-times.js';
+import { toRowSources } from '../rows/row-sources.js';
+import { skipFiles } from '../rows/skip-files.js';
 import { type Log, toLogs } from './logs.js';
 import { getMatch, type WantedRows } from './match-of.js';
 

@@ -5,15 +5,15 @@ import type { BundleStep, RepairedStep, SealedEntry } from '@packhouse/manifest'
 import type { CodedBatch } from '@packhouse/rows';
 import { hasReceiptColumns, readCodedRows, toSchema } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
-import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
-import { toRowSources } from '../filters/row-sources.js';
-import { skipFiles } from '../filters/skip-files.js';
-import { openManifestCopy } from '../mirror/manifest-copy.js';
+import { openManifestCopy } from '../manifest/manifest-copy.js';
+import { newState, type PullState } from '../manifest/pull-state.js';
+import { type Trust, trustedKeys } from '../manifest/trust.js';
 import { type Mirror, type MirrorPlan, openMirror } from '../mirror/mirror.js';
 import { faultyFile, type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
-import { newState, type PullState } from '../mirror/pull-state.js';
-import { type Trust, trustedKeys } from '../mirror/trust.js';
-import { openReceipts, type ReceiptSource } from '../sinks/read-receipts.js';
+import { type BlockTimes, openBlockTimes } from '../rows/block-times.js';
+import { openReceipts, type ReceiptSource } from '../rows/read-receipts.js';
+import { toRowSources } from '../rows/row-sources.js';
+import { skipFiles } from '../rows/skip-files.js';
 import { type FollowedTable, type FollowOptions, matchOf } from './follow-options.js';
 import { contradiction, toRange } from './links.js';
 

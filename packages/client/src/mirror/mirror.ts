@@ -6,13 +6,13 @@ import { isPackhouseError, makeFolder, PackhouseError } from '@packhouse/runtime
 import type { Gateway } from '../fetch/http.js';
 import { holesIn } from '../manifest/bundle-rows.js';
 import { ALL_BLOCKS } from '../manifest/known-parts.js';
+import { HEAD_FILE, type ManifestCopy, openManifestCopy } from '../manifest/manifest-copy.js';
+import { newState, type PullState, readState, STATE_FILE, writeState } from '../manifest/pull-state.js';
+import { KEYS_FILE, type Trust, trustedKeys } from '../manifest/trust.js';
 import { blockDates } from './block-dates.js';
 import { type Hole, holesWithReasons } from './coverage.js';
 import { type DoneMarks, MARKS_FILE, openDoneMarks } from './done-marks.js';
-import { HEAD_FILE, type ManifestCopy, openManifestCopy } from './manifest-copy.js';
-import { newState, type PullState, readState, STATE_FILE, writeState } from './pull-state.js';
 import { type Bound, resolveRange } from './range.js';
-import { KEYS_FILE, type Trust, trustedKeys } from './trust.js';
 
 /** Bytes of the disk that stay free. */
 const RESERVE = 16_777_216;

@@ -6,10 +6,10 @@ import { getMatch } from '../client/match-of.js';
 import { gatewayAddress } from '../fetch/gateway-address.js';
 import { createHttp } from '../fetch/http.js';
 import { openMirror, planMirror } from '../mirror/mirror.js';
+import { pullRows } from '../rows/pull-rows.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { openSink } from './open-sink.js';
-import { pullRows } from './pull-rows.js';
 
 const ERC20 = 'event Transfer(address indexed from, address indexed to, uint256 value)';
 const ERC721 = 'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)';

@@ -1,5 +1,4 @@
 import { ByteWriter } from 'hyparquet-writer';
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { type CodedColumn, valueAt } from '../records/coded-column.js';
 import { ParquetValues } from '../records/parquet-values.js';
 import { type Column, type ColumnType, toBytes } from '../records/schema.js';
@@ -272,23 +271,12 @@ export class ParquetColumn {
     count: number,
   ): void {
     const compressed = this.#compress(values, type === 'DICTIONARY_PAGE');
-    const header = new ByteWriter();
-    const data = {
-      num_values: count,
-      num_nulls: this.#rows - this.#present,
-      num_rows: count,
-      encoding,
-      definition_levels_byte_length: levels.length,
-      repetition_levels_byte_length: 0,
-      is_compressed: true,
-    };
-    writePageHeader(header, {
-      type,
-      uncompressed_page_size: levels.length + values.length,
-      compressed_page_size: levels.length + compressed.length,
-      ...(type === 'DATA_PAGE_V2' ? { data_page_header_v2: data } : { dictionary_page_header: data }),
-    });
-    const head = header.getBytes();
+    const sizes = [levels.length + values.length, levels.length + compressed.length];
+    const nulls = this.#rows - this.#present;
+    const head =
+      type === 'DICTIONARY_PAGE'
+        ? pageHeader([2, ...sizes], 7, [count, ENCODINGS[encoding]])
+        : pageHeader([3, ...sizes], 8, [count, nulls, count, ENCODINGS[encoding], levels.length, 0]);
     // What is compressed may be a view of what the next page is made in.
     this.#chunk.bytes.push(head, levels, compressed === values ? values.slice() : compressed);
     this.#chunk.uncompressed += head.length + levels.length + values.length;
@@ -333,6 +321,32 @@ function newChunk(): Omit<ColumnChunk, 'min' | 'max'> {
     dictionary: null,
     nulls: 0,
   };
+}
+
+/** Numbers of encodings in headers of pages. */
+const ENCODINGS = { PLAIN: 0, RLE_DICTIONARY: 8 };
+/** Types of fields of Thrift's compact protocol, of ids that follow each other. */
+const [NEXT_INT32, STRUCT] = [0x15, 12];
+
+/**
+ * The `PageHeader` of Parquet in Thrift's compact protocol: its type and sizes, then the header of that type as the field `id`.
+ * https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
+ */
+function pageHeader(sizes: readonly number[], id: number, fields: readonly number[]): Uint8Array {
+  const writer = new ByteWriter();
+  const write = (values: readonly number[]): void => {
+    for (const value of values) {
+      writer.appendUint8(NEXT_INT32);
+      writer.appendZigZag(value);
+    }
+  };
+  write(sizes);
+  writer.appendUint8(((id - sizes.length) << 4) | STRUCT);
+  write(fields);
+  // Both structs end.
+  writer.appendUint8(0);
+  writer.appendUint8(0);
+  return writer.getBytes();
 }
 
 /** Bytes of 0 and 1 as bits, the lowest first. */

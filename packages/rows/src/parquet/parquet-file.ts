@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { notWritable } from '@packhouse/runtime';
-import { fileWriter, type ParquetWriter } from 'hyparquet-writer';
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CodedColumn } from '../records/coded-column.js';
 import type { Column, ColumnType } from '../records/schema.js';
 import { openPageCompression } from './page-compression.js';
@@ -13,12 +12,9 @@ const GROUP_ROWS = 122_880;
 const GROUP_BYTES = 50_331_648;
 /** Bytes of bounds of texts that are not cut: with those of whole hashes, footers of many row groups would be twice as long. */
 const BOUND_BYTES = 18;
-/** `PAR1`, at both ends. */
-const MAGIC = 0x31524150;
 
-type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
-type Metadata = Parameters<typeof writeMetadata>[1];
-type RowGroup = Metadata['row_groups'][number];
+type Element = ParquetWriter['schema'][number];
+type RowGroup = ParquetWriter['row_groups'][number];
 
 /** How a type of column is written. JSON is text: readers parse it by their own functions. */
 const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'> & Required<Pick<Element, 'type'>>>> = {
@@ -53,15 +49,27 @@ export function createParquetFile(name: string, { schema, network, fieldIds }: P
       throw 'code' in (error as Error) ? notWritable(name, error) : error;
     }
   };
-  const writer = guarded(() => fileWriter(name));
-  writer.appendUint32(MAGIC);
-  const groups: RowGroup[] = [];
+  // It writes both ends of the file; the row groups between them are written here.
+  const file = guarded(
+    () =>
+      new ParquetWriter({
+        writer: fileWriter(name),
+        schema: toElements(schema, fieldIds),
+        statisticsTruncateLength: BOUND_BYTES,
+        createdBy: 'packhouse',
+        kvMetadata: [
+          { key: 'packhouse.schema', value: schema.name },
+          { key: 'packhouse.network', value: network },
+        ],
+      }),
+  );
   const columns = schema.columns.map((column) => new ParquetColumn(column, compress));
   let rows = 0;
   const flush = (): void => {
     if (rows === 0) return;
     const chunks = columns.map((column) => column.finish());
-    guarded(() => groups.push(writeGroup(writer, schema, chunks, rows)));
+    guarded(() => file.row_groups.push(writeGroup(file, schema, chunks, rows)));
+    file.num_rows += BigInt(rows);
     rows = 0;
   };
   return {
@@ -77,19 +85,14 @@ export function createParquetFile(name: string, { schema, network, fieldIds }: P
     endGroup: flush,
     async finish() {
       flush();
-      const metadata = toMetadata({ schema, network, ...(fieldIds && { fieldIds }) }, groups);
-      guarded(() => {
-        writeMetadata(writer, metadata, BOUND_BYTES);
-        writer.appendUint32(MAGIC);
-        writer.finish();
-      });
-      const file = await open(name, 'r+');
+      guarded(() => file.finish());
+      const written = await open(name, 'r+');
       try {
-        await file.sync();
+        await written.sync();
       } finally {
-        await file.close();
+        await written.close();
       }
-      return { rows: Number(metadata.num_rows), columns: toTotals(schema, groups) };
+      return { rows: Number(file.num_rows), columns: toTotals(schema, file.row_groups) };
     },
   };
 }
@@ -113,7 +116,7 @@ function toTotals({ columns }: Table, groups: readonly RowGroup[]): ColumnTotals
 }
 
 function writeGroup(
-  writer: ReturnType<typeof fileWriter>,
+  { writer }: ParquetWriter,
   schema: Table,
   chunks: readonly ColumnChunk[],
   rows: number,
@@ -152,7 +155,7 @@ function writeGroup(
   };
 }
 
-function toMetadata({ schema, network, fieldIds }: ParquetOptions, row_groups: RowGroup[]): Metadata {
+function toElements(schema: Table, fieldIds: ParquetOptions['fieldIds']): Element[] {
   const columns = schema.columns.map(
     ({ name, type, required }): Element => ({
       name,
@@ -161,17 +164,5 @@ function toMetadata({ schema, network, fieldIds }: ParquetOptions, row_groups: R
       ...(fieldIds === undefined ? {} : { field_id: fieldIds.get(name) as number }),
     }),
   );
-  return {
-    version: 2,
-    created_by: 'packhouse',
-    schema: [{ name: 'rows', num_children: columns.length }, ...columns],
-    num_rows: row_groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
-    row_groups,
-    // Not written: it is known only when all of it is.
-    metadata_length: 0,
-    key_value_metadata: [
-      { key: 'packhouse.schema', value: schema.name },
-      { key: 'packhouse.network', value: network },
-    ],
-  };
+  return [{ name: 'rows', num_children: columns.length }, ...columns];
 }

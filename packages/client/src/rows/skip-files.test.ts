@@ -8,10 +8,10 @@ import { createHttp } from '../fetch/http.js';
 import { type Mirror, openMirror, planMirror } from '../mirror/mirror.js';
 import { mirrorFiles } from '../mirror/mirror-files.js';
 import { openSink } from '../sinks/open-sink.js';
-import { pullRows } from '../sinks/pull-rows.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { makeFilter, serveFilters } from '../testing/serve-filters.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { pullRows } from './pull-rows.js';
 import { skipFiles } from './skip-files.js';
 
 const [token, other] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`];

@@ -1,7 +1,7 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
+import type { Gateway } from '../fetch/http.js';
 import { type BundleRows, createBundleRows } from '../manifest/bundle-rows.js';
-import type { Gateway } from './http.js';
 
 /** Files of one request. */
 const PAGE = 10_000;

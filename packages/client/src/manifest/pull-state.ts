@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { PackhouseError, readIfThere, writeWhole } from '@packhouse/runtime';
-import { isWhole, type KnownPart } from '../manifest/known-parts.js';
+import { isWhole, type KnownPart } from './known-parts.js';
 
 export const STATE_FILE = '_packhouse-pull.json';
 const FORMAT = 'packhouse-pull-1';

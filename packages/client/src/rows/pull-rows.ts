@@ -3,12 +3,12 @@ import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
 import type { Match, RowBatch, Schema } from '@packhouse/rows';
 import { readCodedRows, toPlainBatch } from '@packhouse/rows';
-import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
-import { toRowSources } from '../filters/row-sources.js';
 import { getTarget, type Mirror, type MirrorPlan } from '../mirror/mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
+import { mismatch, type Sink } from '../sinks/sink.js';
+import { type BlockTimes, openBlockTimes } from './block-times.js';
 import type { ReceiptSource } from './read-receipts.js';
-import { mismatch, type Sink } from './sink.js';
+import { toRowSources } from './row-sources.js';
 
 /** Bytes of files that are worth a commit, however few of their rows are wanted: they are on the disk until then. */
 const COMMIT_BYTES = 536_870_912;

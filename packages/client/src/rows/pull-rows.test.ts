@@ -6,12 +6,12 @@ import { gatewayAddress } from '../fetch/gateway-address.js';
 import { createHttp } from '../fetch/http.js';
 import { openMirror, planMirror } from '../mirror/mirror.js';
 import { parseBound } from '../mirror/range.js';
+import { stateFolder } from '../sinks/folder-sink.js';
+import { openSink, type SinkTarget } from '../sinks/open-sink.js';
+import type { Sink } from '../sinks/sink.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
-import { stateFolder } from './folder-sink.js';
-import { openSink, type SinkTarget } from './open-sink.js';
 import { findReplaced, pullRows } from './pull-rows.js';
-import type { Sink } from './sink.js';
 
 let gateway: TestGateway;
 let folder: PullFolder;

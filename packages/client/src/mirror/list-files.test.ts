@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { gatewayAddress } from '../fetch/gateway-address.js';
 import { API_KEY, answer, type BadGateway, impatientHttp, startBadGateway } from '../testing/bad-gateway.js';
-import { gatewayAddress } from './gateway-address.js';
 import { listFiles } from './list-files.js';
 
 let gateway: BadGateway;
