@@ -122,9 +122,9 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/nft/src/run-job.ts': 'stores when a token was refreshed',
   'packages/feed/src/create-feed.ts':
     'a cursor says when it was written: what it may have to undo is kept for 400 days',
-  'packages/delivery/src/webhooks/send.ts': 'deliveries are signed with a date',
+  'packages/delivery/src/outbox/post-message.ts': 'messages are signed with a date',
+  'packages/delivery/src/webhooks/send.ts': 'deliveries have a date',
   'packages/delivery/src/notifications/notify-channel.ts': 'quiet hours are those of the calendar',
-  'packages/delivery/src/notifications/send-message.ts': 'messages are signed with a date',
   'packages/lake/src/writer/list-orphans.ts': "compares with the object store's dates",
   'packages/report/src/observe.ts': 'gauges of points in time',
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
