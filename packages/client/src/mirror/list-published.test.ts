@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { gatewayAddress } from '../fetch/gateway-address.js';
 import { API_KEY, answer, type BadGateway, impatientHttp, startBadGateway } from '../testing/bad-gateway.js';
-import { listFiles } from './list-files.js';
+import { listFiles } from './list-published.js';
 
 let gateway: BadGateway;
 afterEach(() => gateway.close());
