@@ -1,4 +1,10 @@
-export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
+export {
+  addressBlock,
+  createAddressList,
+  createOriginList,
+  isAddressRange,
+  networkBlock,
+} from './addresses.js';
 export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export { getCertificateHint } from './connections/certificates.js';
@@ -29,13 +35,12 @@ export { openText, sealText } from './sealed-text.js';
 export {
   databaseUrlSetting,
   networksFileSetting,
-  objectStoreSetting,
   processSettings,
   redisUrlSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
   signingKeyFileSetting,
+  storeSettings,
   trustProxySetting,
+  webSetting,
   workerSettings,
 } from './service-settings.js';
 export {
