@@ -1,4 +1,10 @@
-export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
+export {
+  addressBlock,
+  createAddressList,
+  createOriginList,
+  isAddressRange,
+  networkBlock,
+} from './addresses.js';
 export {
   describeError,
   ERROR_CATALOGUE,
@@ -37,13 +43,12 @@ export { openText, sealText } from './sealed-text.js';
 export {
   databaseUrlSetting,
   networksFileSetting,
-  objectStoreSetting,
   processSettings,
   redisUrlSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
   signingKeyFileSetting,
+  storeSettings,
   trustProxySetting,
+  webSetting,
   workerSettings,
 } from './service-settings.js';
 export {
