@@ -1,5 +1,6 @@
+import { createChangeSource } from '@packhouse/feed';
 import { openObjectStore } from '@packhouse/object-store';
-import { connectDatabase, connectNodes, createChangeSource } from '@packhouse/pipeline';
+import { connectDatabase, connectNodes } from '@packhouse/pipeline';
 import { createQueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import { connectRedis } from './access/connect-redis.js';

@@ -15,6 +15,14 @@ export { getCertificateHint, namesProxy } from './connections/outgoing.js';
 export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './connections/postgres-sessions.js';
 export type { Context } from './context.js';
 export { repeat } from './context.js';
+export {
+  makeFolder,
+  noSpace,
+  notWritable,
+  orNotWritable,
+  readIfThere,
+  writeWhole,
+} from './files/whole-file.js';
 export { getOrAdd } from './get-or-add.js';
 export { startMetrics } from './metrics-server.js';
 export { createLogger, type Logger } from './observe/logger.js';

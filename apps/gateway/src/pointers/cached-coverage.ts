@@ -1,6 +1,6 @@
 import type { Database, Standing } from '@packhouse/database';
-import type { CoverageParts } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
+import type { CoverageParts } from '@packhouse/report';
 import type { Clock } from '@packhouse/runtime';
 import pLimit from 'p-limit';
 import { createTtlCache } from '../cache/ttl-cache.js';

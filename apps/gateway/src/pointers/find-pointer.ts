@@ -1,6 +1,6 @@
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
+import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/report';
 import type { MaybePromise } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
 import type { RangeCache } from './range-cache.js';

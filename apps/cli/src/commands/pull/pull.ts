@@ -7,13 +7,12 @@ import {
   type Gateway,
   gatewayAddress,
   looksLikeBound,
-  type Match,
   mirrorFiles,
-  type Peer,
   parseBound,
   planMirror,
   quoteFiles,
 } from '@packhouse/client';
+import type { Match, Peer } from '@packhouse/rows';
 import type { Command } from 'commander';
 import { addCommand, collect } from '../../terminal/command.js';
 import { counted, formatBytes, formatRange } from '../../terminal/format.js';

@@ -1,7 +1,7 @@
 import type { BlockRange } from '@packhouse/chain';
 import { HOLE_REASONS, type Plan } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { type CoveragePage, type CoverageRequest, coverage, holeNeeds } from '@packhouse/pipeline';
+import { type CoveragePage, type CoverageRequest, coverage, holeNeeds } from '@packhouse/report';
 import { isPackhouseError } from '@packhouse/runtime';
 import { requireWithinPlan } from '../../access/admission.js';
 import { createInFlight } from '../../access/in-flight.js';

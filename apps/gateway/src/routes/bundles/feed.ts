@@ -1,6 +1,6 @@
 import type { KeyRow } from '@packhouse/database';
+import type { Feed, FeedPage } from '@packhouse/feed';
 import type { FeedStep } from '@packhouse/manifest';
-import type { Feed, FeedPage } from '@packhouse/pipeline';
 import { type CallSignal, type Clock, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { requireWithinPlan } from '../../access/admission.js';
 import { createInFlight } from '../../access/in-flight.js';

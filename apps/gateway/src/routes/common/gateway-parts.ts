@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { NodeReports, SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
-import type { CoverageParts } from '@packhouse/pipeline';
+import type { CoverageParts } from '@packhouse/report';
 import type { Context } from '@packhouse/runtime';
 import type { AddressLimiter } from '../../access/address-limiter.js';
 import type { Admission } from '../../access/admission.js';
