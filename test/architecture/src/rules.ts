@@ -252,7 +252,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['distinctDigests', 'filterItem', 'mayHold', 'toDigests'],
   chain: ['keyLength', 'NOISE', 'toTrieKey', 'OBJECTS', 'ORDERS', 'RULE_SETS', 'TRACE_ERROR_WORDINGS'],
   cli: ['createProgram'],
-  console: ['ALARM_CURES', 'ENDED', 'NODE_CONDITIONS', 'pan', 'WAITS'],
+  console: ['ALARM_CURES', 'ENDED', 'pan', 'WAITS'],
   client: ['checkHeader'],
   database: ['refuseOld', 'selectFiles', 'selectTouching'],
   gateway: ['Gateway'],
