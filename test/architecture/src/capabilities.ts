@@ -59,7 +59,7 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'typed rows, ABI, transfers, Parquet', folders: ['packages/rows/'], lines: 4_579 },
   { name: 'download, mirror, verify, follow', folders: ['packages/client/'], lines: 7_719 },
   { name: 'networks file', folders: ['packages/networks/'], lines: 998 },
-  { name: 'fetch from nodes: pool, batches, budgets', folders: ['packages/node-rpc/'], lines: 9_224 },
+  { name: 'fetch from nodes: pool, batches, budgets', folders: ['packages/node-rpc/'], lines: 9_201 },
   { name: 'forward to nodes', folders: ['packages/node-rpc/src/forward/'], lines: 4_044 },
   { name: 'Postgres', folders: ['packages/database/'], lines: 12_849 },
   { name: 'object stores', folders: ['packages/object-store/'], lines: 1_876 },
@@ -95,6 +95,6 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'console: server', folders: ['apps/console/'], lines: 2_323 },
   { name: 'console: pages', folders: ['apps/console/web/'], lines: 10_282 },
   { name: 'command line', folders: ['apps/cli/'], lines: 7_893 },
-  { name: 'packhouse local', folders: ['apps/cli/src/local/', 'infra/local/'], lines: 5_405 },
+  { name: 'packhouse local', folders: ['apps/cli/src/local/', 'infra/local/'], lines: 5_412 },
   { name: 'npm scripts, image, charts, dashboards', folders: ['infra/'], lines: 2_098 },
 ];
