@@ -4,8 +4,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../fetch/http.js';
 import { holesIn } from '../manifest/bundle-rows.js';
 import { blockDates } from '../mirror/block-dates.js';
-import { type Hole, holesWithReasons } from '../mirror/coverage.js';
-import { listFiles } from '../mirror/list-files.js';
+import { type Hole, holesWithReasons, listFiles } from '../mirror/list-published.js';
 import { type Bound, resolveRange } from '../mirror/range.js';
 import { estimateLoads } from '../rows/choose-files.js';
 

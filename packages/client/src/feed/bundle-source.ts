@@ -10,12 +10,11 @@ import { newState, type PullState } from '../manifest/pull-state.js';
 import { type Trust, trustedKeys } from '../manifest/trust.js';
 import { type Mirror, type MirrorPlan, openMirror } from '../mirror/mirror.js';
 import { faultyFile, type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
-import { type BlockTimes, openBlockTimes } from '../rows/block-times.js';
 import { openReceipts, type ReceiptSource } from '../rows/read-receipts.js';
-import { toRowSources } from '../rows/row-sources.js';
+import { openRowSources } from '../rows/row-sources.js';
 import { skipFiles } from '../rows/skip-files.js';
-import { type FollowedTable, type FollowOptions, matchOf } from './follow-options.js';
 import { contradiction, toRange } from './links.js';
+import { type FollowedTable, type FollowOptions, matchOf } from './read-feed.js';
 
 type FileStep = BundleStep | RepairedStep;
 
@@ -171,14 +170,14 @@ async function readKind(
   const { kind } = mirror.options;
   const keep = folder !== undefined;
   const files = mirrorFiles(mirror, plan);
-  const times: BlockTimes = openBlockTimes(mirror, plan);
+  const sourcesOf = openRowSources(mirror, plan);
   const beside = path.join(mirror.options.folder, 'of-receipts');
   const receipts: ReceiptSource | null = hasReceiptColumns(toSchema(kind))
     ? await openReceipts(mirror, plan, { folder: beside, keep })
     : null;
   const rowsOf = async (file: MirrorFile, from: number, to: number): Promise<FollowedTable> => {
     const batches: CodedBatch[] = [];
-    for (const source of toRowSources(file, times)) {
+    for (const source of sourcesOf(file)) {
       const wanted = { kind, from, to, match: matchOf(kind, match), receipts: receipts?.of };
       for await (const batch of readCodedRows({ ...source, ...wanted })) batches.push(batch);
     }

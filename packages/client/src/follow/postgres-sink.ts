@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { FollowStep } from '../client/follow.js';
 import { createLinks, toRange } from '../feed/links.js';
 import { createGuard, freeLocks } from '../sinks/postgres-table.js';
-import type { FollowSink } from './follow-sink.js';
+import type { FollowSink } from './follow-into.js';
 import { checkOrigin, checkTogether } from './follow-state.js';
 import {
   appendRows,

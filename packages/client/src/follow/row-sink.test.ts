@@ -7,7 +7,7 @@ import { type Client, createClient } from '../client/create-client.js';
 import type { FollowStep } from '../client/follow.js';
 import { gatewayAddress } from '../fetch/gateway-address.js';
 import { type FeedGateway, startFeedGateway } from '../testing/feed-gateway.js';
-import type { FollowSink } from './follow-sink.js';
+import type { FollowSink } from './follow-into.js';
 import { createRowSink } from './row-sink.js';
 
 let feed: FeedGateway;

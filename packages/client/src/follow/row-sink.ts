@@ -6,7 +6,7 @@ import type { FollowStep } from '../client/follow.js';
 import { contradiction } from '../feed/links.js';
 import { openSink, type SinkTarget } from '../sinks/open-sink.js';
 import { mismatch, type RowOrigin, type Sink, type SinkOptions } from '../sinks/sink.js';
-import type { FollowSink } from './follow-sink.js';
+import type { FollowSink } from './follow-into.js';
 
 export interface RowSinkOptions extends SinkOptions {
   target: SinkTarget;

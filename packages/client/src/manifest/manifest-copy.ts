@@ -6,11 +6,10 @@ import { writeWhole } from '@packhouse/runtime';
 import type { Answer, Gateway } from '../fetch/http.js';
 import { type BundleRow, type BundleRows, createBundleRows } from './bundle-rows.js';
 import { isWhole, missingParts, withPart } from './known-parts.js';
-import { type LineStore, memoryLines, openLineFile, PIECE } from './line-store.js';
+import { type LineStore, memoryLines, openLineFile, PIECE, readLines } from './lines.js';
 import { checkLog, cutOff, forked, lost, wasChanged } from './log-faults.js';
 import { readHead } from './manifest-head.js';
 import { type PullState, writeState } from './pull-state.js';
-import { readLines } from './read-lines.js';
 
 /** The newest signed head that a folder has seen. */
 export const HEAD_FILE = '_manifest-head.jsonl';

@@ -10,8 +10,8 @@ import { HEAD_FILE, type ManifestCopy, openManifestCopy } from '../manifest/mani
 import { newState, type PullState, readState, STATE_FILE, writeState } from '../manifest/pull-state.js';
 import { KEYS_FILE, type Trust, trustedKeys } from '../manifest/trust.js';
 import { blockDates } from './block-dates.js';
-import { type Hole, holesWithReasons } from './coverage.js';
 import { type DoneMarks, MARKS_FILE, openDoneMarks } from './done-marks.js';
+import { type Hole, holesWithReasons } from './list-published.js';
 import { type Bound, resolveRange } from './range.js';
 
 /** Bytes of the disk that stay free. */

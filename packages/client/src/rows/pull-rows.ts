@@ -6,9 +6,8 @@ import { readCodedRows, toPlainBatch } from '@packhouse/rows';
 import { getTarget, type Mirror, type MirrorPlan } from '../mirror/mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
 import { mismatch, type Sink } from '../sinks/sink.js';
-import { type BlockTimes, openBlockTimes } from './block-times.js';
 import type { ReceiptSource } from './read-receipts.js';
-import { toRowSources } from './row-sources.js';
+import { openRowSources } from './row-sources.js';
 
 /** Bytes of files that are worth a commit, however few of their rows are wanted: they are on the disk until then. */
 const COMMIT_BYTES = 536_870_912;
@@ -54,14 +53,14 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
     if (!keep) for (const file of read) await rm(file, { force: true });
     read.length = 0;
   };
-  const times = openBlockTimes(mirror, plan);
+  const sourcesOf = openRowSources(mirror, plan);
   for await (const file of mirrorFiles(mirror, plan, pull.onBytes)) {
     if (file.state !== 'faulty') {
       for (const blocks of missingBlocks(pull, file.range)) {
         const follows = written.blocks !== null && written.blocks.lastBlock + 1 === blocks.firstBlock;
         const startsPartition = partition !== undefined && blocks.firstBlock % partition === 0;
         if (!follows || startsPartition) await commit();
-        written.rows += await writeRows(pull, times, file, blocks);
+        written.rows += await writeRows(pull, sourcesOf(file), blocks);
         written.blocks = {
           firstBlock: written.blocks?.firstBlock ?? blocks.firstBlock,
           lastBlock: blocks.lastBlock,
@@ -136,13 +135,12 @@ function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): B
 
 async function writeRows(
   { mirror, sink, match, schema, receipts, extend }: PullRows,
-  times: BlockTimes,
-  file: MirrorFile,
+  sources: ReturnType<ReturnType<typeof openRowSources>>,
   { firstBlock, lastBlock }: BlockRange,
 ): Promise<number> {
   const { kind, signal } = mirror.options;
   let rows = 0;
-  for (const source of toRowSources(file, times)) {
+  for (const source of sources) {
     for await (const batch of readCodedRows({
       ...source,
       kind,

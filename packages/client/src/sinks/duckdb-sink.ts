@@ -9,7 +9,7 @@ import {
 } from '@packhouse/rows';
 import { noSpace, PackhouseError } from '@packhouse/runtime';
 import type { Sink, SinkOptions } from './sink.js';
-import { openSqlSink } from './sql-sink.js';
+import { openSqlSink } from './sql-table.js';
 
 /** What is used of @duckdb/node-api 1.5, which is installed by who wants it: 70 MB. */
 interface DuckDb {

@@ -2,7 +2,6 @@ import { open } from 'node:fs/promises';
 import type { Schema } from '@packhouse/rows';
 import { openParquetFile, toPlainBatch } from '@packhouse/rows';
 import { orNotWritable } from '@packhouse/runtime';
-import { openDuckDbSink } from './duckdb-sink.js';
 import { openFolderSink, type RowFileFormat } from './folder-sink.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
@@ -24,9 +23,12 @@ const TEXTS = { jsonl: JSONL, csv: CSV };
  */
 export async function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
   if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
-  if (target.format === 'duckdb') return openDuckDbSink(target, options);
+  if (target.format === 'duckdb') {
+    const { openDuckDbSink } = await import('./duckdb-sink.js');
+    return openDuckDbSink(target, options);
+  }
   if (target.format === 'postgres') {
-    const { openPostgresSink } = await import('./postgres-sink.js');
+    const { openPostgresSink } = await import('./postgres-table.js');
     return openPostgresSink(target, options);
   }
   const format =
