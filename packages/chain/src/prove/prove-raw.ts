@@ -3,6 +3,7 @@ import { equalsHex } from '../encode/keccak.js';
 import { blockText } from '../record/block.js';
 import type { Raw } from '../record/reader.js';
 import { hasNormalErrors } from '../record/trace-errors.js';
+import { getBlobPrice } from '../rules/blob-price.js';
 import { checkTotal } from './check-receipt.js';
 import { checkFootprint } from './check-type.js';
 import { openBlock, proveFrame, toSummary } from './prove-block.js';
@@ -115,6 +116,7 @@ function scan(scanner: Scanner, block: BlockInHand, policy: ProofPolicy, raw: Ra
     decimal: String(number),
     timestamp: record.timestamp,
     baseFee: record.baseFeePerGas,
+    blobPrice: checks.prices ? getBlobPrice(policy.chainId, record)?.price : undefined,
     chainId: policy.chainId!,
     checks: bits,
   });
