@@ -31,7 +31,7 @@ const TYPES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** What a transaction of a type that only some chains have is made of. */
-export interface OtherType {
+interface OtherType {
   /** In the order of RLP; null is an absent recipient. */
   values?: readonly { form: TransactionField['form']; value: string | AccessList | null }[];
   /** Why there are no values. */
