@@ -1,7 +1,7 @@
 import type { Channel, Database } from '@packhouse/database';
 import { makeHookSalt, parseTimeWindow, sealAddress, toHookSecret } from '@packhouse/pipeline';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import { networkField, numberField, withoutUndefined } from '../operation/fields.js';
 import { change, read } from '../operation/operation.js';
@@ -107,11 +107,7 @@ export const setNotification = change({
     id: idField,
     url: urlField,
     ...z.object(fields).partial().shape,
-    expected: z
-      .object(fields)
-      .partial()
-      .optional()
-      .describe('fields as they were read; if one has changed since, the request is refused'),
+    expected: expectedField(fields),
   }),
   run: async ({ actor, database }, { id, url, expected, ...given }) => {
     const { kind } = await find(database, id);
