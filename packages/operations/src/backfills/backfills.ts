@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { BACKFILL_FILTERS, type Backfill, type Change, type Database } from '@packhouse/database';
-import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/pipeline';
+import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/report';
 import { z } from 'zod';
 import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';

@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
-import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/pipeline';
+import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/report';
 import { z } from 'zod';
 import { describeNetworks } from '../operation/describe-networks.js';
 import { blockField, limitField, networkField, numberField, toPublic } from '../operation/fields.js';

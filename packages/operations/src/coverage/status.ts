@@ -9,7 +9,7 @@ import {
   type NetworkStatus,
   networkStatus,
   readBackfillProgress,
-} from '@packhouse/pipeline';
+} from '@packhouse/report';
 import { z } from 'zod';
 import { networkField } from '../operation/fields.js';
 import { findNetwork } from '../operation/find-network.js';

@@ -1,8 +1,8 @@
 import type { Database, OperatorRole } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { LeaseStore } from '@packhouse/node-rpc';
-import type { Overview } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
+import type { Overview } from '@packhouse/report';
 import type { Context } from '@packhouse/runtime';
 import { z } from 'zod';
 

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { OpenRepair } from '@packhouse/audit';
 import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
-import { type OpenRepair, openSigners, type SignerSource, toFetchRequest } from '@packhouse/pipeline';
+import { openSigners, type SignerSource, toFetchRequest } from '@packhouse/pipeline';
 import { type Context, describeError, loadSettings, PackhouseError, storeSettings } from '@packhouse/runtime';
 import { z } from 'zod';
 import { DATA_DIRECTORY, signingKeyFile } from '../../installation/data-directory.js';

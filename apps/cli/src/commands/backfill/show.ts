@@ -1,6 +1,6 @@
 import type { Change } from '@packhouse/database';
 import type { BackfillReport } from '@packhouse/operations';
-import type { BackfillProgress } from '@packhouse/pipeline';
+import type { BackfillProgress } from '@packhouse/report';
 import { formatCount } from '../../terminal/format.js';
 import { table } from '../../terminal/table.js';
 import { describeTermChange, describeTerms } from './terms.js';

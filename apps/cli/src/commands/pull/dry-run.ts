@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { type Match, quoteFiles } from '@packhouse/client';
+import { quoteFiles } from '@packhouse/client';
+import type { Match } from '@packhouse/rows';
 import { counted, formatBytes, formatRange } from '../../terminal/format.js';
 import { type CliIo, print } from '../../terminal/io.js';
 import type { PullRequest } from './open-mirror.js';

@@ -11,8 +11,8 @@ import {
   gatewayAddress,
   type SinkTarget,
   stateFolder,
-  toSchema,
 } from '@packhouse/client';
+import { toSchema } from '@packhouse/rows';
 import { takeFolder } from '../../installation/directory-lock.js';
 import type { CliIo } from '../../terminal/io.js';
 import { usageError } from '../../terminal/parse.js';

@@ -7,10 +7,10 @@ import {
   gatewayAddress,
   looksLikeBound,
   mirrorFiles,
-  type Peer,
   parseBound,
   planMirror,
 } from '@packhouse/client';
+import type { Peer } from '@packhouse/rows';
 import type { Command } from 'commander';
 import { addCommand, collect } from '../../terminal/command.js';
 import type { CliIo } from '../../terminal/io.js';

@@ -1,7 +1,7 @@
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { Hole } from '@packhouse/database';
 import { listNetworks, readCoverage } from '@packhouse/operations';
-import { type CoveragePage, holeNeeds } from '@packhouse/pipeline';
+import { type CoveragePage, holeNeeds } from '@packhouse/report';
 import { operate } from '../../installation/operate.js';
 import type { Place } from '../../terminal/command.js';
 import { formatCount, toPublicRange } from '../../terminal/format.js';

@@ -1,6 +1,6 @@
 import { type FullStatus, readStatus } from '@packhouse/operations';
-import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/pipeline';
-import { createRates, type Rate, type Rates } from '@packhouse/pipeline';
+import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/report';
+import { createRates, type Rate, type Rates } from '@packhouse/report';
 import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { operate } from '../../installation/operate.js';
