@@ -154,7 +154,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/gateway/src/routes/nft.ts': 'compares with the stored dates of refreshes',
   'apps/gateway/src/routes/usage.ts': 'usage is counted by the day',
   'apps/cli/src/local/once.ts': 'compares with the stored dates of next tries',
-  'apps/cli/src/commands/backfill/backfill.ts': 'deadlines are dates',
+  'apps/cli/src/commands/backfill/terms.ts': 'deadlines are dates',
   'apps/cli/src/commands/audit/audit.ts': 'the day is the default seed of a sample',
   'apps/cli/src/commands/quarantine.ts': 'shows the time until a stored date',
 };
