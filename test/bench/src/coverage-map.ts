@@ -1,5 +1,5 @@
 import type { Database } from '@packhouse/database';
-import { coverageMap } from '@packhouse/pipeline';
+import { coverageMap } from '@packhouse/report';
 import { median } from './median.js';
 import { watchOthers } from './process-tree.js';
 import type { BenchOutcome } from './result.js';

@@ -1,7 +1,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type CheckTask, checkFiles, compileAbi, createClient } from '@packhouse/client';
+import { type CheckTask, checkFiles, createClient } from '@packhouse/client';
 import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
+import { compileAbi } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
 import { getOutput, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 
 /** Something that a button or a form starts: whether it runs, and why it failed last. */
-export interface Task {
+interface Task {
   busy: boolean;
   error: ApiError | null;
   run(work: () => Promise<void>): Promise<void>;

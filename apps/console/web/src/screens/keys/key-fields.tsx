@@ -4,7 +4,7 @@ import { useRead } from '../../lib/use-read.js';
 import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
 import { ALL, Field, LinesField, NumberField, type Option, SelectField } from '../../parts/fields.js';
 import { useNetworkIds } from '../../parts/networks.js';
-import type { KeyRow } from './one-key.js';
+import type { KeyRow } from './key-condition.js';
 
 /** What restricts the use of keys, a value per line. */
 export const RESTRICTIONS = [
@@ -59,7 +59,7 @@ function AllFields({ row }: { row: KeyRow | null }) {
           defaultValue={row === null ? '' : toDay(row.expiresAt)}
         />
         <NumberField
-          label="Blocks of one eth_getLogs (empty: as the plan)"
+          label="Max blocks per eth_getLogs (empty: as in the plan)"
           name="maxLogRange"
           value={row?.maxLogRange}
         />

@@ -1,3 +1,4 @@
+import { formatCount, pluralize } from '../../lib/format.js';
 import { Field, KindFields, LinesField } from '../../parts/fields.js';
 import type { Hook } from './delivery-state.js';
 
@@ -31,3 +32,20 @@ export const HookFields = ({ hook }: { hook?: Hook }) => (
     />
   </>
 );
+
+/** Of its address, whose path may be a secret. */
+export const getHost = ({ url }: Hook): string => new URL(url).host;
+
+/** What it is sent, in a few words. */
+export function describe({ kinds, finalOnly, addresses, topics, from }: Hook): string {
+  const filter = [
+    ...(addresses.length > 0 ? [pluralize(addresses.length, 'contract')] : []),
+    ...(topics.length > 0 ? [pluralize(topics.length, 'topic')] : []),
+  ];
+  return [
+    kinds.join(', '),
+    ...(filter.length > 0 ? [`of ${filter.join(' and ')}`] : []),
+    ...(finalOnly ? ['finalized only'] : []),
+    `from block ${formatCount(from)}`,
+  ].join(', ');
+}

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { toLines, toNumber, toText } from '../../lib/form-values.js';
-import { formatCount } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ChangeForm } from '../../parts/changes.js';
@@ -10,8 +9,8 @@ import { ChangeLogLink } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { Deliveries, Failure, type Hook, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
-import { HookFields } from './hook-fields.js';
+import { Deliveries, Failure, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
+import { describe, getHost, HookFields } from './hook-fields.js';
 import { OneHook } from './one-hook.js';
 
 const PAGE = 100;
@@ -51,7 +50,7 @@ function HookList() {
           keyOf={(row) => row.id}
           empty={
             network === undefined
-              ? 'No webhooks yet. Add one above: a receiver that answers, and the network it wants.'
+              ? 'No webhooks yet. Add one above.'
               : `No webhook of ${network} yet. Add one above.`
           }
           columns={{
@@ -73,26 +72,6 @@ function HookList() {
     </Page>
   );
 }
-
-/** Of its address, whose path may be a secret. */
-export const getHost = ({ url }: Hook): string => new URL(url).host;
-
-/** What it is sent, in a few words. */
-export function describe({ kinds, finalOnly, addresses, topics, from }: Hook): string {
-  const filter = [
-    ...(addresses.length > 0 ? [formatSome(addresses.length, 'contract')] : []),
-    ...(topics.length > 0 ? [formatSome(topics.length, 'topic')] : []),
-  ];
-  return [
-    kinds.join(', '),
-    ...(filter.length > 0 ? [`of ${filter.join(' and ')}`] : []),
-    ...(finalOnly ? ['final only'] : []),
-    `from block ${formatCount(from)}`,
-  ].join(', ');
-}
-
-const formatSome = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 function NewHook(given: {
   network: string | undefined;
@@ -119,9 +98,9 @@ function NewHook(given: {
         <SelectField label="Network" name="network" options={networks} value={given.network} />
         <HookFields />
         <label class="inline">
-          <input type="checkbox" name="finalOnly" /> Only blocks that can no longer be undone
+          <input type="checkbox" name="finalOnly" /> Only finalized blocks
         </label>
-        <NumberField label="First block (empty: the next new one)" name="from" />
+        <NumberField label="First block (empty: the next new block)" name="from" />
       </ChangeForm>
     </details>
   );

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Brush, drawMap, ROW } from './coverage-canvas.js';
-import { type CoverageMap, getSpot, type MapRow, toStripes } from './coverage-map.js';
+import { drawMap, ROW } from './coverage-canvas.js';
+import { type CoverageMap, getSpot, toStripes } from './coverage-map.js';
 
 /** Blocks 6 to 29 in columns of 4: 6-7, 8-11, …, 28-29. */
-const ROW_OF_LOGS: MapRow = { kind: 'logs', worst: '..ba.bb', missing: [0, 0, 1, 4, 0, 4, 2] };
+const ROW_OF_LOGS: CoverageMap['kinds'][number] = {
+  kind: 'logs',
+  worst: '..ba.bb',
+  missing: [0, 0, 1, 4, 0, 4, 2],
+};
 const MAP: CoverageMap = {
   network: 'main',
   head: 29,
@@ -73,7 +77,7 @@ describe('the picture', () => {
   it('has for every hole its colour, for wide ones a letter, and lines where somebody must act', () => {
     const drawn: [string, number, number, number, number][] = [];
     const letters: [string, number][] = [];
-    const brush: Brush = {
+    const brush: Parameters<typeof drawMap>[0] = {
       fillStyle: '',
       font: '',
       textAlign: 'left',
@@ -107,7 +111,7 @@ describe('the picture', () => {
 
   it('has a single bad block of a million at least three pixels wide and half a row high', () => {
     const boxes: [number, number, number, number][] = [];
-    const brush: Brush = {
+    const brush: Parameters<typeof drawMap>[0] = {
       fillStyle: '',
       font: '',
       textAlign: 'left',
