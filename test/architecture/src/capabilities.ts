@@ -59,12 +59,12 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'typed rows, ABI, transfers, Parquet', folders: ['packages/rows/'], lines: 4_579 },
   { name: 'download, mirror, verify, follow', folders: ['packages/client/'], lines: 7_719 },
   { name: 'networks file', folders: ['packages/networks/'], lines: 998 },
-  { name: 'fetch from nodes: pool, batches, budgets', folders: ['packages/node-rpc/'], lines: 9_157 },
-  { name: 'forward to nodes', folders: ['packages/node-rpc/src/forward/'], lines: 3_946 },
+  { name: 'fetch from nodes: pool, batches, budgets', folders: ['packages/node-rpc/'], lines: 9_201 },
+  { name: 'forward to nodes', folders: ['packages/node-rpc/src/forward/'], lines: 4_044 },
   { name: 'Postgres', folders: ['packages/database/'], lines: 12_849 },
   { name: 'object stores', folders: ['packages/object-store/'], lines: 1_876 },
-  { name: 'queues', folders: ['packages/queue/'], lines: 1_850 },
-  { name: 'settings, errors, logs, metrics', folders: ['packages/runtime/'], lines: 2_705 },
+  { name: 'queues', folders: ['packages/queue/'], lines: 1_840 },
+  { name: 'settings, errors, logs, metrics', folders: ['packages/runtime/'], lines: 2_611 },
   {
     name: 'plan, ingest, publish, quote',
     folders: ['packages/pipeline/', 'apps/ingester/', 'apps/packer/'],
@@ -73,7 +73,7 @@ export const CAPABILITIES: readonly Capability[] = [
   {
     name: 'lake tables',
     folders: ['packages/lake/', 'apps/gateway/src/lake/', 'apps/gateway/src/routes/lake/'],
-    lines: 2_865,
+    lines: 2_859,
   },
   { name: 'audit, repair, adopt', folders: ['packages/audit/'], lines: 3_325 },
   { name: 'coverage, progress, history', folders: ['packages/report/'], lines: 1_941 },
@@ -81,7 +81,7 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'webhooks and notifications', folders: ['packages/delivery/', 'packages/outbound/'], lines: 1_901 },
   { name: 'operations for operators', folders: ['packages/operations/'], lines: 5_937 },
   { name: 'NFT refresh', folders: ['packages/nft/'], lines: 978 },
-  { name: 'gateway: pointers, downloads, access', folders: ['apps/gateway/'], lines: 11_123 },
+  { name: 'gateway: pointers, downloads, access', folders: ['apps/gateway/'], lines: 11_091 },
   {
     name: 'gateway: JSON-RPC methods and filters',
     folders: [
@@ -92,9 +92,9 @@ export const CAPABILITIES: readonly Capability[] = [
     ],
     lines: 4_926,
   },
-  { name: 'console: server', folders: ['apps/console/'], lines: 2_332 },
-  { name: 'console: pages', folders: ['apps/console/web/'], lines: 10_574 },
-  { name: 'command line', folders: ['apps/cli/'], lines: 8_045 },
-  { name: 'packhouse local', folders: ['apps/cli/src/local/', 'infra/local/'], lines: 5_405 },
+  { name: 'console: server', folders: ['apps/console/'], lines: 2_323 },
+  { name: 'console: pages', folders: ['apps/console/web/'], lines: 10_282 },
+  { name: 'command line', folders: ['apps/cli/'], lines: 7_893 },
+  { name: 'packhouse local', folders: ['apps/cli/src/local/', 'infra/local/'], lines: 5_412 },
   { name: 'npm scripts, image, charts, dashboards', folders: ['infra/'], lines: 2_098 },
 ];

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { processTree } from './process-tree.js';
+import { processTree } from './processes.js';
 
 const here = existsSync('/proc/self/stat');
 

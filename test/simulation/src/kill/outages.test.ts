@@ -3,13 +3,13 @@ import { createOutages } from './outages.js';
 
 it('an outage lasts from the last good answer to the next one', () => {
   const outages = createOutages();
-  outages.bad();
-  outages.good(100);
-  outages.good(200);
-  outages.bad();
-  outages.bad();
-  outages.good(900);
-  outages.good(1_000);
-  outages.bad();
+  outages.told(false);
+  outages.told(true, 100);
+  outages.told(true, 200);
+  outages.told(false);
+  outages.told(false);
+  outages.told(true, 900);
+  outages.told(true, 1_000);
+  outages.told(false);
   expect(outages.list()).toEqual([{ from: 200, to: 900 }]);
 });

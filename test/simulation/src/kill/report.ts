@@ -1,8 +1,9 @@
 import { cpus } from 'node:os';
+import type { Downloader } from '../watch/downloader.js';
 import type { PublishedFigures } from './check-published.js';
 import type { FetchLedger, RuleTrial } from './fetch-ledger.js';
-import type { GatewayClient } from './gateway-client.js';
 import type { MadeKill } from './kill-session.js';
+import type { Outages } from './outages.js';
 import { ROLES, type Role } from './plan-kills.js';
 
 /** Figures of one kind of process. */
@@ -51,8 +52,8 @@ export function toReport(parts: {
   made: readonly MadeKill[];
   ledger: FetchLedger;
   trials: readonly RuleTrial[];
-  client: GatewayClient;
-  links: number;
+  client: Downloader;
+  outages: Outages;
   published: PublishedFigures;
   starts: number;
   violations: readonly string[];
@@ -63,7 +64,7 @@ export function toReport(parts: {
   const { job } = parts;
   const { perKill: redone, unexplained } = ledger.blame(made, job.blocks, parts.trials);
   const perKill = redone.map(({ blocks }) => blocks);
-  const outages = client.outages();
+  const outages = parts.outages.list();
   const seconds = ({ from, to }: { from: number; to: number }): number => (to - from) / 1_000;
   const byRole = Object.fromEntries(
     ROLES.map((role): [Role, RoleFigures] => {
@@ -120,7 +121,13 @@ export function toReport(parts: {
       records: parts.published.records,
       bytes: parts.published.bytes,
     },
-    client: { ...client.counts, links: parts.links },
+    client: {
+      requests: parts.outages.requests(),
+      failed: parts.outages.failed(),
+      pointers: client.pointers().length,
+      downloads: client.files(),
+      links: new Set(client.pointers().map(({ link }) => link)).size,
+    },
     longestOutageSeconds: Math.max(0, ...outages.map(seconds)),
     seconds: parts.seconds,
     violations,

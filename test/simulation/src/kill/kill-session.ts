@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Access } from './gateway-client.js';
-import { type LocalEvent, type LocalProcess, startLocal } from './local-process.js';
+import { type Program, plainEnvironment, startProgram } from '@packhouse/local';
+import type { Access } from '../watch/downloader.js';
 import type { PlannedKill } from './plan-kills.js';
 import { ageMs, getParts, type Part, stillRuns } from './processes.js';
 
@@ -29,16 +30,25 @@ interface KillSession {
   kill(planned: PlannedKill): Promise<MadeKill>;
   /** The newest `progress` event of the whole session. */
   published(): number;
+  /** Where its gateway was, each time that it was ready. */
+  accesses(): Access[];
   /** Ends it as Ctrl-C does and returns the exit code. */
   stop(): Promise<number | string>;
   /** Whatever may still run is killed. */
   destroy(): void;
-  /** All that was said so far where no key may be. */
+  /** All that was said so far where no key may be: all of stderr, and stdout without its `ready` events. */
   said(): string;
   starts(): number;
   violations: string[];
   /** Every process that was ever seen and still runs. */
   survivors(): Part[];
+}
+
+/** A `packhouse local` of the session. */
+interface Run {
+  program: Program;
+  /** The exit code, or the signal's name. */
+  exit: Promise<number | string>;
 }
 
 /** A process younger than this is starting; the supervisor says itself when it is not. */
@@ -52,21 +62,19 @@ export function createKillSession(request: {
   directory: string;
   args: readonly string[];
   env: Record<string, string>;
-  onAccess(access: Access): void;
 }): KillSession {
   const dataFolder = path.join(realpathSync(request.directory), 'postgres', 'data');
   const violations: string[] = [];
   const seen = new Map<string, Part>();
-  const earlier: string[] = [];
-  let current: LocalProcess | undefined;
-  let published = 0;
-  let starts = 0;
-  let ready = false;
+  const runs: Run[] = [];
   /** Ends that we brought about ourselves are none of its own. */
   let expected = false;
+  const current = (): Run | undefined => runs.at(-1);
+  const getReady = (run: Run | undefined) => run?.program.events.find(({ event }) => event === 'ready');
 
   const look = (): Part[] => {
-    const parts = current === undefined ? [] : getParts(current.pid, dataFolder);
+    const run = current();
+    const parts = run === undefined ? [] : getParts(run.program.pid, dataFolder);
     for (const part of parts) seen.set(`${part.pid} ${part.started}`, part);
     return parts;
   };
@@ -76,24 +84,17 @@ export function createKillSession(request: {
     return [...seen.values()];
   };
 
-  const onEvent = (event: LocalEvent): void => {
-    if (event.event === 'ready') {
-      ready = true;
-      request.onAccess(event as unknown as Access);
-    }
-    if (event.event === 'progress') published = Math.max(published, event.published as number);
-  };
-
   const start = (): void => {
     expected = false;
-    ready = false;
-    starts++;
-    const process = startLocal(request.args, request.env, onEvent);
-    current = process;
-    void process.exit.then((code) => {
-      earlier.push(process.said());
-      if (expected || current !== process) return;
-      violations.push(`packhouse local ended by itself with ${code}: ${process.said().slice(-600)}`);
+    const env = { ...plainEnvironment(process.env), ...request.env };
+    const program = startProgram('apps/cli/dist/main.js', ['local', '--json', ...request.args], { env });
+    // Orphans may hold its output open.
+    const exit = once(program.child, 'exit').then(([code, signal]) => code ?? signal ?? 'nothing');
+    const run: Run = { program, exit };
+    runs.push(run);
+    void exit.then((code) => {
+      if (expected || current() !== run) return;
+      violations.push(`packhouse local ended by itself with ${code}: ${saidBy(program).slice(-600)}`);
       start();
     });
   };
@@ -107,17 +108,13 @@ export function createKillSession(request: {
   };
 
   const find = async ({ role, graceMs }: Pick<PlannedKill, 'role' | 'graceMs'>): Promise<Part> => {
-    let found = look().filter((part) => part.role === role);
+    const ofRole = (): Part[] => look().filter((part) => part.role === role);
+    let found = ofRole();
     if (found.length === 0) {
-      if (
-        !(await until(`a ${role} to be started again`, () => {
-          found = look().filter((part) => part.role === role);
-          return found.length > 0;
-        }))
-      )
+      if (!(await until(`a ${role} to be started again`, () => ofRole().length > 0)))
         throw new Error(violations.at(-1));
       await delay(graceMs);
-      found = look().filter((part) => part.role === role);
+      found = ofRole();
       // It ended in the meantime: the next one will do.
       if (found.length === 0) return find({ role, graceMs: 0 });
     }
@@ -129,17 +126,23 @@ export function createKillSession(request: {
     violations,
     start,
     survivors,
-    published: () => published,
-    starts: () => starts,
-    said: () => [...earlier, current?.said() ?? ''].join('\n'),
+    published: () =>
+      Math.max(
+        0,
+        ...runs.map(({ program }) => {
+          const progress = program.events.findLast(({ event }) => event === 'progress');
+          return (progress?.published as number | undefined) ?? 0;
+        }),
+      ),
+    accesses: () => runs.map(getReady).filter((ready) => ready !== undefined) as unknown as Access[],
+    starts: () => runs.length,
+    said: () => runs.map(({ program }) => saidBy(program)).join('\n'),
     async kill(planned) {
       for (;;) {
         const victim = await find(planned);
         if (planned.role === 'supervisor') expected = true;
         const age = ageMs(victim);
-        try {
-          process.kill(victim.pid, 'SIGKILL');
-        } catch {
+        if (!killed(victim)) {
           expected = false;
           continue;
         }
@@ -148,11 +151,11 @@ export function createKillSession(request: {
           at: Date.now(),
           pid: victim.pid,
           ageMs: Math.round(age),
-          starting: planned.role === 'supervisor' ? !ready : age < YOUNG_MS,
+          starting: planned.role === 'supervisor' ? getReady(current()) === undefined : age < YOUNG_MS,
           command: victim.command.slice(0, 90),
         };
         if (planned.role !== 'supervisor') return made;
-        await current?.exit;
+        await current()?.exit;
         look();
         if (planned.restart === 'after the orphans') {
           await until(
@@ -169,19 +172,30 @@ export function createKillSession(request: {
     },
     async stop() {
       expected = true;
-      current?.child.kill('SIGINT');
-      return (await current?.exit) ?? 'nothing';
+      current()?.program.child.kill('SIGINT');
+      return (await current()?.exit) ?? 'nothing';
     },
     destroy() {
       expected = true;
       look();
-      for (const part of survivors()) {
-        try {
-          process.kill(part.pid, 'SIGKILL');
-        } catch {
-          // Gone by itself.
-        }
-      }
+      survivors().forEach(killed);
     },
   };
+}
+
+/** What a run said, without the events that hold a key or come every second. */
+function saidBy({ stdout, stderr }: Program): string {
+  const lines = stdout()
+    .split('\n')
+    .filter((line) => !/^\{"event":"(ready|progress)"/.test(line));
+  return [stderr(), ...lines].join('\n');
+}
+
+/** False if it is gone by itself. */
+function killed({ pid }: Part): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,4 @@
+import { toTable } from '@packhouse/rig';
 import { ROLES } from './plan-kills.js';
 import type { KillReport } from './report.js';
 
@@ -13,15 +14,8 @@ export function renderReport(report: KillReport): string {
       return [role, `${kills}`, `${starting}`, `${mostRefetched}`, `${longestOutageSeconds.toFixed(1)} s`];
     }),
   ];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const table = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
   return [
-    ...table,
+    toTable(rows),
     '',
     `seed ${report.seed}, ${report.kills} kills, ${report.blocks} blocks of five kinds on ${machine.cores} cores (${machine.cpu}), Node ${machine.node}`,
     `published: ${published.bundles} bundles, ${published.records} records, ${(published.bytes / 1e6).toFixed(1)} MB`,
