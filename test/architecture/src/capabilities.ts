@@ -48,8 +48,8 @@ function countCapabilities(
 
 /** The lines of today. ARCHITECTURE.md says what each folder is for. */
 export const CAPABILITIES: readonly Capability[] = [
-  { name: 'prove blocks, write their canonical text', folders: ['packages/chain/'], lines: 7_308 },
-  { name: 'compiled kernels: scan, read, deflate, outline', folders: ['packages/kernels/'], lines: 6_425 },
+  { name: 'prove blocks, write their canonical text', folders: ['packages/chain/'], lines: 7_712 },
+  { name: 'compiled kernels: scan, read, deflate, outline', folders: ['packages/kernels/'], lines: 6_441 },
   {
     name: 'bundle format, filters, JSON text',
     folders: ['packages/bundle/', 'packages/json/'],

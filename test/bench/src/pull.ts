@@ -1,9 +1,9 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CheckTask, checkFiles, createClient } from '@packhouse/client';
-import { compileAbi } from '@packhouse/rows';
 import type { Scope } from '@packhouse/local';
 import { getOutput, median, readProcess } from '@packhouse/rig';
+import { compileAbi } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
 import { runChild } from './child.js';
 import { findProgram } from './find-program.js';
