@@ -175,6 +175,9 @@ export const FUNCTION_LINES = {
   excused: [],
 };
 
+/** Words that all documents together may have, as `wc -w` counts them. */
+export const MAX_DOCUMENT_WORDS = 50_000;
+
 /** Source files that a folder of the product may have, tests aside. */
 export const MAX_FOLDER_FILES = 20;
 
