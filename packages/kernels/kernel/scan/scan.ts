@@ -20,7 +20,6 @@ export {
   openRlp,
   putData,
   putEmpty,
-  putListHead,
   putQuantity,
   rlpListLength,
 } from '../shared/rlp';
@@ -30,7 +29,7 @@ export { region, reserve } from './memory';
 export { outline } from './outline';
 export { receipts } from './receipts';
 export { traces } from './traces';
-export { factsAt, transactions } from './transactions';
+export { transactions } from './transactions';
 export { trieRoot } from './trie';
 
 export function block(): usize {

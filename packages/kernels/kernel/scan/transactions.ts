@@ -124,10 +124,6 @@ export function isDeposit(index: u32): bool {
 export function countBlobs(index: u32): u32 {
   return fact(index, 64);
 }
-/** Address of the facts. */
-export function factsAt(): usize {
-  return kept;
-}
 
 function keep(kind: u32): void {
   const at = kept + <usize>count * L.TRANSACTION_BYTES;
@@ -171,7 +167,7 @@ export function transactions(p: usize, length: usize): u32 {
   openRlp(rlp, rlp + length, items, items + <usize>most * 8);
   const start = to;
   let bodyLength: u64 = 0;
-  let hasDeposits = false;
+  let deposits: u32 = 0;
   if (<u32>load<u8>(p++) !== OPEN_LIST) return 0;
   store<u8>(to++, OPEN_LIST);
   if (<u32>load<u8>(p) === CLOSE_LIST) {
@@ -191,7 +187,7 @@ export function transactions(p: usize, length: usize): u32 {
       if (to === 0 || !encode(kind)) return 0;
       const bytes = itemEnd(count) - itemStart(count);
       bodyLength += <u64>(kind === 0 ? bytes : rlpListLength(bytes));
-      if (kind === L.KIND_DEPOSIT) hasDeposits = true;
+      if (kind === L.KIND_DEPOSIT) deposits++;
       keep(kind);
       count++;
       const byte = <u32>load<u8>(p++);
@@ -203,7 +199,7 @@ export function transactions(p: usize, length: usize): u32 {
   // Nothing may follow the list.
   if (p !== answerEnd) return 0;
   if (!trieRoot(TRANSACTIONS_ROOT)) return 0;
-  found(count, bodyLength, hasDeposits);
+  found(count, bodyLength, deposits);
   closeSignatures();
   wrote(0, start, to);
   return 1;

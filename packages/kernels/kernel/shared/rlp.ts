@@ -118,14 +118,6 @@ export function putEmpty(): void {
   if (fits(1)) store<u8>(next++, STRING);
 }
 
-/** Writes the head of a list whose payload will be `length` bytes. */
-export function putListHead(length: usize): void {
-  const bytes = headLength(length);
-  if (!fits(bytes)) return;
-  next += bytes;
-  headBefore(next, length, LIST);
-}
-
 /** Begins a list inside of an item, or of such a list; returns the address that `endList` wants. */
 export function beginList(): usize {
   if (fits(LIST_ROOM)) next += LIST_ROOM;
