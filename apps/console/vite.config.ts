@@ -3,7 +3,7 @@ import { brotliCompressSync } from 'node:zlib';
 import { build, defineConfig, type Plugin } from 'vite';
 
 const root = fileURLToPath(new URL('./web/', import.meta.url));
-const BOOT = '<script type="module" src="/src/boot/boot.ts"></script>';
+const BOOT = '<script type="module" src="/src/boot.ts"></script>';
 
 /**
  * Writes into the HTML what would cost a round trip each: the styles, and `boot.ts`, which begins the first requests; and
@@ -23,7 +23,7 @@ const firstPage: Plugin = {
           write: false,
           modulePreload: false,
           rolldownOptions: {
-            input: `${root}src/boot/boot.ts`,
+            input: `${root}src/boot.ts`,
             output: { format: 'iife' },
             treeshake: { moduleSideEffects: false },
           },

@@ -7,8 +7,8 @@ type Graph = Map<string, Map<string, string>>;
 /** Imports on a circle of files. An import of types counts too: a reader follows it like any other. */
 export function checkFileCircles(repository: Repository): string[] {
   return repository.workspaces.flatMap((workspace) => {
-    const paths = new Set(workspace.files.map((file) => file.path));
-    const graph = getGraph(workspace.files, (path) => (paths.has(path) ? path : undefined));
+    const paths = new Map(workspace.files.map(({ path }) => [path, path]));
+    const graph = getGraph(workspace.files, paths);
     return arrowsOnCircles(graph).map(
       ({ from, to, back }) =>
         `${workspace.folder}: ${posix.basename(from)} imports ${posix.basename(to)}, which leads back to it` +
@@ -25,7 +25,7 @@ export function checkFolderCircles(repository: Repository): string[] {
   return repository.workspaces.flatMap((workspace) => {
     const files = workspace.files.filter((file) => !file.isTest && !isDoor(file.path));
     const folders = new Map(files.map(({ path }) => [path, posix.dirname(path)]));
-    const graph = getGraph(files, (path) => folders.get(path));
+    const graph = getGraph(files, folders);
     return arrowsOnCircles(graph).map(
       ({ from, to, back, example }) =>
         `${from} imports from ${to}, which leads back to it` +
@@ -34,13 +34,14 @@ export function checkFolderCircles(repository: Repository): string[] {
   });
 }
 
-function getGraph(files: readonly SourceFile[], getNode: (path: string) => string | undefined): Graph {
+/** `nodes`: by the paths of their files. */
+function getGraph(files: readonly SourceFile[], nodes: ReadonlyMap<string, string>): Graph {
   const graph: Graph = new Map();
   for (const file of files) {
-    const from = getNode(file.path);
+    const from = nodes.get(file.path);
     for (const { specifier } of file.imports) {
-      const target = importedPath(file, specifier);
-      const to = target === undefined ? undefined : getNode(target);
+      const target = importedPath(file, specifier, nodes);
+      const to = target === undefined ? undefined : nodes.get(target);
       if (from === undefined || to === undefined || from === to) continue;
       const arrows = graph.get(from) ?? new Map<string, string>();
       if (!arrows.has(to)) arrows.set(to, `${file.path} imports ${specifier}`);

@@ -107,9 +107,10 @@ export function checkShortFiles(
 
 function usesOfFiles(workspace: Workspace): Map<string, Use[]> {
   const uses = new Map<string, Use[]>();
+  const paths = new Set(workspace.files.map(({ path }) => path));
   for (const by of workspace.files) {
     for (const { specifier, names } of by.imports) {
-      const target = importedPath(by, specifier);
+      const target = importedPath(by, specifier, paths);
       if (target !== undefined) uses.set(target, [...(uses.get(target) ?? []), { by, names }]);
     }
   }

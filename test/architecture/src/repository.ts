@@ -20,6 +20,8 @@ export interface Workspace {
   name: string;
   folder: string;
   dependencies: string[];
+  /** What tests and pages, which are bundled, are built with. */
+  devDependencies: string[];
   /** Folders of the tsconfig references, from the root. */
   references: string[];
   files: SourceFile[];
@@ -93,30 +95,33 @@ function readWorkspace(folder: string): Workspace {
       // A workspace of tests runs nowhere else.
       ...(folder.startsWith('test/') ? manifest.devDependencies : {}),
     }),
+    devDependencies: Object.keys(manifest.devDependencies ?? {}),
     references: referencesIn(`${folder}/tsconfig.json`, folder),
     files: filesUnder(folder)
-      .filter((path) => /\.tsx?$/.test(path) && !PAGES.test(path))
+      .filter((path) => /\.tsx?$/.test(path))
       .map((path) => sourceFile(path, read(path))),
   };
 }
 
-/** Pages for browsers are built by a bundler, which resolves and leaves out by rules of its own. */
-const PAGES = /^apps\/console\/(web\/|vite\.config\.ts)/;
-
 /** Tests, what stands in folders for them, and the whole of the end-to-end workspace. */
-const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^test\/e2e\//;
+const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^test\/(browser|e2e)\//;
 
 /** A source file from its path and text. */
 export function sourceFile(path: string, text: string): SourceFile {
   return { path, text, isTest: TEST.test(path), imports: getImports(text), exports: getExports(text) };
 }
 
-/** The path from the root that a relative import leads to; undefined for packages. */
-export function importedPath(file: SourceFile, specifier: string): string | undefined {
+/** The path from the root that a relative import leads to, one of `known` if it is; undefined for packages. */
+export function importedPath(
+  file: SourceFile,
+  specifier: string,
+  known: { has(path: string): boolean },
+): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
   const path = posix.join(posix.dirname(file.path), specifier);
   // AssemblyScript writes no extension.
-  return posix.extname(path) === '' ? `${path}.ts` : path.replace(/\.js$/, '.ts');
+  const source = posix.extname(path) === '' ? `${path}.ts` : path.replace(/\.js$/, '.ts');
+  return known.has(`${source}x`) ? `${source}x` : source;
 }
 
 /** Whether a file is where a package is entered or a process starts. */

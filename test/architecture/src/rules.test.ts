@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkFileCircles, checkFolderCircles } from './check-circles.js';
 import {
@@ -22,7 +23,7 @@ function holding(
   name: string,
   folder: string,
   files: Record<string, string>,
-  more: { dependencies?: string[]; references?: string[] } = {},
+  more: { dependencies?: string[]; devDependencies?: string[]; references?: string[] } = {},
 ): Repository {
   return {
     tools: ['vitest'],
@@ -32,12 +33,16 @@ function holding(
         name: `@packhouse/${name}`,
         folder,
         dependencies: more.dependencies ?? [],
+        devDependencies: more.devDependencies ?? [],
         references: more.references ?? [],
-        files: Object.entries(files).map(([path, text]) => sourceFile(`${folder}/src/${path}`, text)),
+        files: Object.entries(files).map(([path, text]) => sourceFile(posix.join(folder, 'src', path), text)),
       },
     ],
   };
 }
+/** A file of the console's pages. */
+const page = (text: string) =>
+  holding('console', 'apps/console', { '../web/src/a.tsx': text }, { devDependencies: ['preact'] });
 const chain = (files: Record<string, string>, dependencies: string[] = []) =>
   holding('chain', 'packages/chain', files, { dependencies });
 
@@ -73,6 +78,14 @@ describe('the rules catch', () => {
       holding('gateway', 'apps/gateway', { 'a.ts': "import '@packhouse/packer/main';" }),
       /reaches into/,
     ],
+    [
+      'a page that takes values of a port',
+      page("import { x } from '@packhouse/database';"),
+      /only its types/,
+    ],
+    ['a page that needs Node', page("import 'node:fs';"), /browsers do not have/],
+    ['a page that needs a package', page("import 'fastify';"), /does not declare/],
+    ['a page that imports its server', page("import '../../src/settings.js';"), /share no file/],
     [
       'a deep import',
       chain({ 'a.ts': "import { x } from '@packhouse/runtime/src/clock.js';" }, ['@packhouse/runtime']),
@@ -228,6 +241,7 @@ describe('the rules catch', () => {
       name: '@packhouse/new',
       folder: 'packages/new',
       dependencies: ['@packhouse/chain'],
+      devDependencies: [],
       references: [],
       files: [],
     });

@@ -1,62 +1,19 @@
-import { mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import { toDay } from '@packhouse/runtime';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { addAda, getLink, openDatabase } from './fixture.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { addAda } from './fixture.js';
+import { getShownFaults, SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
-const executable = chromiumPath();
+async function fillAccounts({ database }: { database: Database }): Promise<void> {
+  await addAda(database);
+  await database.networks.register({ id: 'main', chainId: 1 });
+  await database.operators.add({ name: 'olga', role: 'owner', password: null });
+  await database.operators.add({ name: 'vic', role: 'viewer', password: null });
+}
 
-describe.skipIf(executable === null)('applications, keys and accounts in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let ada: WatchedPage;
-  let page: Page;
-
-  beforeAll(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    await addAda(database);
-    await database.networks.register({ id: 'main', chainId: 1 });
-    for (const [name, role] of [
-      ['olga', 'owner'],
-      ['vic', 'viewer'],
-    ] as const)
-      await database.operators.add({ name, role, password: null });
-    server = await startConsole({ DATABASE_URL: fresh.url });
-    browser = await startChromium(executable as string);
-    ada = await signIn('ada');
-    page = ada.page;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-  });
-
-  const signIn = async (name: string): Promise<WatchedPage> => {
-    const opened = await openPage(browser, server.origin);
-    await opened.page.goto(await getLink(database, name));
-    await opened.page.getByText(`${name} (`).waitFor();
-    opened.faults.length = 0;
-    return opened;
-  };
-
-  /** Findings of axe and problems that are shown. */
-  const getFaults = async (shown: Page): Promise<string[]> => {
-    await shown.locator('h1').first().waitFor();
-    await expect.poll(() => shown.locator('p.waiting').count()).toBe(0);
-    return [...(await getFindings(shown)), ...(await shown.getByRole('alert').allTextContents())];
-  };
+describe.skipIf(WITHOUT_CHROMIUM)('applications, keys and accounts in Chromium (needs chromium)', () => {
+  const at = usePages(fillAccounts);
 
   /** What asks first is answered with yes; the question is returned. */
   const confirm = async (shown: Page, press: () => Promise<void>): Promise<string> => {
@@ -72,12 +29,13 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
   };
 
   test('an application is made, gets a key that is rotated, is watched, and archived', async () => {
+    const { database, page } = at;
     await page.goto('/#/keys');
     await page.getByText('New application').click();
     await page.getByLabel('Name', { exact: false }).first().fill('shop / <b>web</b>');
     await page.getByLabel('Owner').fill('olga');
     await page.getByLabel('Contact').fill('#shop');
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'shop / <b>web</b>' }).waitFor();
     await page.getByText('No keys yet.').waitFor();
@@ -102,7 +60,7 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     expect(await page.locator('pre').textContent()).toMatch(new RegExp(`^${prefix}_`));
     await page.getByText('Old secret works until').waitFor();
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Done' }).click();
     const again = page.getByRole('button', { name: 'Rotate', exact: true });
     expect(await confirm(page, () => again.click())).toMatch(
@@ -127,12 +85,12 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
     const requests = page.getByRole('region', { name: 'Requests' }).first();
     await requests.getByRole('row', { name: new RegExp(`${prefix}.*eth_getLogs.*429.*4.2 ms`) }).waitFor();
     await page.getByRole('row', { name: /eth_getLogs 3 75 1/ }).waitFor();
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await page.screenshot({ path: `${SCREENSHOTS}application.png`, fullPage: true });
 
     await page.getByRole('button', { name: 'Restrict all keys' }).click();
     await page.getByLabel('Allowed addresses').first().fill('10.0.0.0/8');
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Restrict', exact: true }).click();
     await page.getByRole('button', { name: 'Restrict', exact: true }).waitFor({ state: 'detached' });
     expect(await database.keys.named(prefix)).toMatchObject({ addresses: ['10.0.0.0/8'], origins: [] });
@@ -145,15 +103,16 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
       .getByRole('region', { name: 'Keys' })
       .getByText(/^Revoked/)
       .waitFor();
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await page.goto('/#/keys');
     await page.getByText('No applications yet.').waitFor();
     await page.getByRole('link', { name: 'Show archived' }).click();
     await page.getByRole('link', { name: 'shop / <b>web</b>' }).waitFor();
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('Ctrl-K finds an application by its name and by its key', async () => {
+    const { database, page } = at;
     await database.applications.add({ name: 'analytics', owner: 'olga', description: '', contact: '' });
     const { row } = await database.keys.create({ application: 'analytics', network: null, plan: 'free' });
     for (const text of ['analyt', row.prefix]) {
@@ -164,13 +123,14 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'analytics' }).waitFor();
     }
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('an owner manages what is its own: no other screen, no new keys; a viewer changes nothing', async () => {
+    const { database } = at;
     const mine = await database.keys.create({ application: 'analytics', network: null, plan: 'free' });
     await database.keys.create({ application: 'of others', network: null, plan: 'free' });
-    const olga = await signIn('olga');
+    const olga = await at.signIn('olga');
     const own = olga.page;
     const menu = own.getByRole('navigation', { name: 'Screens' }).getByRole('link');
     expect(await menu.allTextContents()).toEqual(['Applications']);
@@ -178,7 +138,7 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
     expect(await own.getByText('of others').count()).toBe(0);
     for (const absent of ['New key', 'New application', 'Audit log'])
       expect(await own.getByText(absent).count(), absent).toBe(0);
-    expect(await getFaults(own)).toEqual([]);
+    expect(await getShownFaults(own)).toEqual([]);
     await own.getByRole('link', { name: mine.row.prefix }).click();
     await own.getByRole('button', { name: 'Edit', exact: true }).click();
     expect(await own.getByLabel('Allowed methods').count()).toBe(0);
@@ -187,38 +147,39 @@ describe.skipIf(executable === null)('applications, keys and accounts in Chromiu
     await own.getByText('https://app.example.com').first().waitFor();
     await own.getByRole('button', { name: 'Rotate', exact: true }).click();
     expect(await own.locator('pre').textContent()).toMatch(new RegExp(`^${mine.row.prefix}_`));
-    expect(await getFaults(own)).toEqual([]);
+    expect(await getShownFaults(own)).toEqual([]);
     expect(olga.faults).toEqual([]);
     await own.screenshot({ path: `${SCREENSHOTS}owner.png` });
     await own.context().close();
 
-    const vic = await signIn('vic');
+    const vic = await at.signIn('vic');
     await vic.page.goto(`/#/keys?application=analytics`);
     await vic.page.getByRole('link', { name: mine.row.prefix }).waitFor();
     for (const absent of ['Edit', 'Archive', 'Restrict all keys', 'Watch for 10 minutes'])
       expect(await vic.page.getByRole('button', { name: absent }).count(), absent).toBe(0);
     expect(await vic.page.getByText('New key').count()).toBe(0);
-    expect(await getFaults(vic.page)).toEqual([]);
+    expect(await getShownFaults(vic.page)).toEqual([]);
     expect(vic.faults).toEqual([]);
     await vic.page.context().close();
   });
 
   test('an admin pages through the sign-ins, and reads why one was refused', async () => {
+    const { database, page } = at;
     const attempt = { method: 'password', address: '192.0.2.7' } as const;
     for (let n = 0; n < 60; n++)
       await database.signIns.add({ ...attempt, name: `guest ${n}`, outcome: 'SIGN_IN_REFUSED' });
     await page.goto('/#/operators');
     const log = page.getByRole('region', { name: 'Sign-ins' }).first();
     const refused = log.getByRole('row', {
-      name: /guest 59 Password Refused wrong or used up link.* 192\.0\.2\.7/,
+      name: /guest 59 Password Refused wrong or used link.* 192\.0\.2\.7/,
     });
     await refused.waitFor();
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await log.getByRole('link', { name: 'Older' }).click();
     await log.getByRole('row', { name: /guest 0 / }).waitFor();
     await log.getByRole('row', { name: /ada One-time link Signed in/ }).waitFor();
     await log.getByRole('link', { name: 'Newest' }).click();
     await refused.waitFor();
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 });

@@ -1,17 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase, runSql } from '@packhouse/local';
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, openPage, startChromium } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, getLink, openDatabase } from './fixture.js';
+import { runSql } from '@packhouse/local';
+import type { Route } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { fillDatabase } from './fixture.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const executable = chromiumPath();
 const DAY_MS = 86_400_000;
 /** Screens of parts that are read one by one, and which of their answers comes first: that to the last question, or the first. */
 const SCREENS: readonly [hash: string, first: 'pop' | 'shift'][] = [
@@ -24,56 +18,25 @@ const SCREENS: readonly [hash: string, first: 'pop' | 'shift'][] = [
   ['budgets', 'pop'],
 ];
 
-describe.skipIf(executable === null)('bad days in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  let folder: string;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
+describe.skipIf(WITHOUT_CHROMIUM)('bad days in Chromium (needs chromium)', () => {
+  const at = usePages(({ database, folder }) => fillDatabase(database, folder), { signedIn: false });
 
-  beforeAll(async () => {
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    folder = await mkdtemp(path.join(tmpdir(), 'packhouse-browser-'));
-    await fillDatabase(database, folder);
-    server = await startConsole({ DATABASE_URL: fresh.url });
-    browser = await startChromium(executable as string);
-    const { page } = await openPage(browser, server.origin);
-    await page.goto(await getLink(database, 'ada'));
-    await page.getByText('ada (admin)').waitFor();
-    signedIn = await page.context().storageState();
-    await page.context().close();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-    if (folder !== undefined) await rm(folder, { recursive: true });
-  });
-
-  const open = async (baseURL = server.origin): Promise<Page> => {
-    const context = await browser.newContext({ baseURL, storageState: signedIn });
-    context.setDefaultTimeout(120_000);
-    return context.newPage();
-  };
   /** Raises an alarm of a network that has none; returns its message. */
   const raise = async (name: string): Promise<string> => {
     const message = `Raised for ${name}.`;
-    await database.network('main').alarms.raise({ name, message });
+    await at.database.network('main').alarms.raise({ name, message });
     return message;
   };
 
   test.each([-6, 6])(
     'a browser whose clock is wrong by %i days says ages by that of the console',
     async (days) => {
-      await database.network('main').alarms.raise({ name: 'HALTED', message: 'It stands still.' });
+      await at.database.network('main').alarms.raise({ name: 'HALTED', message: 'It stands still.' });
       await runSql(
-        fresh.url,
+        at.databaseUrl,
         `UPDATE packhouse.alarm SET raised_at = now() - interval '3 hours' WHERE name = 'HALTED'`,
       );
-      const page = await open();
+      const page = await at.openAgain();
       await page.clock.install({ time: Date.now() + days * DAY_MS });
       await page.goto('/#/alarms');
       await page
@@ -92,7 +55,7 @@ describe.skipIf(executable === null)('bad days in Chromium (needs chromium)', ()
   );
 
   test('while a slow console answers, screens have their title, say that they load, and nothing jumps', async () => {
-    const page = await open();
+    const page = await at.openAgain();
     await page.addInitScript({ content: WATCH_SHIFTS });
     const shifts: string[] = [];
     for (const [screen, first] of SCREENS) {
@@ -121,8 +84,8 @@ describe.skipIf(executable === null)('bad days in Chromium (needs chromium)', ()
   test.runIf(process.env.TESTS === 'all')(
     'with a proxy that keeps events back, or that cuts them, a page asks for itself, and then listens again (needs npm run test:all)',
     async () => {
-      const proxy = await startProxy(server.origin);
-      const page = await open(proxy.origin);
+      const proxy = await startProxy(at.server.origin);
+      const page = await at.openAgain(proxy.origin);
       // Cookies are of a host, whatever its port.
       proxy.events = 'held';
       await page.goto('/#/alarms');

@@ -5,7 +5,7 @@ import type { AxeResults } from 'axe-core';
 import { type Browser, chromium, type Dialog, type Page } from 'playwright-core';
 
 /** How long something may take to appear: what never comes fails, a slow machine does not. */
-const LATEST_MS = 120_000;
+export const LATEST_MS = 120_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** The Chromium on PATH (Debian: `apt-get install chromium`); null: there is none. */

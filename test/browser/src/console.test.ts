@@ -1,88 +1,53 @@
-import { mkdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, fillQueue, getLink, HOSTILE, openDatabase, PASSWORD } from './fixture.js';
-
-const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
-const executable = chromiumPath();
+import { describe, expect, test } from 'vitest';
+import { getFindings } from './browser.js';
+import { fillDatabase, fillQueue, getLink, HOSTILE, PASSWORD } from './fixture.js';
+import { SCREENSHOTS, settle, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 /** Each has a minute of screens: the dark one is tried at night. */
 const SCHEMES: readonly ('light' | 'dark')[] = process.env.TESTS === 'all' ? ['light', 'dark'] : ['light'];
 
-describe.skipIf(executable === null)('the console in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  /** Of its objects. */
-  let folder: string;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  /** Ada's, signed in by the first test; all tests go on with it. */
-  let ada: WatchedPage;
-  let page: Page;
-
-  beforeAll(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    folder = await mkdtemp(path.join(tmpdir(), 'packhouse-browser-'));
-    await fillDatabase(database, folder);
-    await fillQueue(fresh.url);
-    server = await startConsole({ DATABASE_URL: fresh.url, OBJECT_STORE: folder });
-    browser = await startChromium(executable as string);
-    ada = await openPage(browser, server.origin);
-    page = ada.page;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-    if (folder !== undefined) await rm(folder, { recursive: true });
-  });
+describe.skipIf(WITHOUT_CHROMIUM)('the console in Chromium (needs chromium)', () => {
+  const at = usePages(
+    async ({ database, databaseUrl, folder }) => {
+      await fillDatabase(database, folder);
+      await fillQueue(databaseUrl);
+    },
+    { signedIn: false },
+  );
 
   /** The links of the menu to screens of these pages: the board of jobs has pages of its own. */
   const menu = () =>
-    page.getByRole('navigation', { name: 'Screens', includeHidden: true }).locator('a[href^="#"]');
-  /** Until everything that is shown was read. */
-  const settled = async (): Promise<void> => {
-    await page.locator('h1').first().waitFor();
-    await expect.poll(() => page.locator('p.waiting').count()).toBe(0);
-  };
+    at.page.getByRole('navigation', { name: 'Screens', includeHidden: true }).locator('a[href^="#"]');
   /** Goes to each screen of the menu in turn. */
   const eachScreen = async (visit: (name: string) => Promise<void>): Promise<void> => {
+    const { page } = at;
     const opens = page.getByRole('button', { name: 'Menu', exact: true });
     for (const link of await menu().all()) {
       if (await opens.isVisible()) await opens.click();
       await link.click();
       await expect.poll(() => link.getAttribute('aria-current')).toBe('page');
-      await settled();
+      await settle(page);
       await visit(((await link.textContent()) ?? '').toLowerCase().replace(/\W+/g, '-'));
     }
   };
 
   test('a link signs in, once, and does not stay in the history', async () => {
+    const { database, page } = at;
     const link = await getLink(database, 'ada');
     await page.goto(link);
     await page.getByText('ada (admin)').waitFor();
     expect(page.url()).not.toContain('link');
-    const other = await openPage(browser, server.origin);
+    const other = await at.open();
     await other.page.goto(link);
     await other.page.getByRole('alert').getByText('SIGN_IN_REFUSED').waitFor();
     await other.page.screenshot({ path: `${SCREENSHOTS}sign-in.png` });
     expect(await getFindings(other.page)).toEqual([]);
     await other.page.context().close();
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test.each(SCHEMES)('each screen is without faults, %s', async (colorScheme) => {
+    const { page } = at;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const findings: string[] = [];
     await eachScreen(async (name) => {
@@ -93,10 +58,11 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
       }
     });
     expect(findings).toEqual([]);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('each screen fits a width of 360 px, whatever things are called', async () => {
+    const { page } = at;
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 360, height: 740 });
     const tooWide: string[] = [];
@@ -107,10 +73,11 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     });
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(tooWide).toEqual([]);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('names are text, whatever they contain', async () => {
+    const { page } = at;
     await page.goto('/#/alarms');
     await page.getByText(HOSTILE.html).first().waitFor();
     await page.getByText(HOSTILE.long).first().waitFor();
@@ -119,13 +86,14 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
       expect(await page.locator('img, main script').count()).toBe(0);
     });
     expect(await page.evaluate(() => 'harmed' in globalThis)).toBe(false);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('the keyboard reaches the content, each screen, and the end of the session', async () => {
+    const { page } = at;
     await page.goto('/#/alarms');
     await page.reload();
-    await settled();
+    await settle(page);
     const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('Skip to content');
@@ -152,6 +120,7 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
   });
 
   test('Ctrl-K goes to a screen, a network and a block; g and a letter to a screen', async () => {
+    const { page } = at;
     const address = () => new URL(page.url()).hash;
     const targets = page.getByRole('listbox', { name: 'Targets' }).getByRole('option');
     const go = async (text: string): Promise<void> => {
@@ -161,7 +130,7 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
       await page.keyboard.press('Enter');
     };
     await page.goto('/#/alarms');
-    await settled();
+    await settle(page);
     await go('audit');
     await expect.poll(address).toBe('#/changes');
     await page.keyboard.press('Control+k');
@@ -170,7 +139,7 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     expect(await getFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await expect.poll(address).toBe('#/coverage?network=main&from=15500&to=15500');
-    await settled();
+    await settle(page);
     await page.keyboard.press('g');
     await page.keyboard.press('n');
     await expect.poll(address).toBe('#/nodes');
@@ -178,10 +147,11 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor({ state: 'detached' });
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('the selected network and the chosen colours stay', async () => {
+    const { page } = at;
     await page.goto('/#/overview');
     await page.getByLabel('Network', { exact: true }).selectOption('side');
     await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?network=side');
@@ -193,10 +163,11 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('dark');
     await page.getByRole('button', { name: 'System', exact: true }).click();
     await page.getByLabel('Network', { exact: true }).selectOption('');
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('a file is found by its block, opened, and verified in the browser', async () => {
+    const { page } = at;
     await page.goto('/#/files?network=main');
     await page.getByLabel('Block').fill('1_500');
     await page.keyboard.press('Enter');
@@ -209,10 +180,11 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     await page.getByText(HOSTILE.html).first().waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}file.png` });
     expect(await getFindings(page)).toEqual([]);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('the board of jobs shows a job, without what only its font would need', async () => {
+    const { page } = at;
     await page.goto('/#/workers');
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page
@@ -222,27 +194,29 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     await page.getByText('j-window-1000').first().click();
     await page.getByText('<b>ada</b>').first().waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}jobs.png` });
-    expect(ada.faults.splice(0).filter((fault) => !fault.includes('fonts.googleapis.com'))).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !fault.includes('fonts.googleapis.com'))).toEqual([]);
   });
 
   test('while the console is away the page stays and says since when its figures are old', async () => {
+    const { page } = at;
     await page.goto('/#/alarms');
-    await settled();
-    await server.kill();
+    await settle(page);
+    await at.server.kill();
     await page.getByText(/Last updated \d{4}-\d\d-\d\d/).waitFor();
     await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}away.png` });
-    await server.start();
+    await at.server.start();
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
     await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     expect(
-      ada.faults.splice(0).filter((fault) => !fault.includes('Failed to load resource: net::ERR_')),
+      at.faults.splice(0).filter((fault) => !fault.includes('Failed to load resource: net::ERR_')),
     ).toEqual([]);
   });
 
   test('when the session ends the page asks to sign in, and goes on where it was', async () => {
+    const { database, page } = at;
     await page.goto('/#/alarms');
-    await settled();
+    await settle(page);
     // Whatever changes an operator ends his sessions.
     await database.operators.set('ada', { role: 'admin' });
     await page.getByLabel('Password').fill('wrong password');
@@ -253,6 +227,6 @@ describe.skipIf(executable === null)('the console in Chromium (needs chromium)',
     await page.keyboard.press('Enter');
     await page.locator('main').getByText(HOSTILE.emoji).first().waitFor();
     expect(page.url()).toContain('#/alarms');
-    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
   });
 });

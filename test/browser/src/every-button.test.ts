@@ -1,51 +1,29 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, startChromium } from './browser.js';
+import { describe, expect, test } from 'vitest';
 import { EXPECTED_FAULTS, findMissing } from './buttons/exceptions.js';
 import { OWN_PLACES, PLACES, SIGN_OUT } from './buttons/places.js';
 import { type Place, type Press, Walk } from './buttons/walk.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillQueue, getLink, openDatabase, PASSWORD } from './fixture.js';
+import { fillQueue, getLink, PASSWORD } from './fixture.js';
 import { fillShowcase, NAMES } from './pictures/fill-showcase.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const executable = chromiumPath();
 const APPLICATION = 'wallet-app';
 
-describe.skipIf(executable === null)('every button of the console (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let folder: string;
-  let database: Database;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let timer: NodeJS.Timeout;
-  const presses: Press[] = [];
+async function fill(given: { database: Database; databaseUrl: string; folder: string }) {
+  const { database, databaseUrl, folder } = given;
+  const beat = await fillShowcase(database, databaseUrl);
+  await fillQueue(databaseUrl);
+  await mkdir(path.join(folder, 'ethereum/logs'), { recursive: true });
+  await writeFile(path.join(folder, 'ethereum/logs/0'), gzipSync('[[{"blockNumber":0,"topics":[]}]]'));
+  return beat;
+}
 
-  beforeAll(async () => {
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    const beat = await fillShowcase(database, fresh.url);
-    await fillQueue(fresh.url);
-    timer = setInterval(() => void beat(), 4_000);
-    folder = await mkdtemp(path.join(tmpdir(), 'packhouse-buttons-'));
-    await mkdir(path.join(folder, 'ethereum/logs'), { recursive: true });
-    await writeFile(path.join(folder, 'ethereum/logs/0'), gzipSync('[[{"blockNumber":0,"topics":[]}]]'));
-    server = await startConsole({ DATABASE_URL: fresh.url, OBJECT_STORE: folder });
-    browser = await startChromium(executable as string);
-  });
-  afterAll(async () => {
-    clearInterval(timer);
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  });
+describe.skipIf(WITHOUT_CHROMIUM)('every button of the console (needs chromium)', () => {
+  const at = usePages(fill, { signedIn: false });
+  const presses: Press[] = [];
 
   const pressEach = async (walk: Walk, places: Readonly<Record<string, Place>>): Promise<void> => {
     for (const [name, place] of Object.entries(places)) await walk.pressAll(name, place);
@@ -59,11 +37,11 @@ describe.skipIf(executable === null)('every button of the console (needs chromiu
   };
 
   test('each that an admin sees is pressed, and does no harm to its page', { timeout: 900_000 }, async () => {
-    const walk = await Walk.open(browser, server.origin, NAMES);
-    await walk.page.goto(await getLink(database, 'ada'));
+    const walk = await Walk.open(at.browser, at.server.origin, NAMES);
+    await walk.page.goto(await getLink(at.database, 'ada'));
     await walk.page.getByText('ada (admin)').waitFor();
     walk.forget();
-    const [key] = await database.keys.list({ search: APPLICATION });
+    const [key] = await at.database.keys.list({ search: APPLICATION });
     const places = Object.entries(PLACES).map(
       ([name, place]) => [name, { ...place, hash: place.hash.replace(':key', key?.prefix ?? '') }] as const,
     );
@@ -71,8 +49,12 @@ describe.skipIf(executable === null)('every button of the console (needs chromiu
   });
 
   test('so is each that the holder of a key sees', async () => {
-    const { key } = await database.keys.create({ application: APPLICATION, network: null, plan: 'standard' });
-    const walk = await Walk.open(browser, server.origin, NAMES);
+    const { key } = await at.database.keys.create({
+      application: APPLICATION,
+      network: null,
+      plan: 'standard',
+    });
+    const walk = await Walk.open(at.browser, at.server.origin, NAMES);
     await walk.page.goto('/');
     await walk.page.getByLabel('API key').fill(key);
     await walk.page.getByRole('button', { name: 'View usage' }).click();
@@ -82,7 +64,7 @@ describe.skipIf(executable === null)('every button of the console (needs chromiu
   });
 
   test('an operator signs in by name and password', async () => {
-    const walk = await Walk.open(browser, server.origin, NAMES);
+    const walk = await Walk.open(at.browser, at.server.origin, NAMES);
     await walk.page.goto('/');
     await walk.page.getByLabel('Name').fill('ada');
     await walk.page.getByLabel('Password').fill(PASSWORD);

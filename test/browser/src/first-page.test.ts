@@ -1,13 +1,8 @@
-import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, openPage, startChromium } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { getLink, openDatabase } from './fixture.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { fillShowcase } from './pictures/fill-showcase.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const executable = chromiumPath();
 /** Bytes per second, as Chromium's own preset "Fast 3G" has them: 90 % of 1.6 Mbit/s and of 750 kbit/s. */
 const DOWN = (1.6 * 1024 * 1024 * 0.9) / 8;
 const UP = (750 * 1024 * 0.9) / 8;
@@ -17,40 +12,13 @@ const RUNS = 7;
 /** What Overview waits for. */
 const AWAITED = ['/api/session', '/api/overview', '/api/findings'];
 
-describe.skipIf(executable === null)('the first page in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
-
-  beforeAll(async () => {
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    await fillShowcase(database, fresh.url);
-    server = await startConsole({ DATABASE_URL: fresh.url });
-    browser = await startChromium(executable as string);
-    const { page } = await openPage(browser, server.origin);
-    await page.goto(await getLink(database, 'ada'));
-    await page.getByText('ada (admin)').waitFor();
-    signedIn = await page.context().storageState();
-    await page.context().close();
+describe.skipIf(WITHOUT_CHROMIUM)('the first page in Chromium (needs chromium)', () => {
+  const at = usePages(({ database, databaseUrl }) => fillShowcase(database, databaseUrl), {
+    signedIn: false,
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-  });
-
-  /** A page with an empty cache and a session. */
-  const open = async (): Promise<Page> => {
-    const context = await browser.newContext({ baseURL: server.origin, storageState: signedIn });
-    return context.newPage();
-  };
 
   test('what Overview waits for is asked for once, by the HTML, while its script is on the way', async () => {
-    const page = await open();
+    const page = await at.openAgain();
     const asked: string[] = [];
     let release = (): void => undefined;
     const allAsked = new Promise<void>((resolve) => {
@@ -79,7 +47,7 @@ describe.skipIf(executable === null)('the first page in Chromium (needs chromium
     async () => {
       for (const latency of LATENCIES) {
         const times: Times[] = [];
-        for (let run = 0; run < RUNS; run++) times.push(await measure(await open(), latency));
+        for (let run = 0; run < RUNS; run++) times.push(await measure(await at.openAgain(), latency));
         const median = (of: (time: Times) => number): number =>
           Math.round(times.map(of).sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN);
         const bytes = median((time) => time.bytes);

@@ -1,51 +1,24 @@
-import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase, silentContext } from '@packhouse/local';
-import { addOperator } from '@packhouse/operations';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { getLink, HOSTILE, openDatabase } from './fixture.js';
+import { describe, expect, test } from 'vitest';
+import { getFindings } from './browser.js';
+import { HOSTILE } from './fixture.js';
+import { SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
-const executable = chromiumPath();
 const MINUTE_MS = 60_000;
 /** Minutes of samples, and which of them are missing. */
 const MINUTES = 180;
 const isMissing = (ago: number): boolean => ago >= 30 && ago < 40;
 
-describe.skipIf(executable === null)('the history in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let ada: WatchedPage;
-
-  beforeAll(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    const parts = { context: silentContext(), database, actor: 'test' };
-    await addOperator.run(parts, { name: 'ada', role: 'viewer' });
+describe.skipIf(WITHOUT_CHROMIUM)('the history in Chromium (needs chromium)', () => {
+  const at = usePages(async ({ database }) => {
+    await database.operators.add({ name: 'ada', role: 'viewer', password: null });
     await database.networks.register({ id: HOSTILE.emoji, chainId: 1 });
     await fillHistory(database);
-    server = await startConsole({ DATABASE_URL: fresh.url });
-    browser = await startChromium(executable as string);
-    ada = await openPage(browser, server.origin);
-    await ada.page.goto(await getLink(database, 'ada'));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
   });
 
   test('a number of Overview opens its curve, which is loaded only then; keys read it, and CSV has its gap', async () => {
-    const { page, faults } = ada;
+    const { page, faults } = at;
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(request.url()));
     const button = page.getByRole('button', { name: 'Published blocks of Installation over time' });
@@ -61,7 +34,7 @@ describe.skipIf(executable === null)('the history in Chromium (needs chromium)',
     await curve.waitFor();
     expect(loaded.filter((url) => url.includes('curve-dialog')).length).toBeGreaterThan(0);
     await dialog.getByLabel('Last').selectOption('hour');
-    await dialog.getByText('A point each 1 min').waitFor();
+    await dialog.getByText('One point every 1 min').waitFor();
     await curve.focus();
     await page.keyboard.press('End');
     // The minute that runs has no sample yet, nor may the one before.
@@ -101,7 +74,7 @@ describe.skipIf(executable === null)('the history in Chromium (needs chromium)',
   });
 
   test('a network of any name has its curves', async () => {
-    const { page, faults } = ada;
+    const { page, faults } = at;
     await page.getByRole('button', { name: `Published blocks of ${HOSTILE.emoji} over time` }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Figure').selectOption('Behind the head');

@@ -1,76 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase, runSql, silentContext } from '@packhouse/local';
-import { addOperator } from '@packhouse/operations';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, openPage, startChromium, type WatchedPage } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { getLink, openDatabase } from './fixture.js';
+import { runSql } from '@packhouse/local';
+import { describe, expect, test } from 'vitest';
+import { toReports } from './pictures/fill-showcase.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const executable = chromiumPath();
 const NODES = 900;
 /** Rows of a table of 900 that may be in the page. */
 const MAX_ROWS = 150;
 
-describe.skipIf(executable === null)('long lists in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let ada: WatchedPage;
-
-  beforeAll(async () => {
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    await addOperator.run(
-      { context: silentContext(), database, actor: 'test' },
-      { name: 'ada', role: 'operator' },
-    );
+describe.skipIf(WITHOUT_CHROMIUM)('long lists in Chromium (needs chromium)', () => {
+  const at = usePages(async ({ database, databaseUrl }) => {
+    await database.operators.add({ name: 'ada', role: 'operator', password: null });
     await database.networks.register({ id: 'main', chainId: 1 });
-    await fillNodes();
-    server = await startConsole({ DATABASE_URL: fresh.url });
-    browser = await startChromium(executable as string);
-    ada = await openPage(browser, server.origin);
-    await ada.page.goto(await getLink(database, 'ada'));
-    await ada.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await fillNodes(database, databaseUrl);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-  });
-
-  /** Reports that stay fresh. */
-  async function fillNodes(): Promise<void> {
-    const report = {
-      state: 'ok' as const,
-      client: null,
-      head: 7,
-      inFlight: 0,
-      maxInFlight: 8,
-      invalidResponses: 0,
-      leftOut: null,
-      throttledBy: null,
-      methods: [],
-      errors: [],
-      lastError: null,
-      failingForMs: null,
-      capabilities: ['blocks'],
-      missingCapabilities: [],
-    };
-    const rows = Array.from({ length: NODES }, (_, at) => {
-      const name = `node-${String(at).padStart(3, '0')}`;
-      return { network: 'main', upstream: name, provider: name, report };
-    });
-    await database.nodes.report({ process: randomUUID(), role: 'ingester', host: 'here' }, rows);
-    await runSql(fresh.url, `UPDATE packhouse.node_report SET seen_at = now() + interval '1 hour'`);
-  }
 
   test('of 900 nodes those in sight are in the page, and the others when one scrolls there', async () => {
-    const { page, faults } = ada;
-    await page.goto(`${server.origin}/#/nodes`);
+    const { page, faults } = at;
+    await page.goto('/#/nodes');
     const table = page.getByRole('region', { name: 'Nodes' });
     const rows = table.locator('tr[aria-rowindex]');
     const node = (name: string) => table.getByText(name, { exact: true });
@@ -99,16 +47,16 @@ describe.skipIf(executable === null)('long lists in Chromium (needs chromium)', 
   });
 
   test('backfills are filtered by state, done ones too, and by owner, and the address says so', async () => {
-    const { page, faults } = ada;
+    const { database, page, faults } = at;
     const { backfills } = database.network('main');
     const terms = { kinds: ['logs'], priority: 5 } as const;
     const done = await backfills.add({ ...terms, from: 0, to: 9, owner: 'team' });
     const open = await backfills.add({ ...terms, from: 10, to: 19 });
     await runSql(
-      fresh.url,
+      at.databaseUrl,
       `UPDATE packhouse.backfill SET done = true, done_at = now() WHERE id = ${done.id}`,
     );
-    await page.goto(`${server.origin}/#/backfills`);
+    await page.goto('/#/backfills');
     const link = ({ id }: { id: number }) =>
       page.getByRole('region', { name: 'Backfills' }).getByRole('link', { name: String(id), exact: true });
     await link(open).waitFor();
@@ -125,3 +73,14 @@ describe.skipIf(executable === null)('long lists in Chromium (needs chromium)', 
     expect(faults).toEqual([]);
   });
 });
+
+/** Reports that stay fresh. */
+async function fillNodes(database: Database, databaseUrl: string): Promise<void> {
+  const nodes = Array.from({ length: NODES }, (_, at) => ({ name: `node-${String(at).padStart(3, '0')}` }));
+  // Without what each of them has to open: a table of so many takes its time.
+  const rows = toReports({ id: 'main', head: 7, nodes }).map((row) => {
+    return { ...row, report: { ...row.report, methods: [], errors: [] } };
+  });
+  await database.nodes.report({ process: randomUUID(), role: 'ingester', host: 'here' }, rows);
+  await runSql(databaseUrl, `UPDATE packhouse.node_report SET seen_at = now() + interval '1 hour'`);
+}

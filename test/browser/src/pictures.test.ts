@@ -2,74 +2,43 @@ import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, openPage, startChromium } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { getLink, openDatabase } from './fixture.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fillShowcase } from './pictures/fill-showcase.js';
 import { SCREENS } from './pictures/screens.js';
+import { settle, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 /** Where they go; without it there is nothing to do. */
 const folder = process.env.PICTURES;
-const executable = chromiumPath();
 const WIDTHS = (process.env.PICTURE_WIDTHS ?? '1440,1024,360').split(',').map(Number);
 const HEIGHTS: Readonly<Record<number, number>> = { 360: 740, 1024: 768 };
 /** Of WebP: text stays sharp at a fifth of the bytes of a PNG. */
 const QUALITY = 70;
 
-describe.skipIf(executable === null || folder === undefined)(
+describe.skipIf(WITHOUT_CHROMIUM || folder === undefined)(
   'pictures of the console (needs PICTURES and chromium)',
   () => {
-    let fresh: FreshDatabase;
-    let database: Database;
-    let server: ConsoleProcess;
-    let browser: Browser;
-    let timer: NodeJS.Timeout;
-    /** That of ada, one without a session, and that of the holder of a key. */
-    let page: Page;
+    const at = usePages(({ database, databaseUrl }) => fillShowcase(database, databaseUrl));
+    /** One without a session, and that of the holder of a key. */
     let stranger: Page;
     let holder: Page;
     const target = path.resolve(fileURLToPath(new URL('../../../', import.meta.url)), folder ?? '');
 
     beforeAll(async () => {
       mkdirSync(target, { recursive: true });
-      fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-      database = openDatabase(fresh.url);
-      const beat = await fillShowcase(database, fresh.url);
-      timer = setInterval(() => void beat(), 4_000);
-      server = await startConsole({ DATABASE_URL: fresh.url });
-      browser = await startChromium(executable as string);
-      [page, stranger, holder] = (
-        await Promise.all([1, 2, 3].map(() => openPage(browser, server.origin)))
-      ).map(({ page: each }) => each) as [Page, Page, Page];
-      await page.goto(await getLink(database, 'ada'));
-      await page.getByText('ada').first().waitFor();
+      [stranger, holder] = [(await at.open()).page, (await at.open()).page];
       await stranger.goto('/');
       await stranger.getByLabel('Password').waitFor();
-      const { key } = await database.keys.create({
-        application: 'wallet-app',
-        network: null,
-        plan: 'standard',
-      });
+      const application = { application: 'wallet-app', network: null, plan: 'standard' };
+      const { key } = await at.database.keys.create(application);
       await holder.goto('/');
       await holder.getByLabel('API key').fill(key);
       await holder.keyboard.press('Enter');
       await holder.locator('h1', { hasNotText: 'Packhouse' }).waitFor();
     });
-    afterAll(async () => {
-      clearInterval(timer);
-      await browser?.close();
-      await server?.kill();
-      await database?.close();
-      await fresh?.drop();
-    });
 
     const settled = async (shown: Page): Promise<void> => {
-      await shown.locator('h1').first().waitFor();
-      await expect.poll(() => shown.locator('p.waiting').count()).toBe(0);
+      await settle(shown);
       // The progress of backfills comes after their list.
       await expect.poll(() => shown.locator('td', { hasText: /^…$/ }).count()).toBe(0);
       // So do the sparklines, of what was sampled.
@@ -90,6 +59,7 @@ describe.skipIf(executable === null || folder === undefined)(
     };
 
     test.each(['light', 'dark'] as const)('%s', { timeout: 900_000 }, async (colorScheme) => {
+      const { database, page } = at;
       const asked = process.env.PICTURE_SCREENS?.split(',');
       const isAsked = (name: string): boolean => asked === undefined || asked.includes(name);
       const [key] = await database.keys.list({ search: 'wallet-app' });

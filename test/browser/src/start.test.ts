@@ -1,58 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { addAda, getLink, openDatabase } from './fixture.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getFindings } from './browser.js';
+import { addAda } from './fixture.js';
 import { toReports } from './pictures/fill-showcase.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const executable = chromiumPath();
 const FIRST = 1_000;
 const PROCESS = randomUUID();
 
-describe.skipIf(executable === null)('the first run in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-  let server: ConsoleProcess;
+describe.skipIf(WITHOUT_CHROMIUM)('the first run in Chromium (needs chromium)', () => {
+  const env = { PUBLIC_URL: 'https://data.example.com' };
+  const at = usePages(({ database }) => addAda(database), { env });
   let node: ReplayNode;
-  let browser: Browser;
-  let ada: WatchedPage;
-  let page: Page;
   let timer: NodeJS.Timeout;
 
   beforeAll(async () => {
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    await addAda(database);
     node = await createReplayNode({ blocks: generateChain({ length: 24, startNumber: FIRST, seed: 5 }) });
-    server = await startConsole({ DATABASE_URL: fresh.url, PUBLIC_URL: 'https://data.example.com' });
-    browser = await startChromium(executable as string);
-    ada = await openPage(browser, server.origin);
-    page = ada.page;
-    await page.goto(await getLink(database, 'ada'));
-    await page.getByText('ada (admin)').waitFor();
-    ada.faults.length = 0;
   });
   afterAll(async () => {
     clearInterval(timer);
-    await browser?.close();
-    await server?.kill();
     await node?.close();
-    await database?.close();
-    await fresh?.drop();
   });
 
   /** Reports are forgotten after 15 seconds. */
   const report = (): Promise<unknown> => {
     const [row] = toReports({ id: 'main', head: 1_023, nodes: [{ name: 'upstream-1' }] });
     const ingester = { process: PROCESS, role: 'ingester', host: 'a' } as const;
-    return database.nodes.report(ingester, row === undefined ? [] : [row]);
+    return at.database.nodes.report(ingester, row === undefined ? [] : [row]);
   };
 
   test('leads from a node, tested live, over a backfill and a key to the line that downloads', async () => {
+    const { database, page } = at;
     const test = page.getByRole('button', { name: 'Test', exact: true });
     await page.getByLabel('JSON-RPC address').fill('http://127.0.0.1:1/s3cret');
     await page.getByLabel('Network (').fill('main');
@@ -78,11 +57,11 @@ describe.skipIf(executable === null)('the first run in Chromium (needs chromium)
     await page.getByText('New key').click();
     await page.getByLabel('Application').fill('first');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByText('Nothing of main is complete from block 1,000 on yet').waitFor();
+    await page.getByText('No complete blocks of main yet.').waitFor();
     await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
     await page.getByRole('link', { name: 'Get started' }).click();
-    await page.getByText('There is key').waitFor({ state: 'attached' });
+    await page.getByText('exists already').waitFor({ state: 'attached' });
     expect(await getFindings(page)).toEqual([]);
-    expect(ada.faults.splice(0).filter((fault) => !/status of (4|5)\d\d/.test(fault))).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !/status of (4|5)\d\d/.test(fault))).toEqual([]);
   });
 });

@@ -1,57 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { chromiumPath, getFindings, openPage, startChromium, type WatchedPage } from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, getLink, openDatabase, PASSWORD, SECRET_PATH } from './fixture.js';
+import { describe, expect, test } from 'vitest';
+import { fillDatabase, PASSWORD, SECRET_PATH } from './fixture.js';
+import { getShownFaults, SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
-const executable = chromiumPath();
-
-describe.skipIf(executable === null)('steering in Chromium (needs chromium)', () => {
-  let fresh: FreshDatabase;
-  let folder: string;
-  let database: Database;
-  let server: ConsoleProcess;
-  let browser: Browser;
-  let ada: WatchedPage;
-  let page: Page;
-
-  beforeAll(async () => {
-    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-    database = openDatabase(fresh.url);
-    folder = await mkdtemp(path.join(tmpdir(), 'packhouse-browser-'));
-    await fillDatabase(database, folder);
-    server = await startConsole({ DATABASE_URL: fresh.url, OBJECT_STORE: folder });
-    browser = await startChromium(executable as string);
-    ada = await openPage(browser, server.origin);
-    page = ada.page;
-    await page.goto(await getLink(database, 'ada'));
-    await page.getByText('ada (admin)').waitFor();
-    ada.faults.length = 0;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-    await database?.close();
-    await fresh?.drop();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  });
-
-  /** Faults of what is shown now: findings of axe, problems, and lines that do not fit. */
-  const getFaults = async (shown: Page): Promise<string[]> => {
-    await shown.locator('h1').first().waitFor();
-    await expect.poll(() => shown.locator('p.waiting').count()).toBe(0);
-    const problems = await shown.getByRole('alert').allTextContents();
-    return [...(await getFindings(shown)), ...problems];
-  };
+describe.skipIf(WITHOUT_CHROMIUM)('steering in Chromium (needs chromium)', () => {
+  const at = usePages(({ database, folder }) => fillDatabase(database, folder));
 
   test('the screens of one thing are without faults', async () => {
+    const { database, page } = at;
     const [key] = await database.keys.list({ search: 'shop' });
     const [first] = await database.backfills.list();
     const hashes = [
@@ -65,13 +20,14 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     const faults: string[] = [];
     for (const hash of hashes) {
       await page.goto(`/#/${hash}`);
-      faults.push(...(await getFaults(page)).map((fault) => `${hash}: ${fault}`));
+      faults.push(...(await getShownFaults(page)).map((fault) => `${hash}: ${fault}`));
     }
     expect(faults).toEqual([]);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('a backfill is created with hours from the grid, and changed; a quicker change is shown', async () => {
+    const { database, page } = at;
     await page.goto('/#/backfills/new');
     await page.getByLabel('First block').fill('16,000');
     await page.getByLabel('Last block').fill('16_999');
@@ -97,10 +53,11 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     await alert.getByText('CHANGED_MEANWHILE').waitFor();
     await alert.getByText('Now: weight 3 by bob').waitFor();
     expect(await database.backfills.find(id)).toMatchObject({ priority: 100, weight: 3 });
-    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 409'))).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !fault.includes('status of 409'))).toEqual([]);
   });
 
   test('blocks of the map are selected by dragging or by keys, and fill the form of a backfill', async () => {
+    const { page } = at;
     await page.goto('/#/coverage?network=main&from=10000&to=19999');
     const map = page.getByRole('img', { name: /^Coverage of blocks 10,000 to 19,999/ });
     const { x, y, width } = (await map.boundingBox())!;
@@ -111,7 +68,7 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     const bar = page.getByRole('region', { name: 'Selected blocks' });
     await bar.getByText('Blocks 12,500 to 15,000').waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}coverage-selected.png` });
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await bar.getByRole('button', { name: 'Pull' }).click();
     expect(await bar.locator('pre').textContent()).toContain('--from 12500 --to 15000');
     await map.focus();
@@ -127,10 +84,11 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     await bar.waitFor();
     await page.keyboard.press('Escape');
     await bar.waitFor({ state: 'detached' });
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('what was entered stays when the session ends meanwhile', async () => {
+    const { database, page } = at;
     await page.goto('/#/schedules');
     await page.getByText('New schedule').click();
     await page.getByLabel('Command (without packhouse)').fill('audit --sample 0.01');
@@ -141,10 +99,11 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     const command = page.getByLabel('Command (without packhouse)');
     await command.waitFor();
     expect(await command.inputValue()).toBe('audit --sample 0.01');
-    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
   });
 
   test('a new key is shown once', async () => {
+    const { page } = at;
     await page.goto('/#/keys');
     await page.getByText('New key').click();
     await page.getByLabel('Application (created if it is new)').fill('a new one');
@@ -153,34 +112,36 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('cell', { name: 'a new one', exact: true }).waitFor();
     expect(await page.locator('pre').count()).toBe(0);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('a key is edited and rotated in place', async () => {
+    const { database, page } = at;
     const { row } = await database.keys.create({ application: 'turning', network: null, plan: 'free' });
     await page.goto(`/#/keys/${row.prefix}`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByLabel('Allowed methods').fill('eth_call');
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('eth_call').first().waitFor();
-    await page.getByLabel('Hours for which').fill('2');
+    await page.getByLabel('Hours the old secret keeps working').fill('2');
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     expect(await page.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
     await page.getByText('Old secret works until').waitFor();
     expect(await database.keys.list({ search: 'turning' })).toMatchObject([
       { methods: ['eth_call'], plan: { name: 'free' }, expiresAt: null, oldSecretUntil: expect.any(Date) },
     ]);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('backfills are selected and paused together', async () => {
+    const { database, page } = at;
     await page.goto('/#/backfills?search=logs');
     await page.getByRole('checkbox').first().check();
     await page.getByRole('checkbox').nth(1).check();
     const bar = page.getByRole('region', { name: 'Selected backfills' });
     await bar.getByText('2 backfills selected').waitFor();
-    expect(await getFaults(page)).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
     await bar.getByRole('button', { name: 'Pause selected' }).click();
     await page
       .getByRole('status')
@@ -188,10 +149,11 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
       .waitFor();
     const states = (await database.backfills.list()).map(({ state }) => state);
     expect(states.filter((state) => state === 'paused').length).toBeGreaterThanOrEqual(2);
-    expect(ada.faults).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('a webhook is added, tested, rotated and paused; secrets are shown once, and paths of addresses in no list', async () => {
+    const { database, page } = at;
     await page.goto('/#/hooks?network=main');
     await page.getByText('New webhook').click();
     await page.getByLabel('URL').fill('https://example.com/in');
@@ -207,16 +169,16 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     const { id } = (await database.hooks.list({ after: undefined, limit: 9, network: 'main' })).at(-1) ?? {};
     await page.getByRole('link', { name: `${id}: example.com` }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('A packer sends it…').waitFor();
+    await page.getByText('Waiting for a packer to send it…').waitFor();
     await database.hookDeliveries.noteTest(id ?? 0, 'Accepted in 12 ms.');
     await page.getByText('Accepted in 12 ms.').waitFor();
     await page.getByText('Rotate the secret').click();
-    await page.getByLabel('Hours for which the old secret signs too').fill('48');
+    await page.getByLabel('Hours the old secret keeps signing').fill('48');
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
     expect(await page.locator('pre').textContent()).not.toBe(secret);
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('Deliveries are signed with the old secret too until').waitFor();
+    await page.getByText('Deliveries are also signed with the old secret until').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -230,11 +192,12 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
       kinds: ['logs'],
       addresses: [`0x${'a1'.repeat(20)}`],
     });
-    expect(await getFaults(page)).toEqual([]);
-    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !fault.includes('status of 400'))).toEqual([]);
   });
 
   test('a channel of notifications is added and tested; its address is never shown again', async () => {
+    const { database, page } = at;
     await page.goto('/#/notifications');
     await page.getByText('New channel').click();
     await page.getByLabel('Recipients').fill('ada@example.com\nben@example.com');
@@ -246,7 +209,7 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     await row.getByText('quiet: Sat 09:00-10:00 Europe/Berlin').waitFor();
     const { id } = (await database.channels.list()).at(-1) ?? {};
     await row.getByRole('button', { name: 'Send test' }).click();
-    await row.getByText('A packer sends it…').waitFor();
+    await row.getByText('Waiting for a packer to send it…').waitFor();
     await database.channelMessages.noteTest(id ?? 0, 'The setting SMTP_URL is missing.');
     await row.getByText('The setting SMTP_URL is missing.').waitFor();
 
@@ -273,11 +236,12 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await page.content()).not.toContain(SECRET_PATH);
-    expect(await getFaults(page)).toEqual([]);
-    expect(ada.faults).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('a provider is capped in its row, in two clicks; what another operator changed first is shown', async () => {
+    const { database, page } = at;
     await page.goto('/#/overview');
     await page.getByRole('link', { name: 'Budgets', exact: true }).first().click();
     const cell = (name: string) => page.getByLabel(`Limit per day of ${name}`);
@@ -310,11 +274,12 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     expect(await find()).toMatchObject({ perDay: 9 });
     await cell('capped.example').press('Escape');
     await expect.poll(() => cell('capped.example').inputValue()).toBe('9');
-    expect(await getFaults(page)).toEqual([]);
-    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 4'))).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
+    expect(at.faults.splice(0).filter((fault) => !fault.includes('status of 4'))).toEqual([]);
   });
 
   test('the requests of a key are watched, without their parameters', async () => {
+    const { database, page } = at;
     const { row } = await database.keys.create({ application: 'watched', network: null, plan: 'free' });
     await page.goto(`/#/keys/${row.prefix}`);
     await page.getByRole('button', { name: 'Watch for 10 minutes' }).click();
@@ -328,11 +293,12 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Watch for 10 minutes' }).waitFor();
     expect(await database.keys.list({ search: 'watched' })).toMatchObject([{ loggedUntil: null }]);
-    expect(await getFaults(page)).toEqual([]);
-    expect(ada.faults).toEqual([]);
+    expect(await getShownFaults(page)).toEqual([]);
+    expect(at.faults).toEqual([]);
   });
 
   test('an operator creates a restricted key, none that is unlimited, and no deletion', async () => {
+    const { database } = at;
     await database.operators.add({ name: 'olga', role: 'operator', password: null });
     const command = ['audit', '--delete-orphans'];
     const terms = {
@@ -343,11 +309,8 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
       missed: 'once',
     } as const;
     await database.schedules.add({ name: 'cleaning', ...terms, command, setting: null }, 'ada');
-    const olga = await openPage(browser, server.origin);
+    const olga = await at.signIn('olga');
     const own = olga.page;
-    await own.goto(await getLink(database, 'olga'));
-    await own.getByText('olga (operator)').waitFor();
-    olga.faults.length = 0;
 
     await own.goto('/#/keys');
     await own.getByText('New key').click();
@@ -357,9 +320,9 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     expect(await plans.locator('option:disabled').allTextContents()).toEqual(['unlimited (admins only)']);
     const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
     await own.getByLabel('Allowed contracts').fill(`${contract}\n0x${'1'.repeat(40)}`);
-    await own.getByLabel('Blocks of one eth_getLogs').fill('2,000');
+    await own.getByLabel('Max blocks per eth_getLogs').fill('2,000');
     await own.getByLabel('Allowed addresses').fill('10.0.0.0/8');
-    expect(await getFaults(own)).toEqual([]);
+    expect(await getShownFaults(own)).toEqual([]);
     await own.getByRole('button', { name: 'Create' }).click();
     expect(await own.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
     await own.getByRole('button', { name: 'Done' }).click();
@@ -393,20 +356,21 @@ describe.skipIf(executable === null)('steering in Chromium (needs chromium)', ()
     await cleaning.getByRole('button', { name: 'Pause' }).click();
     await cleaning.getByRole('button', { name: 'Resume' }).waitFor();
     expect(await disabled.allTextContents()).toEqual(['Run now', 'Resume', 'Remove']);
-    expect(await getFaults(own)).toEqual([]);
+    expect(await getShownFaults(own)).toEqual([]);
     expect(olga.faults).toEqual([]);
     await own.context().close();
   });
 
   test('the holder of a key sees his own usage and limits, and nothing else', async () => {
+    const { database } = at;
     const { key, row } = await database.keys.create({ application: 'mine', network: null, plan: 'free' });
-    const holder = await openPage(browser, server.origin);
+    const holder = await at.open();
     await holder.page.goto('/');
     await holder.page.getByLabel('API key').fill(key);
     await holder.page.keyboard.press('Enter');
     await holder.page.getByText(`${row.prefix} (owner)`).waitFor();
     await holder.page.getByText('eth_blockNumber').waitFor();
-    expect(await getFaults(holder.page)).toEqual([]);
+    expect(await getShownFaults(holder.page)).toEqual([]);
     const menu = holder.page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
     expect(await menu.allTextContents()).toEqual(['Your key']);
     await holder.page.context().close();

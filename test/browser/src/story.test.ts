@@ -1,16 +1,13 @@
-import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type FreshDatabase, freshDatabase, type Program, startProgram } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { chromiumPath, openPage, startChromium } from './browser.js';
+import { SCREENSHOTS, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
-const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
-const executable = chromiumPath();
 const FIRST = 1_000;
 const LENGTH = 24;
 const LIE = FIRST + 12;
@@ -23,7 +20,7 @@ const chain = generateChain({
   tracesPerTx: 2,
 });
 
-describe.skipIf(executable === null)('an operator with a browser (needs chromium)', () => {
+describe.skipIf(WITHOUT_CHROMIUM)('an operator with a browser (needs chromium)', () => {
   let folder: string;
   let fresh: FreshDatabase;
   let liar: ReplayNode;
@@ -40,7 +37,6 @@ describe.skipIf(executable === null)('an operator with a browser (needs chromium
     );
 
   beforeAll(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true });
     folder = await mkdtemp(path.join(tmpdir(), 'packhouse-story-'));
     fresh = await freshDatabase(inject('postgresUrl'));
     const lie = { path: [0, 'gasUsed'], value: '0x1' };
@@ -60,7 +56,7 @@ describe.skipIf(executable === null)('an operator with a browser (needs chromium
         CONSOLE_PORT: '0',
       },
     });
-    browser = await startChromium(executable as string);
+    browser = await startChromium(chromiumPath() as string);
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { type ApiError, onSessionEnd, readSession, type Session, signOut } from './lib/api.js';
 import { useRoute } from './lib/route.js';
-import { SCREENS, type ScreenEntry } from './lib/screens.js';
 import { SessionContext } from './lib/use-session.js';
+import { SCREENS, type ScreenEntry } from './parts/screens.js';
 import { Problem } from './parts/states.js';
 import { ShownScreen } from './screens/shown-screen.js';
 import { SignIn } from './screens/sign-in.js';

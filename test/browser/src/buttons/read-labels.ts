@@ -23,7 +23,7 @@ export function readLabels(): Label[] {
 
 /** Those of one file, in its order; a choice between two constants is both of them. */
 function findLabels(source: string): string[] {
-  const elements = [...source.matchAll(/<(button|summary|ActionButton|a)\b/g)].flatMap(
+  const elements = [...source.matchAll(/<([bB]utton|summary|ActionButton|a)\b/g)].flatMap(
     ({ 0: tag, 1: name, index }) => {
       const start = index + tag.length;
       const end = findEnd(source, start);
@@ -38,10 +38,13 @@ function findLabels(source: string): string[] {
         : [label];
     },
   );
-  const submits = [...source.matchAll(/\bsubmit=(?:"([^"]+)"|\{([^}]*)\})/g)].flatMap(([, text, choice]) =>
+  const forms = source.matchAll(
+    /(?:\bsubmit|<(?:NewForm|EditForm|ButtonLink)\s+(?:title|label))=(?:"([^"]+)"|\{([^}]*)\})/g,
+  );
+  const labels = [...forms].flatMap(([, text, choice]) =>
     text === undefined ? findChoice(choice ?? '') : [text],
   );
-  return [...elements, ...submits];
+  return [...elements, ...labels];
 }
 
 /** The index of the `>` of a tag: not one inside of braces or quotes. */

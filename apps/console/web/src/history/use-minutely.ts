@@ -17,8 +17,8 @@ export function useMinutely<N extends OperationName>(name: N, input: Input<N>): 
     const load = (): void => {
       if (document.hidden) return;
       let last = shared.get(key);
-      if (last === undefined || Date.now() - last.at > EVERY_MS / 2) {
-        last = { at: Date.now(), reading: read(name, JSON.parse(query)) };
+      if (last === undefined || performance.now() - last.at > EVERY_MS / 2) {
+        last = { at: performance.now(), reading: read(name, JSON.parse(query)) };
         shared.set(key, last);
       }
       last.reading.then(

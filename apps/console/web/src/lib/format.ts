@@ -3,9 +3,15 @@ import { getNow } from './clock.js';
 /** 12,345 */
 export const formatCount = (value: number): string => value.toLocaleString('en-US');
 
+/** 1 file, 12,345 files, 2 entries. */
+export const pluralize = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+
 /** 12,345 or 0.42: events per second. */
 export const formatRate = (value: number): string =>
-  value >= 10 ? formatCount(Math.round(value)) : String(Number(value.toPrecision(2)));
+  value >= 10
+    ? formatCount(Math.round(value))
+    : value.toLocaleString('en-US', { maximumSignificantDigits: 2 });
 
 /** 1.2 GB */
 export function formatBytes(value: number): string {
@@ -24,6 +30,10 @@ export function formatDuration(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
+
+/** 12,000 to 13,999, or 12,000 alone. */
+export const formatBlocks = ({ from, to }: { from: number; to: number }): string =>
+  from === to ? formatCount(from) : `${formatCount(from)} to ${formatCount(to)}`;
 
 /** A block's number, if it is known. */
 export const formatBlock = (number: number | null): string =>

@@ -18,7 +18,7 @@ export const REASON_GROUPS = {
   working: 'In progress',
   quiet: 'Not due',
 } as const;
-export type ReasonGroup = keyof typeof REASON_GROUPS;
+type ReasonGroup = keyof typeof REASON_GROUPS;
 
 /** The reasons of holes as the console names them, the worst first. */
 export const REASONS: Readonly<Record<string, Reason>> = {

@@ -5,7 +5,7 @@ import { getNow } from './clock.js';
 import { listen, type News } from './live.js';
 
 /** Something that was read from the console. */
-export interface Reading<T> {
+interface Reading<T> {
   /** The newest that was read; undefined: nothing yet. It stays while reading fails. */
   value: T | undefined;
   /** When it was read (by the console's clock); null: not yet. */

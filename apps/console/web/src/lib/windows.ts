@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const WEEK = DAYS.length * HOURS;
 
 /** Whether each hour of a week is open: 168, from Monday 00:00 on. */
-export type Week = readonly boolean[];
+type Week = readonly boolean[];
 
 export const CLOSED: Week = Array.from({ length: WEEK }, () => false);
 

@@ -15,6 +15,13 @@ export function Facts({ rows }: { rows: Readonly<Record<string, ComponentChildre
   );
 }
 
+/** What something is called, where it is what a row is about. */
+export const Name = ({ children }: { children: ComponentChildren }) => (
+  <strong>
+    <bdi>{children}</bdi>
+  </strong>
+);
+
 /** How long ago; the date is its title. */
 export const Ago = ({ at }: { at: string }) => <span title={formatDate(at)}>{formatAgo(at)}</span>;
 
@@ -24,7 +31,7 @@ export const LastUse = ({ at }: { at: string | null }) =>
 
 /** What is used of a limit; null: unlimited. */
 export function Usage({ label, used, limit }: { label: string; used: number; limit: number | null }) {
-  if (limit === null) return <>{formatCount(used)} used, unlimited</>;
+  if (limit === null) return <>{formatCount(used)} used (unlimited)</>;
   return (
     <>
       <progress value={Math.min(used, limit)} max={limit} aria-label={label} /> {formatCount(used)} of{' '}

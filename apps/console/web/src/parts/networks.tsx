@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { getRoute, toHref, useRoute } from '../lib/route.js';
-import { findScreen, SCREENS } from '../lib/screens.js';
 import { useSelectedNetwork } from '../lib/selected-network.js';
 import { useRead } from '../lib/use-read.js';
 import { NewBackfillButton } from './navigation.js';
 import { Page } from './page.js';
+import { findScreen, SCREENS } from './screens.js';
 import { Empty, Read } from './states.js';
 
 /** How often the networks are read. */
@@ -61,7 +61,7 @@ export function GoTo({ from, href }: { from: string; href: string }) {
 export function NoNetworks() {
   return (
     <Empty>
-      No networks yet: no ingester has a node.{' '}
+      No networks yet. They appear once an ingester has a node.{' '}
       <a class="button" href={toHref('start')}>
         Get started
       </a>

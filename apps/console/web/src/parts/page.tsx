@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Query } from '../lib/query.js';
 import { toHref, useRoute } from '../lib/route.js';
-import { findScreen } from '../lib/screens.js';
+import { findScreen } from './screens.js';
 
 /** The screens above a page. */
 type Above = readonly (readonly [path: string, title: string, query?: Query])[];

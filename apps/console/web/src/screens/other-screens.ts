@@ -3,7 +3,7 @@ import type { FunctionComponent } from 'preact';
 import { Alarms } from './alarms.js';
 import { Backfills } from './backfills/backfills.js';
 import { Spending } from './budgets/spending.js';
-import { Changes } from './changes.js';
+import { Changes } from './changes/changes.js';
 import { Coverage } from './coverage/coverage.js';
 import { Files } from './files/files.js';
 import { Keys } from './keys/keys.js';

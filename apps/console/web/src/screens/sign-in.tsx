@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { readSignInWays, type Session, type SignInWays, signIn } from '../lib/api.js';
+import { ApiError, readSignInWays, type Session, type SignInWays, signIn } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
 import { useRoute } from '../lib/route.js';
 import { useTask } from '../lib/use-task.js';
+import { Button } from '../parts/button.js';
 import { Field } from '../parts/fields.js';
-import { OidcSignIn } from '../parts/oidc-sign-in.js';
 import { Problem } from '../parts/states.js';
 
 /** Signs in by the link of the address, at a provider, by name and password, or by an API key. */
@@ -42,9 +42,9 @@ export function SignIn({ done }: { done: (session: Session) => void }) {
             required
             maxLength={1_024}
           />
-          <button type="submit" disabled={busy}>
+          <Button type="submit" busy={busy}>
             Sign in
-          </button>
+          </Button>
           <p>
             No password? Run <code>packhouse operators link NAME</code> for a one-time link.
           </p>
@@ -53,10 +53,28 @@ export function SignIn({ done }: { done: (session: Session) => void }) {
       <form onSubmit={submit}>
         <h2>API key sign-in</h2>
         <Field label="API key" name="key" type="password" autocomplete="off" required maxLength={256} />
-        <button type="submit" disabled={busy}>
+        <Button type="submit" busy={busy}>
           View usage
-        </button>
+        </Button>
       </form>
     </main>
+  );
+}
+
+/** The button that leads to the provider, and why it cannot be used or failed last. */
+function OidcSignIn({ oidc }: { oidc: SignInWays['oidc'] }) {
+  if (oidc === null) return null;
+  const { label, problem, unavailable } = oidc;
+  return (
+    <form>
+      {problem !== null && (
+        <Problem error={new ApiError(401, problem.code, problem.message, problem.hint, {})} />
+      )}
+      {problem === null && unavailable !== null && <p>{unavailable}</p>}
+      {/* Not sent as a form: the policy lets forms lead to the console only. */}
+      <button type="button" onClick={() => location.assign('/api/sign-in/oidc')}>
+        Sign in with {label}
+      </button>
+    </form>
   );
 }

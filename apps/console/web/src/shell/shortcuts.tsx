@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { toHref } from '../lib/route.js';
-import { SCREENS } from '../lib/screens.js';
 import { useSelectedNetwork } from '../lib/selected-network.js';
+import { SCREENS } from '../parts/screens.js';
 import { Palette } from './palette.js';
 
 /** How long after `g` its second key may come. */

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../lib/api.js';
 import { toHref, useRoute } from '../lib/route.js';
-import type { ScreenEntry } from '../lib/screens.js';
 import { selectNetwork, useSelectedNetwork } from '../lib/selected-network.js';
 import { getTheme, setTheme, type Theme } from '../lib/theme.js';
 import { useRead } from '../lib/use-read.js';
 import { Icon } from '../parts/icon.js';
 import { useNetworkIds } from '../parts/networks.js';
+import type { ScreenEntry } from '../parts/screens.js';
 import { Segments } from '../parts/segments.js';
 
 /** How often the number of open alarms is read. */
@@ -143,5 +143,5 @@ function ThemeChoice() {
     setTheme(next);
     choose(next);
   };
-  return <Segments label="Colours" options={LABELS} value={theme} choose={set} />;
+  return <Segments label="Theme" options={LABELS} value={theme} choose={set} />;
 }

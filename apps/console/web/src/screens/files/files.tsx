@@ -1,5 +1,5 @@
 import { onForm, toText } from '../../lib/form-values.js';
-import { formatBytes, formatCount, formatDate } from '../../lib/format.js';
+import { formatBytes, formatCount, formatDate, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { Ago } from '../../parts/facts.js';
 import { NetworkScreen } from '../../parts/networks.js';
@@ -56,7 +56,7 @@ function FileLink(file: Record<'network' | 'kind', string> & Record<'from' | 'to
   );
 }
 
-const STATES = { published: 'published', staged: 'staged, waiting for a full file', absent: 'missing' };
+const STATES = { published: 'published', staged: 'staged, waiting for a full bundle', absent: 'missing' };
 
 function FilesWithBlock({ network, block }: { network: string; block: string }) {
   return (
@@ -80,8 +80,8 @@ function FilesWithBlock({ network, block }: { network: string; block: string }) 
             />
             {places.some(({ state }) => state === 'absent') && (
               <p>
-                For the reason see the{' '}
-                <a href={toHref('coverage', { network, from: block, to: block })}>coverage map</a>.
+                See the <a href={toHref('coverage', { network, from: block, to: block })}>coverage map</a> for
+                the reason.
               </p>
             )}
           </>
@@ -93,25 +93,23 @@ function FilesWithBlock({ network, block }: { network: string; block: string }) 
 
 function Newest({ network }: { network: string }) {
   return (
-    <>
-      <h2>Newest files</h2>
-      <ReadTable
-        name="files/newest"
-        input={{ network }}
-        label="Newest files"
-        keyOf={({ kind, sequence }) => `${kind} ${sequence}`}
-        empty="No files yet. A packer publishes one as soon as enough finalized blocks are staged."
-        numbers={['Size', 'Entry', 'Version']}
-        columns={{
-          Kind: ({ kind }) => kind,
-          File: (entry) => <FileLink {...entry} network={network} />,
-          Size: (entry) => formatBytes(entry.bytes),
-          Entry: ({ sequence }) => formatCount(sequence),
-          Version: ({ version }) => version,
-          Published: ({ publishedAt }) => <Ago at={publishedAt} />,
-        }}
-      />
-    </>
+    <ReadTable
+      headed
+      name="files/newest"
+      input={{ network }}
+      label="Newest files"
+      keyOf={({ kind, sequence }) => `${kind} ${sequence}`}
+      empty="No files yet. A packer publishes one as soon as enough finalized blocks are staged."
+      numbers={['Size', 'Entry', 'Version']}
+      columns={{
+        Kind: ({ kind }) => kind,
+        File: (entry) => <FileLink {...entry} network={network} />,
+        Size: (entry) => formatBytes(entry.bytes),
+        Entry: ({ sequence }) => formatCount(sequence),
+        Version: ({ version }) => version,
+        Published: ({ publishedAt }) => <Ago at={publishedAt} />,
+      }}
+    />
   );
 }
 
@@ -126,14 +124,14 @@ function Audits({ network }: { network: string }) {
               <p>No audits yet. Packers audit a sample every hour (AUDIT_EVERY).</p>
             ) : (
               <p>
-                Last audit: <Ago at={last.finishedAt} />, {formatCount(last.bundles)} files (
+                Last audit: <Ago at={last.finishedAt} />, {pluralize(last.bundles, 'file')} (
                 {formatBytes(last.bytesRead)}
                 ),{' '}
                 {last.findings === 0 ? (
                   <span class="good">no errors.</span>
                 ) : (
                   <strong class="bad">
-                    {formatCount(last.findings)} errors. Run <code>packhouse audit --repair</code>.
+                    {pluralize(last.findings, 'error')}. Run <code>packhouse audit --repair</code>.
                   </strong>
                 )}
               </p>
@@ -151,20 +149,18 @@ function Audits({ network }: { network: string }) {
 }
 
 const Keys = () => (
-  <>
-    <h2>Signing keys</h2>
-    <ReadTable
-      name="manifest/keys"
-      everyMs={60_000}
-      label="Signing keys"
-      keyOf={({ keyId }) => keyId}
-      empty="No signing keys yet. The first packer creates one."
-      columns={{
-        ID: ({ keyId }) => <code>{keyId}</code>,
-        'Public key': ({ publicKey }) => <code>{publicKey}</code>,
-        Created: ({ createdAt }) => formatDate(createdAt),
-        State: ({ retiredAt }) => (retiredAt === null ? 'active' : `retired ${formatDate(retiredAt)}`),
-      }}
-    />
-  </>
+  <ReadTable
+    headed
+    name="manifest/keys"
+    everyMs={60_000}
+    label="Signing keys"
+    keyOf={({ keyId }) => keyId}
+    empty="No signing keys yet. The first packer creates one."
+    columns={{
+      ID: ({ keyId }) => <code>{keyId}</code>,
+      'Public key': ({ publicKey }) => <code>{publicKey}</code>,
+      Created: ({ createdAt }) => formatDate(createdAt),
+      State: ({ retiredAt }) => (retiredAt === null ? 'active' : `retired ${formatDate(retiredAt)}`),
+    }}
+  />
 );

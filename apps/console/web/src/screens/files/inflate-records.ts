@@ -1,7 +1,7 @@
 import { createSplitter } from '@packhouse/json';
 
 /** The first records of a bundle, and its inflated size. */
-export interface Records {
+interface Records {
   /** The elements of its array, one a block. */
   first: unknown[];
   /** Bytes of the whole text. */

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
 import { readFile } from '../../lib/api.js';
-import { formatBytes, formatCount, formatDate } from '../../lib/format.js';
+import { formatBlocks, formatBytes, formatCount, formatDate } from '../../lib/format.js';
 import { useTask } from '../../lib/use-task.js';
+import { Button } from '../../parts/button.js';
 import { Facts } from '../../parts/facts.js';
-import { JsonTree } from '../../parts/json-tree.js';
 import { Page } from '../../parts/page.js';
 import { Problem, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
 import { type Check, checkFile, compare, type PublishedFile, type SigningKey } from './check-file.js';
 import { inflateRecords } from './inflate-records.js';
+import { JsonTree } from './json-tree.js';
 
 /** Records that are shown, and rows and columns of their table. */
 const MAX_RECORDS = 5;
@@ -24,7 +25,7 @@ export function OneFile({ network, kind, start }: { network: string; kind: strin
           <>
             <Facts
               rows={{
-                Blocks: `${formatCount(file.from)} to ${formatCount(file.to)}`,
+                Blocks: formatBlocks(file),
                 Published: `${formatDate(file.publishedAt)}${file.version > 1 ? `, version ${file.version}` : ''}`,
                 Size: `${formatBytes(file.byteLength)}, ${formatBytes(file.rawLength)} of JSON`,
                 'SHA-256': <code>{file.sha256}</code>,
@@ -54,9 +55,9 @@ function Opened({ file, keys }: { file: PublishedFile; keys: readonly SigningKey
   return (
     <>
       <p>
-        <button type="button" class="main" disabled={busy} onClick={open}>
+        <Button class="main" busy={busy} onClick={open}>
           {busy ? 'Opening…' : 'Open and verify'}
-        </button>
+        </Button>
       </p>
       {error !== null && <Problem error={error} />}
       {content !== null && (
@@ -104,7 +105,7 @@ async function getContent(file: PublishedFile, keys: readonly SigningKey[]): Pro
     checks.push(compare('Size of the JSON', rawBytes, file.rawLength, 'bytes'));
     return { checks, records: first };
   } catch (error) {
-    const details = `It cannot be inflated: ${(error as Error).message}`;
+    const details = `Cannot be decompressed: ${(error as Error).message}`;
     checks.push({ name: 'Content', passed: false, details });
     return { checks, records: [] };
   }

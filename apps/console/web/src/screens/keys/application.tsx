@@ -8,6 +8,12 @@ export type Application = Answer<'applications'>['rows'][number];
 /** The address of its page: a name may have any character. */
 export const toApplication = (name: string): string => toHref('keys', { application: name });
 
+export const KeyLink = ({ prefix }: { prefix: string }) => (
+  <a class="word" href={toHref(`keys/${prefix}`)}>
+    <code>{prefix}</code>
+  </a>
+);
+
 /** Whether it is in use. */
 export function ApplicationState({
   row: { archivedAt, liveKeys },
@@ -15,5 +21,5 @@ export function ApplicationState({
   row: Pick<Application, 'archivedAt' | 'liveKeys'>;
 }) {
   if (archivedAt !== null) return <Chip tone="off">Archived {formatTime(archivedAt)}</Chip>;
-  return liveKeys === 0 ? <Chip tone="off">No live key</Chip> : <Chip tone="good">Active</Chip>;
+  return liveKeys === 0 ? <Chip tone="off">No live keys</Chip> : <Chip tone="good">Active</Chip>;
 }

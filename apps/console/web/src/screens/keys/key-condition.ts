@@ -1,4 +1,6 @@
-import type { KeyRow } from './one-key.js';
+import type { Answer } from '../../lib/answers.js';
+
+export type KeyRow = Answer<'keys'>['rows'][number];
 
 /** What a key can be at. */
 type KeyConditionName = 'revoked' | 'expired' | 'expiring' | 'limited' | 'active';

@@ -1,8 +1,7 @@
 import { getNow } from '../../lib/clock.js';
 import { formatDuration, formatTime } from '../../lib/format.js';
 import { Chip } from '../../parts/chip.js';
-import { getKeyCondition, KEY_CONDITIONS } from './key-condition.js';
-import type { KeyRow } from './one-key.js';
+import { getKeyCondition, KEY_CONDITIONS, type KeyRow } from './key-condition.js';
 
 /** Whether a key works, and until when. */
 export function KeyState({ row }: { row: Pick<KeyRow, 'revokedAt' | 'expiresAt'> }) {

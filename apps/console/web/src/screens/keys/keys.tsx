@@ -2,11 +2,11 @@ import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useIsOwner } from '../../lib/use-session.js';
 import { OperatorsOnly } from '../../parts/changes.js';
-import { LastUse } from '../../parts/facts.js';
+import { LastUse, Name } from '../../parts/facts.js';
 import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { type Application, ApplicationState, toApplication } from './application.js';
+import { type Application, ApplicationState, KeyLink, toApplication } from './application.js';
 import { NewApplication } from './application-forms.js';
 import { NewKey } from './new-key.js';
 import { OneApplication } from './one-application.js';
@@ -41,7 +41,7 @@ function ApplicationList() {
           <ChangeLogLink subject="key" />
         </>
       }
-      lead="Each key belongs to an application: who answers for it, its usage, and what ends it."
+      lead="Keys belong to an application, which has an owner, usage and limits."
     >
       <ReadTable
         name="applications"
@@ -71,9 +71,7 @@ function ApplicationList() {
         columns={{
           Application: (row) => (
             <a href={toApplication(row.name)}>
-              <strong>
-                <bdi>{row.name}</bdi>
-              </strong>
+              <Name>{row.name}</Name>
             </a>
           ),
           Keys: (row) => <KeyLinks row={row} />,
@@ -89,24 +87,21 @@ function ApplicationList() {
 }
 
 function toEmpty(search: string | undefined, isOwner: boolean): string {
-  if (search !== undefined)
-    return `No application contains “${search}”, and no prefix of a key starts with it.`;
+  if (search !== undefined) return `No application name contains “${search}”, and no key starts with it.`;
   if (isOwner) return 'No application belongs to this account yet. Ask an operator for one.';
-  return 'No applications yet. Clients need a key of one to read what is published.';
+  return 'No applications yet. Clients need a key to read published files.';
 }
 
 /** The newest live keys, and how many more there are. */
 function KeyLinks({ row: { name, liveKeys, prefixes } }: { row: Application }) {
   const more = liveKeys - prefixes.length;
-  if (liveKeys === 0) return <span class="faint">none live</span>;
+  if (liveKeys === 0) return <span class="faint">no live keys</span>;
   return (
     <>
       {prefixes.map((prefix) => (
-        <>
-          <a key={prefix} class="word" href={toHref(`keys/${prefix}`)}>
-            <code>{prefix}</code>
-          </a>{' '}
-        </>
+        <span key={prefix}>
+          <KeyLink prefix={prefix} />{' '}
+        </span>
       ))}
       {more > 0 && <a href={toApplication(name)}>and {formatCount(more)} more</a>}
     </>

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import type { Answer } from '../../lib/answers.js';
 import { getNow } from '../../lib/clock.js';
 import { formatCount, formatDate, formatDuration } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
@@ -10,11 +9,10 @@ import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { toApplication } from './application.js';
 import { KeyActions } from './key-actions.js';
+import type { KeyRow } from './key-condition.js';
 import { KeyState } from './key-state.js';
 import { RequestLog } from './request-log.js';
 import { UsageCharts } from './usage-charts.js';
-
-export type KeyRow = Answer<'keys'>['rows'][number];
 
 /** One key with its usage. */
 export function OneKey({ prefix }: { prefix: string }) {
@@ -88,7 +86,8 @@ export function KeyFacts({ row, application }: { row: KeyRow; application?: Comp
         'Allowed addresses': list(row.addresses),
         'Allowed methods': list(row.methods),
         'Allowed contracts': list(row.contracts),
-        'Blocks of one eth_getLogs': row.maxLogRange === null ? 'as the plan' : formatCount(row.maxLogRange),
+        'Max blocks per eth_getLogs':
+          row.maxLogRange === null ? 'as in the plan' : formatCount(row.maxLogRange),
       }}
     />
   );

@@ -1,12 +1,12 @@
 import type { Answer } from '../../lib/answers.js';
-import { change } from '../../lib/api.js';
 import { getNow } from '../../lib/clock.js';
-import { formatBytes, formatCount, formatDate, formatTime } from '../../lib/format.js';
-import { toHref } from '../../lib/route.js';
+import { formatBytes, formatCount, formatDate, formatTime, pluralize } from '../../lib/format.js';
 import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
-import { useTask } from '../../lib/use-task.js';
-import { Problem, Read, useReload } from '../../parts/states.js';
+import { Button } from '../../parts/button.js';
+import { useChange } from '../../parts/changes.js';
+import { Problem, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
+import { KeyLink } from './application.js';
 
 /** Minutes for which it is on: after that gateways end it, also if the page was closed. */
 const MINUTES = 10;
@@ -36,32 +36,27 @@ export const RequestLog = ({ of }: { of: Of }) => (
 );
 
 function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Log; of: Of }) {
-  const { busy, error, run } = useTask();
-  const reload = useReload();
+  const { busy, error, start } = useChange({ name: of === null ? 'own/log' : 'keys/log' });
   const isOn = loggedUntil !== null && Date.parse(loggedUntil) > getNow();
   const hasParams = paramsUntil !== null && Date.parse(paramsUntil) > getNow();
   const [isAdmin, isOwner] = [useIsAdmin(), useIsOwner()];
   const mayAsk = (isAdmin || isOwner) && of !== null && 'key' in of;
-  const set = (minutes: number, params?: true) => () =>
-    void run(async () => {
-      await (of === null ? change('own/log', { minutes }) : change('keys/log', { ...of, minutes, params }));
-      reload();
-    });
+  const set = (minutes: number, params?: true) => () => start(() => ({ ...of, minutes, params }));
   return (
     <>
       <p class="actions">
-        <button type="button" disabled={busy} onClick={set(isOn ? 0 : MINUTES)}>
+        <Button busy={busy} onClick={set(isOn ? 0 : MINUTES)}>
           {isOn ? 'Stop' : `Watch for ${MINUTES} minutes`}
-        </button>
+        </Button>
         {mayAsk && !hasParams && (
-          <button type="button" disabled={busy} onClick={set(PARAMS_MINUTES, true)}>
+          <Button busy={busy} onClick={set(PARAMS_MINUTES, true)}>
             With parameters for {PARAMS_MINUTES} minutes
-          </button>
+          </Button>
         )}
         <span class="faint" role="status">
           {isOn
-            ? `On until ${formatTime(loggedUntil)}${hasParams ? ', with parameters: cut, without secrets' : ''}.`
-            : 'Off. Gateways log method, status, duration and units, parameters only if an admin or owner asks.'}
+            ? `On until ${formatTime(loggedUntil)}${hasParams ? ', with parameters (shortened, without secrets)' : ''}.`
+            : 'Off. When on, gateways log method, status, duration and units; parameters only if an admin or owner asks.'}
         </span>
       </p>
       {error !== null && <Problem error={error} />}
@@ -70,7 +65,7 @@ function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Lo
           label="Requests"
           rows={requests}
           keyOf={(row) => row.id}
-          empty="No request yet."
+          empty="No requests yet."
           numbers={['Status', 'Calls', 'Duration', 'Units', 'Data sent']}
           columns={getColumns(of, requests)}
         />
@@ -80,13 +75,7 @@ function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Lo
 }
 
 /** Where requests of several keys are shown. */
-const KEY = {
-  Key: ({ prefix }: KeyRequest) => (
-    <a class="word" href={toHref(`keys/${prefix}`)}>
-      <code>{prefix}</code>
-    </a>
-  ),
-};
+const KEY = { Key: ({ prefix }: KeyRequest) => <KeyLink prefix={prefix} /> };
 
 const PARAMS = {
   Parameters: ({ params }: KeyRequest) =>
@@ -109,7 +98,7 @@ const COLUMNS = {
     <>
       <bdi>{row.method}</bdi>
       {row.leftOut > 0 && (
-        <span class="faint"> after {formatCount(row.leftOut)} that were left out, too many at once</span>
+        <span class="faint"> after {pluralize(row.leftOut, 'request')} not logged (too many at once)</span>
       )}
     </>
   ),

@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
 import { RowCurve } from '../../history/curve-button.js';
 import { getNow } from '../../lib/clock.js';
-import { formatCount, formatDuration, formatTime } from '../../lib/format.js';
+import { formatCount, formatDuration, formatTime, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
-import { Ago } from '../../parts/facts.js';
+import { Ago, Name } from '../../parts/facts.js';
 import { Field } from '../../parts/fields.js';
 import { Page } from '../../parts/page.js';
-import { Segments } from '../../parts/segments.js';
+import { ListFilter } from '../../parts/segments.js';
 import { Empty, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
-import { getCalls, getCondition, getLatency, type Node, needsAction, STATES } from './node-state.js';
+import { getCalls, getCondition, getLatency, NODE_CONDITIONS, type Node, needsAction } from './node-state.js';
 
 /** The nodes of ingesters and gateways, the worst first. */
 export function Nodes() {
@@ -23,7 +23,7 @@ export function Nodes() {
   return (
     <Page
       title="Nodes"
-      lead="Calls, latency and errors of the last five minutes, of all processes; invalid responses since each process started."
+      lead="Calls, latency and errors over the last five minutes, in all processes; invalid responses since each process started."
     >
       <Read name="nodes">
         {(rows) => {
@@ -38,28 +38,22 @@ export function Nodes() {
           if (all.length === 0) return <NoNodes />;
           return (
             <>
-              <div class="toolbar">
-                <input
-                  type="search"
-                  aria-label="Search nodes"
-                  placeholder="Node, network or provider"
-                  value={search}
-                  onInput={(event) => setSearch(event.currentTarget.value)}
-                />
-                <Segments
-                  label="Nodes"
-                  options={{ all: `All ${all.length}`, bad: `Needs action ${bad.length}` }}
-                  value={onlyBad ? 'bad' : 'all'}
-                  choose={(value) => setOnlyBad(value === 'bad')}
-                />
-              </div>
+              <ListFilter
+                label="Nodes"
+                placeholder="Node, network or provider"
+                search={search}
+                setSearch={setSearch}
+                options={{ all: `All ${all.length}`, bad: `Needs action ${bad.length}` }}
+                value={onlyBad ? 'bad' : 'all'}
+                choose={(value) => setOnlyBad(value === 'bad')}
+              />
               <Table
                 label="Nodes"
                 rows={shown}
                 keyOf={(row) => JSON.stringify([row.network, row.upstream])}
                 numbers={NUMBERS}
                 columns={mayChange ? { ...COLUMNS, Action: (row) => <CordonAction row={row} /> } : COLUMNS}
-                empty={onlyBad ? 'No node needs action.' : 'No node has that in its name.'}
+                empty={onlyBad ? 'No node needs action.' : 'No matching nodes.'}
               />
             </>
           );
@@ -80,9 +74,7 @@ const NUMBERS = ['Head', 'Calls', 'Errors', 'In flight', 'Invalid'];
 const COLUMNS: Columns<Node> = {
   Node: ({ client, network, provider, upstream }) => (
     <>
-      <strong>
-        <bdi>{upstream}</bdi>
-      </strong>
+      <Name>{upstream}</Name>
       <div class="faint">
         <bdi>{network}</bdi>
         {provider !== null && provider !== upstream && (
@@ -152,16 +144,17 @@ function State({ row }: { row: Node }) {
       )}
       {failedBlocks.length > 0 && (
         <div>
-          wrong: <BlockLinks network={network} blocks={failedBlocks} />
+          wrong blocks: <BlockLinks network={network} blocks={failedBlocks} />
         </div>
       )}
       {new Set(processes.map(({ state }) => state)).size > 1 && (
         <details>
-          <summary>{formatCount(processes.length)} processes</summary>
+          <summary>{pluralize(processes.length, 'process', 'processes')}</summary>
           <ul class="plain">
             {processes.map(({ process, role, host, state }) => (
               <li key={process}>
-                {role} {process.slice(0, 8)} on <bdi>{host}</bdi>: {STATES[state]}
+                {role} {process.slice(0, 8)} on <bdi>{host}</bdi>:{' '}
+                {NODE_CONDITIONS[state].words.toLowerCase()}
               </li>
             ))}
           </ul>
@@ -212,7 +205,7 @@ function Latency({ row }: { row: Node }) {
         {row.methods.map((each) => (
           <li key={each.method}>
             <code>{each.method}</code> {each.ms === null ? 'no response' : `${formatCount(each.ms)} ms`},{' '}
-            {formatCount(each.calls)} calls
+            {pluralize(each.calls, 'call')}
           </li>
         ))}
       </ul>

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { toText } from '../../lib/form-values.js';
 import { formatDate } from '../../lib/format.js';
 import { useIsAdmin } from '../../lib/use-session.js';
-import { ActionButton, ChangeForm } from '../../parts/changes.js';
+import { ActionButton, NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { Field, SelectField } from '../../parts/fields.js';
+import { Name } from '../../parts/facts.js';
+import { choice, text } from '../../parts/form-fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
@@ -17,9 +17,9 @@ type Link = Answer<'operators/link'>;
 
 const ROLES = [
   ['owner', 'owner: sees and manages its applications'],
-  ['viewer', 'viewer: reads'],
-  ['operator', 'operator: changes the work'],
-  ['admin', 'admin: changes operators and plans too'],
+  ['viewer', 'viewer: reads everything'],
+  ['operator', 'operator: also makes changes'],
+  ['admin', 'admin: also manages operators and plans'],
 ] as const;
 
 /** Who may sign in, and the tokens of programs. */
@@ -29,23 +29,20 @@ export function Operators() {
   return (
     <Page title="Operators" actions={<ChangeLogLink subject="operator" />}>
       {!isAdmin ? (
-        <Empty>Only admins see operators. Ask one of them to change a role or to make a link.</Empty>
+        <Empty>Only admins can see operators. Ask one to change a role or create a link.</Empty>
       ) : (
         <Read name="operators" everyMs={15_000}>
           {({ operators, secrets }) => (
             <>
               {link !== null && <NewLink link={link} done={() => setLink(null)} />}
               <OperatorTable rows={operators} made={setLink} />
-              <details>
-                <summary>New operator</summary>
-                <NewOperator />
-              </details>
+              <NewForm title="New operator" name="operators/add" submit="Create" fields={FIELDS} />
               <h2>Sessions and tokens</h2>
               <Table
                 label="Sessions and tokens"
                 rows={secrets.map((row, index) => ({ ...row, index }))}
                 keyOf={({ index }) => index}
-                empty="No sessions and no tokens."
+                empty="No sessions or tokens."
                 columns={{
                   Operator: (row) => <bdi>{row.name}</bdi>,
                   Kind: (row) => row.kind,
@@ -70,23 +67,19 @@ function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link:
       rows={rows}
       keyOf={(row) => row.id}
       columns={{
-        Name: (row) => (
-          <strong>
-            <bdi>{row.name}</bdi>
-          </strong>
-        ),
+        Name: (row) => <Name>{row.name}</Name>,
         Role: (row) => row.role,
-        Password: (row) => (row.hasPassword ? 'set' : 'none: signs in by links'),
+        Password: (row) => (row.hasPassword ? 'set' : 'none (signs in by link)'),
         Created: (row) => formatDate(row.createdAt),
         Action: ({ name }) => (
           <span class="actions">
             <ActionButton name="operators/link" input={{ name }} done={made}>
-              Make link
+              Create link
             </ActionButton>
             <ActionButton
               name="operators/remove"
               input={{ name }}
-              confirm={`Remove ${name.slice(0, 80)} with all sessions and tokens?`}
+              confirm={`Remove ${name.slice(0, 80)} and all their sessions and tokens?`}
             >
               Remove
             </ActionButton>
@@ -99,29 +92,17 @@ function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link:
 
 const NewLink = ({ link, done }: { link: Link; done: () => void }) => (
   <ShownOnce text={`${location.origin}${link.path}`} label="the link" done={done}>
-    A link that signs in <bdi>{link.name}</bdi> ({link.role}) once, within ten minutes.
+    One-time link that signs in <bdi>{link.name}</bdi> ({link.role}), valid for ten minutes.
   </ShownOnce>
 );
 
-const NewOperator = () => (
-  <ChangeForm
-    name="operators/add"
-    submit="Create"
-    getInput={(form) => ({
-      name: toText(form, 'name'),
-      role: toText(form, 'role'),
-      password: toText(form, 'password'),
-    })}
-  >
-    <Field label="Name" name="name" required maxLength={200} autocomplete="off" />
-    <SelectField label="Role" name="role" options={ROLES} />
-    <Field
-      label="Password (empty: signs in by links)"
-      name="password"
-      type="password"
-      minLength={10}
-      maxLength={1_024}
-      autocomplete="new-password"
-    />
-  </ChangeForm>
-);
+const FIELDS = {
+  name: text('Name', { required: true, maxLength: 200, autocomplete: 'off' }),
+  role: choice('Role', ROLES),
+  password: text('Password (empty: signs in by link)', {
+    type: 'password',
+    minLength: 10,
+    maxLength: 1_024,
+    autocomplete: 'new-password',
+  }),
+};

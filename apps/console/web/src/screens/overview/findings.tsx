@@ -1,9 +1,11 @@
 import { getAlarmCure } from '../../lib/alarm-cures.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatCount, formatTime, pluralize } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
+import { Name } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
+import { ButtonLink } from '../../parts/navigation.js';
 import { FINDINGS, type Finding } from './finding-kinds.js';
 
 /** Findings that are shown at first, and behind that. */
@@ -24,7 +26,8 @@ export function Findings({ rows }: { rows: readonly Finding[] }) {
           <ul class="findings">{show(more.slice(0, MAX_MORE))}</ul>
           {more.length > MAX_MORE && (
             <p class="faint">
-              {formatCount(more.length - MAX_MORE)} are not shown: select a network to see all of it.
+              {formatCount(more.length - MAX_MORE)} more are not shown. Select a network to see all of its
+              findings.
             </p>
           )}
         </details>
@@ -64,11 +67,7 @@ function OneFinding({ row }: { row: Finding }) {
 }
 
 function Sentence({ row: { kind, message, network, others = 0, since } }: { row: Finding }) {
-  const name = (
-    <strong>
-      <bdi>{network}</bdi>
-    </strong>
-  );
+  const name = <Name>{network}</Name>;
   if (kind === 'nodes-silent' && since !== null) {
     return (
       <>
@@ -81,8 +80,7 @@ function Sentence({ row: { kind, message, network, others = 0, since } }: { row:
   return (
     <>
       {name}
-      {others > 0 && ` and ${formatCount(others)} more ${others === 1 ? 'network' : 'networks'}`}:{' '}
-      <bdi>{message}</bdi>
+      {others > 0 && ` and ${pluralize(others, 'more network')}`}: <bdi>{message}</bdi>
     </>
   );
 }
@@ -91,11 +89,7 @@ function Sentence({ row: { kind, message, network, others = 0, since } }: { row:
 function Remedy({ row }: { row: Finding }) {
   const { alarms, backfill, block, cause, key, kind, network, provider, upstreams } = row;
   const mayChange = useMayChange();
-  const link = (label: string, href: string) => (
-    <a class="button" href={href}>
-      {label}
-    </a>
-  );
+  const link = (label: string, href: string) => <ButtonLink label={label} href={href} />;
   switch (kind) {
     case 'nodes-silent':
       return link('View nodes', toHref('nodes', { network, search: upstreams?.[0] }));

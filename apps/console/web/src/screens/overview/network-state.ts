@@ -24,7 +24,7 @@ export interface NetworkStanding {
 }
 
 /** Of a network and the worst of its findings; undefined: it has none. */
-export function getStanding(network: Network, finding: Pick<Finding, 'kind'> | undefined): NetworkStanding {
+function getStanding(network: Network, finding: Pick<Finding, 'kind'> | undefined): NetworkStanding {
   const { alarms, completeThrough, finalized, firstRequested } = network;
   const [tone, words] = finding === undefined ? [undefined, ''] : FINDINGS[finding.kind];
   if (tone === 'bad') return { state: 'broken', tone, words };

@@ -1,9 +1,8 @@
-import { toText } from '../../lib/form-values.js';
-import { formatCount, formatDate } from '../../lib/format.js';
+import { formatCount, formatDate, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
+import { ActionButton, MayChange, NewForm } from '../../parts/changes.js';
 import { Ago } from '../../parts/facts.js';
-import { RangeFields, SelectField } from '../../parts/fields.js';
+import { choice, number } from '../../parts/form-fields.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { ReadTable, Table } from '../../parts/table.js';
@@ -24,13 +23,13 @@ function Causes() {
   return (
     <Page
       title="Quarantine"
-      lead="Blocks that no upstream served in a form that could be proved. Each is retried automatically."
+      lead="Blocks for which no upstream sent data that could be proved. Each is retried automatically."
     >
       <Read name="quarantine/causes">
         {(rows) =>
           rows.length === 0 ? (
             <Empty>
-              No quarantined blocks. For other missing blocks see the{' '}
+              No quarantined blocks. For other missing blocks, see the{' '}
               <a href={toHref('coverage')}>coverage map</a>.
             </Empty>
           ) : (
@@ -56,7 +55,7 @@ function Causes() {
                     <ActionButton
                       name="quarantine/retry"
                       input={{ network: row.network, cause: row.cause }}
-                      confirm={`Retry ${formatCount(row.blocks)} blocks of ${row.network} with ${row.cause} now?`}
+                      confirm={`Retry ${pluralize(row.blocks, 'block')} of ${row.network} with ${row.cause} now?`}
                     >
                       Retry all
                     </ActionButton>
@@ -113,22 +112,15 @@ function Rows({ network, cause }: { network: string | undefined; cause: string |
   );
 }
 
-function RetryRange({ networks }: { networks: readonly string[] }) {
-  return (
-    <details>
-      <summary>Retry a range</summary>
-      <ChangeForm
-        name="quarantine/retry"
-        submit="Retry now"
-        getInput={(form) => ({
-          network: toText(form, 'network'),
-          from: toText(form, 'from'),
-          to: toText(form, 'to'),
-        })}
-      >
-        <SelectField label="Network" name="network" options={networks} />
-        <RangeFields />
-      </ChangeForm>
-    </details>
-  );
-}
+const RetryRange = ({ networks }: { networks: readonly string[] }) => (
+  <NewForm
+    title="Retry a range"
+    name="quarantine/retry"
+    submit="Retry now"
+    fields={{
+      network: choice('Network', networks),
+      from: number('First block', { required: true }),
+      to: number('Last block', { required: true }),
+    }}
+  />
+);

@@ -1,9 +1,10 @@
 import type { Answer } from '../../lib/answers.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatBlocks, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
+import { ButtonLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { BLOCK_STATES } from './block-states.js';
@@ -19,12 +20,11 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
       above={[['quarantine', 'Quarantine', { network }]]}
       actions={
         <>
-          <a class="button" href={toHref('coverage', { network, from: block, to: block })}>
-            View on the map
-          </a>
-          <a class="button" href={toHref('nodes', { network })}>
-            View nodes
-          </a>
+          <ButtonLink
+            label="View on the map"
+            href={toHref('coverage', { network, from: block, to: block })}
+          />
+          <ButtonLink label="View nodes" href={toHref('nodes', { network })} />
         </>
       }
     >
@@ -49,10 +49,7 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
             </ul>
             <Facts
               rows={{
-                Blocks:
-                  row.from === row.to
-                    ? formatCount(row.from)
-                    : `${formatCount(row.from)} to ${formatCount(row.to)}`,
+                Blocks: formatBlocks(row),
                 Attempts: `${row.attempts} since ${formatTime(row.firstSeen)}`,
                 Kinds: (
                   <ul class="plain">
@@ -88,7 +85,7 @@ function Responses({ network, tried }: { network: string; tried: readonly Try[] 
     <>
       <p class={digests.length > 1 ? 'bad' : 'faint'}>
         {sent < 2
-          ? 'Fewer than two upstreams sent a response to compare.'
+          ? 'Fewer than two upstreams sent a response, so there is nothing to compare.'
           : digests.length === 1
             ? `All ${sent} responses are identical, byte for byte.`
             : `${digests.length} different responses: at least one upstream is wrong.`}
@@ -97,7 +94,7 @@ function Responses({ network, tried }: { network: string; tried: readonly Try[] 
         {demanded.size > 0 && (
           <div class="card good">
             <h3>Expected</h3>
-            <p class="faint">by the header of the block, or by its other parts</p>
+            <p class="faint">from the header or other parts of the block</p>
             {[...demanded].map(([field, value]) => (
               <Value key={field} field={field} value={value ?? ''} />
             ))}

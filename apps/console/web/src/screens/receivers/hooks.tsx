@@ -1,17 +1,15 @@
 import { useState } from 'preact/hooks';
-import { toLines, toNumber, toText } from '../../lib/form-values.js';
-import { formatCount } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
-import { ChangeForm } from '../../parts/changes.js';
+import { NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { NumberField, SelectField } from '../../parts/fields.js';
+import { checkbox, choice, number } from '../../parts/form-fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { Deliveries, Failure, type Hook, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
-import { HookFields } from './hook-fields.js';
+import { Deliveries, Failure, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
+import { describe, getHost, HOOK_FIELDS } from './hook-fields.js';
 import { OneHook } from './one-hook.js';
 
 const PAGE = 100;
@@ -51,7 +49,7 @@ function HookList() {
           keyOf={(row) => row.id}
           empty={
             network === undefined
-              ? 'No webhooks yet. Add one above: a receiver that answers, and the network it wants.'
+              ? 'No webhooks yet. Add one above.'
               : `No webhook of ${network} yet. Add one above.`
           }
           columns={{
@@ -74,55 +72,25 @@ function HookList() {
   );
 }
 
-/** Of its address, whose path may be a secret. */
-export const getHost = ({ url }: Hook): string => new URL(url).host;
-
-/** What it is sent, in a few words. */
-export function describe({ kinds, finalOnly, addresses, topics, from }: Hook): string {
-  const filter = [
-    ...(addresses.length > 0 ? [formatSome(addresses.length, 'contract')] : []),
-    ...(topics.length > 0 ? [formatSome(topics.length, 'topic')] : []),
-  ];
-  return [
-    kinds.join(', '),
-    ...(filter.length > 0 ? [`of ${filter.join(' and ')}`] : []),
-    ...(finalOnly ? ['final only'] : []),
-    `from block ${formatCount(from)}`,
-  ].join(', ');
-}
-
-const formatSome = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-
 function NewHook(given: {
   network: string | undefined;
   made: (secret: { id: number; secret: string }) => void;
 }) {
   const networks = useNetworkIds();
   return (
-    <details>
-      <summary>New webhook</summary>
-      <ChangeForm
-        name="hooks/add"
-        submit="Create"
-        getInput={(form) => ({
-          url: toText(form, 'url'),
-          network: toText(form, 'network'),
-          kinds: form.getAll('kind').map(String),
-          finalOnly: form.get('finalOnly') !== null,
-          from: toNumber(form, 'from') ?? undefined,
-          addresses: toLines(form, 'addresses'),
-          topics: toLines(form, 'topics'),
-        })}
-        done={given.made}
-      >
-        <SelectField label="Network" name="network" options={networks} value={given.network} />
-        <HookFields />
-        <label class="inline">
-          <input type="checkbox" name="finalOnly" /> Only blocks that can no longer be undone
-        </label>
-        <NumberField label="First block (empty: the next new one)" name="from" />
-      </ChangeForm>
-    </details>
+    <NewForm
+      title="New webhook"
+      name="hooks/add"
+      submit="Create"
+      fields={{
+        network: choice('Network', networks),
+        ...HOOK_FIELDS,
+        finalOnly: checkbox('Only finalized blocks'),
+        from: number('First block (empty: the next new block)'),
+      }}
+      defaults={{ network: given.network, kinds: ['logs'] }}
+      getInput={(_, { from, ...others }) => ({ ...others, from: from ?? undefined })}
+      done={given.made}
+    />
   );
 }

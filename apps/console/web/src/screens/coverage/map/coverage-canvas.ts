@@ -16,7 +16,7 @@ const MIN_ACTS = ROW / 2;
 const MIN_WIDTH = 3;
 
 /** The part of a canvas' context that drawing needs. */
-export type Brush = Pick<
+type Brush = Pick<
   CanvasRenderingContext2D,
   'clearRect' | 'fillRect' | 'fillText' | 'fillStyle' | 'font' | 'textAlign' | 'textBaseline'
 >;

@@ -1,9 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { type Brush, drawMap, ROW } from './coverage-canvas.js';
-import { type CoverageMap, getSpot, type MapRow, toStripes } from './coverage-map.js';
+import { drawMap, ROW } from './coverage-canvas.js';
+import { type CoverageMap, getSpot, toStripes } from './coverage-map.js';
 
 /** Blocks 6 to 29 in columns of 4: 6-7, 8-11, …, 28-29. */
-const ROW_OF_LOGS: MapRow = { kind: 'logs', worst: '..ba.bb', missing: [0, 0, 1, 4, 0, 4, 2] };
+type Brush = Parameters<typeof drawMap>[0];
+const BRUSH = {
+  fillStyle: '',
+  font: '',
+  textAlign: 'left',
+  textBaseline: 'top',
+  clearRect: () => undefined,
+} as const;
+const ROW_OF_LOGS: CoverageMap['kinds'][number] = {
+  kind: 'logs',
+  worst: '..ba.bb',
+  missing: [0, 0, 1, 4, 0, 4, 2],
+};
 const MAP: CoverageMap = {
   network: 'main',
   head: 29,
@@ -74,11 +86,7 @@ describe('the picture', () => {
     const drawn: [string, number, number, number, number][] = [];
     const letters: [string, number][] = [];
     const brush: Brush = {
-      fillStyle: '',
-      font: '',
-      textAlign: 'left',
-      textBaseline: 'top',
-      clearRect: () => undefined,
+      ...BRUSH,
       fillRect: (...box) => void drawn.push([String(brush.fillStyle), ...box]),
       fillText: (text, x) => void letters.push([text, x]),
     };
@@ -108,11 +116,7 @@ describe('the picture', () => {
   it('has a single bad block of a million at least three pixels wide and half a row high', () => {
     const boxes: [number, number, number, number][] = [];
     const brush: Brush = {
-      fillStyle: '',
-      font: '',
-      textAlign: 'left',
-      textBaseline: 'top',
-      clearRect: () => undefined,
+      ...BRUSH,
       fillRect: (...box) => void (brush.fillStyle === 'red' && boxes.push(box)),
       fillText: () => undefined,
     };

@@ -2,10 +2,10 @@ import type { Answer } from '../../../lib/answers.js';
 import type { View } from './coverage-view.js';
 
 export type CoverageMap = Answer<'coverage/map'>;
-export type MapRow = CoverageMap['kinds'][number];
+type MapRow = CoverageMap['kinds'][number];
 
 /** Columns of pixels that look alike. */
-export interface Stripe {
+interface Stripe {
   x: number;
   width: number;
   /** The worst reason; null: everything is published; undefined: not read yet. */
@@ -39,7 +39,7 @@ export function getSpot(map: CoverageMap, row: MapRow, { from, to }: View): Omit
 }
 
 /** A place of the map: the columns there. */
-export interface Spot extends View {
+interface Spot extends View {
   kind: string;
   reason: string | null;
   /** Blocks that are not published. */
