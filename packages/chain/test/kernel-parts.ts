@@ -10,7 +10,6 @@ export interface Parts extends ScanKernel {
   putQuantity(at: number, digits: number): void;
   putData(at: number, digits: number): void;
   putEmpty(): void;
-  putListHead(length: number): void;
   beginList(): number;
   endList(payload: number): void;
   itemCount(): number;

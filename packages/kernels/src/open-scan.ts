@@ -9,7 +9,6 @@ interface Exports {
   outline(from: number, bytes: number, into: number, room: number): number;
   block(): number;
   result(): number;
-  factsAt(): number;
   transactions(at: number, length: number): number;
   receipts(at: number, length: number): number;
   traces(at: number, length: number): number;

@@ -49,7 +49,8 @@ export interface Scanned {
   bodyLength: number;
   /** That the receipts used. */
   gas: number;
-  hasDeposits: boolean;
+  /** Of the OP stack. */
+  deposits: number;
   /** Rows of SIGNATURE_BYTES (layout.ts), of the transactions that somebody signed; none if they are not asked for. */
   signatures: Buffer;
   /** Sum of `blobGasUsed` beside `daFootprintGasScalar`; undefined if no receipt has both. */
@@ -58,7 +59,6 @@ export interface Scanned {
   receipts?: Buffer;
   logs?: Buffer;
   traces?: Buffer;
-  isDeposit(index: number): boolean;
 }
 
 export interface Scanner {
@@ -153,9 +153,6 @@ function writeFacts(bytes: Buffer, at: number, facts: ScanFacts): boolean {
 function readFound(kernel: ScanKernel, { receipts, traces }: ScannedParts): Scanned {
   const bytes = kernel.bytes();
   const at = kernel.result();
-  const facts = kernel.factsAt();
-  const fact = (index: number, which: number): number =>
-    bytes.readUInt32LE(facts + index * L.TRANSACTION_BYTES + which);
   // Memory of its own, which can be handed to another thread.
   const copyAt = (place: number): Buffer => {
     const [start, end] = [bytes.readUInt32LE(place), bytes.readUInt32LE(place + 4)];
@@ -170,12 +167,11 @@ function readFound(kernel: ScanKernel, { receipts, traces }: ScannedParts): Scan
     bloom: bytes.subarray(at + L.FOUND_BLOOM, at + L.FOUND_BLOOM + 256),
     bodyLength: Number(bytes.readBigUInt64LE(at + L.FOUND_BODY)),
     gas: Number(bytes.readBigUInt64LE(at + L.FOUND_GAS)),
-    hasDeposits: bytes.readUInt32LE(at + L.FOUND_DEPOSITS) === 1,
+    deposits: bytes.readUInt32LE(at + L.FOUND_DEPOSITS),
     signatures: copyAt(at + L.FOUND_SIGNATURES),
     footprint: footprint === NO_NUMBER ? undefined : Number(footprint),
     transactions: text(0),
     ...(receipts === undefined ? {} : { receipts: text(1), logs: text(2) }),
     ...(traces === undefined ? {} : { traces: text(3) }),
-    isDeposit: (index) => fact(index, L.TRANSACTION_KIND) === L.KIND_DEPOSIT,
   };
 }

@@ -3,7 +3,7 @@ import { equalsHex, toHex } from '../encode/keccak.js';
 import type { TransactionRecord } from '../record/transaction.js';
 import { getStateSyncs, HYPE_SYSTEM, isSystemAddress, TESTNET_HOLDERS } from '../rules/system-senders.js';
 import { isUnsigned } from './check-chain.js';
-import { type BlockInHand, disagree, type Tools } from './tools.js';
+import { type BlockInHand, disagree, disagreeOf, type Tools } from './tools.js';
 
 /*
  * Transactions that the chain itself made and that are in no root. Nothing proves them, so all that their client writes
@@ -40,17 +40,25 @@ function isStateSync(
     checkSprint(block, index, sprint);
     if (number >= typedFrom) {
       const because = `a state sync has a type of its own since block ${typedFrom} (PIP-74)`;
-      wrong(block, index, 'type', tx.type, '0x7f', because);
+      disagreeOf(block, index, 'type', tx.type, '0x7f', because);
     }
     const place = number.toString(16).padStart(16, '0');
     const hash = keccak.hash(Buffer.from(`${STATE_SYNC}${place}${record.hash.slice(2)}`, 'hex'));
     if (!equalsHex(hash, tx.hash)) {
-      wrong(block, index, 'hash', tx.hash, toHex(hash), "the hash of a state sync follows from its block's");
+      disagreeOf(
+        block,
+        index,
+        'hash',
+        tx.hash,
+        toHex(hash),
+        "the hash of a state sync follows from its block's",
+      );
     }
   }
   for (const [name, expected] of Object.entries(EMPTY)) {
     const got = tx[name as keyof typeof EMPTY];
-    if (got !== expected) wrong(block, index, name, got, expected, 'a state sync is an empty transaction');
+    if (got !== expected)
+      disagreeOf(block, index, name, got, expected, 'a state sync is an empty transaction');
   }
   return true;
 }
@@ -66,7 +74,7 @@ export function checkTypedSync(
   const { sprint, typedFrom } = getStateSyncs(policy.chainId, block.number);
   checkSprint(block, index, sprint);
   if (block.number < typedFrom && typedFrom !== Number.POSITIVE_INFINITY) {
-    wrong(
+    disagreeOf(
       block,
       index,
       'type',
@@ -78,7 +86,7 @@ export function checkTypedSync(
   const last = block.record.transactions.length - 1;
   if (index !== last) {
     const because = 'a state sync is the last transaction of its block';
-    wrong(block, index, 'type', tx.type, 'another type', because);
+    disagreeOf(block, index, 'type', tx.type, 'another type', because);
   }
 }
 
@@ -131,23 +139,13 @@ function checkMadeSignature(tools: Tools, block: BlockInHand, tx: TransactionRec
   const s = BigInt(tx.s!);
   const named = s === ESCAPED_ONE ? 1n : s;
   const sender = s === 1n ? HYPE_SYSTEM : `0x${named.toString(16).padStart(40, '0')}`;
-  if (tx.from !== sender) wrong(block, index, 'from', tx.from, sender, "the system's signature names it");
+  if (tx.from !== sender)
+    disagreeOf(block, index, 'from', tx.from, sender, "the system's signature names it");
   const { rlp, keccak } = tools;
   encodeTransaction(rlp, tx);
   const hash = keccak.hash(rlp.item(rlp.count - 1));
   rlp.drop();
   if (equalsHex(hash, tx.hash)) return;
   const because = 'it is the hash of the transaction that was given';
-  wrong(block, index, 'hash', tx.hash, toHex(hash), because);
-}
-
-function wrong(
-  block: BlockInHand,
-  index: number,
-  name: string,
-  got: string | null | undefined,
-  expected: string,
-  because: string,
-): never {
-  return disagree(block, `transactions[${index}].${name}`, got, expected, because);
+  disagreeOf(block, index, 'hash', tx.hash, toHex(hash), because);
 }

@@ -62,9 +62,9 @@ export function proveRaw(
     const { record } = block;
     if (!equalsHex(scanned.transactionsRoot, record.transactionsRoot)) return 'transactions';
     // On the OP stack, withdrawals that are left out are none, which completeBlock sees by the first transaction.
-    if (scanned.hasDeposits && record.withdrawals === undefined && record.withdrawalsRoot != null)
-      return 'header';
-    block.hasDeposits = scanned.hasDeposits;
+    const hasDeposits = scanned.deposits > 0;
+    if (hasDeposits && record.withdrawals === undefined && record.withdrawalsRoot != null) return 'header';
+    block.hasDeposits = hasDeposits;
     const proofs = proveFrame(tools, block, raw.header, {
       header: header.length,
       transactions: scanned.bodyLength,
@@ -134,10 +134,12 @@ function mayBeOutside({ outside }: Rules, transactions: Buffer): boolean {
   return outside === 'zeroPrice' && transactions.subarray(0, FIRST_BYTES).includes('"gasPrice":"0x0"');
 }
 
-function senderCheck(tools: Tools, scanned: Scanned, suspected: boolean): SenderCheck {
-  let unproved = 0;
-  for (let place = 0; place < scanned.count; place++) if (!scanned.isDeposit(place)) unproved += 1;
-  return toSenderCheck(tools, { signatures: scanned.signatures, unproved, suspected });
+function senderCheck(
+  tools: Tools,
+  { count, deposits, signatures }: Scanned,
+  suspected: boolean,
+): SenderCheck {
+  return toSenderCheck(tools, { signatures, unproved: count - deposits, suspected });
 }
 
 function toTexts(

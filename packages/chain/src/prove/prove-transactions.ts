@@ -17,7 +17,7 @@ import { checkTypeFields } from './check-type.js';
 import { completeTransaction } from './complete.js';
 import { checkTypedSync, isOutside } from './outside.js';
 import { checkPostExec } from './post-exec.js';
-import { type BlockInHand, checkRoot, disagree, notMade, type Tools } from './tools.js';
+import { type BlockInHand, checkRoot, disagreeOf, notMade, type Tools } from './tools.js';
 
 /** Anvil hashes the sender too, which nothing could check. */
 const UNSIGNED_HASH =
@@ -68,7 +68,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       if (!equalsHex(hash, tx.hash)) {
         const isOfNobody = tx.kind <= 4 && isUnsigned(tx);
         const because = isOfNobody ? UNSIGNED_HASH : 'it is the hash of the transaction that was given';
-        wrong(block, index, 'hash', tx.hash, toHex(hash), because);
+        disagreeOf(block, index, 'hash', tx.hash, toHex(hash), because);
       }
       const length = rlp.ends[item]! - rlp.starts[item]!;
       // an EIP-2718 envelope is a byte string in the block
@@ -89,26 +89,40 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
 function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: number): void {
   const { record } = block;
   if (tx.blockHash !== record.hash) {
-    wrong(block, index, 'blockHash', tx.blockHash, record.hash, "it is the block's hash");
+    disagreeOf(block, index, 'blockHash', tx.blockHash, record.hash, "it is the block's hash");
   }
   if (tx.blockNumber !== record.number) {
-    wrong(block, index, 'blockNumber', tx.blockNumber, record.number, "it is the block's number");
+    disagreeOf(block, index, 'blockNumber', tx.blockNumber, record.number, "it is the block's number");
   }
   if (Number(tx.transactionIndex) !== index) {
     const expected = toQuantity(index);
-    wrong(block, index, 'transactionIndex', tx.transactionIndex, expected, "it is the transaction's place");
+    disagreeOf(
+      block,
+      index,
+      'transactionIndex',
+      tx.transactionIndex,
+      expected,
+      "it is the transaction's place",
+    );
   }
   if (tx.blockTimestamp !== undefined && tx.blockTimestamp !== record.timestamp) {
-    wrong(block, index, 'blockTimestamp', tx.blockTimestamp, record.timestamp, "it is the block's timestamp");
+    disagreeOf(
+      block,
+      index,
+      'blockTimestamp',
+      tx.blockTimestamp,
+      record.timestamp,
+      "it is the block's timestamp",
+    );
   }
   if (tx.yParity != null && tx.kind !== 0 && tx.yParity !== tx.v && tx.v != null) {
-    wrong(block, index, 'yParity', tx.yParity, tx.v, 'it is v under another name');
+    disagreeOf(block, index, 'yParity', tx.yParity, tx.v, 'it is v under another name');
   }
   if (!block.checks.prices || tx.other !== undefined) return;
   const price = effectivePrice(tx, record.baseFeePerGas);
   if (price !== undefined && tx.gasPrice !== price) {
     const because = 'it follows from maxFeePerGas, maxPriorityFeePerGas and the base fee';
-    wrong(block, index, 'gasPrice', tx.gasPrice, price, because);
+    disagreeOf(block, index, 'gasPrice', tx.gasPrice, price, because);
   }
 }
 
@@ -118,17 +132,6 @@ function notRecomputed(block: BlockInHand, because: string): void {
   notMade(block, 'consistency', because);
   // receipts of a type that nobody named may have the usual encoding, which the root then shows
   if (because !== UNNAMED_TYPE) notMade(block, 'receiptsRoot', because);
-}
-
-function wrong(
-  block: BlockInHand,
-  index: number,
-  name: string,
-  got: string | null | undefined,
-  expected: string,
-  because: string,
-): never {
-  return disagree(block, `transactions[${index}].${name}`, got, expected, because);
 }
 
 /**

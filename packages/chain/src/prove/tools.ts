@@ -85,6 +85,18 @@ export function disagree(
   return failProof(block, { proof, field, expected, got: shown, message });
 }
 
+/** The same of a field of the transaction at this index. */
+export function disagreeOf(
+  block: BlockInHand,
+  index: number,
+  name: string,
+  got: string | null | undefined,
+  expected: string,
+  because: string,
+): never {
+  return disagree(block, `transactions[${index}].${name}`, got, expected, because);
+}
+
 /** Throws PROOF_FAILED if a root that was recomputed from so many records (`3 receipts`) is not that of the header. */
 export function checkRoot(
   block: BlockInHand,

@@ -7,12 +7,12 @@ import { type Parts, putDigits, withRegions } from '../../test/kernel-parts.js';
 const ROOM = 8_000_000;
 const HEADROOM = 24;
 
-/** Digits of a number or of bytes, or a list whose length is known before or (`openList`) is not. */
+/** Digits of a number or of bytes, or a list. */
 type Field =
   | { kind: 'empty' }
   | { kind: 'data'; digits: string }
   | { kind: 'quantity'; digits: string }
-  | { kind: 'list' | 'openList'; fields: Field[] };
+  | { kind: 'list'; fields: Field[] };
 
 const { fields } = fc.letrec<{ field: Field; fields: Field[] }>((tie) => ({
   fields: fc.array(tie('field'), { maxLength: 8 }),
@@ -34,7 +34,7 @@ const { fields } = fc.letrec<{ field: Field; fields: Field[] }>((tie) => ({
         .map(([zeros, value]) => '0'.repeat(zeros) + value.toString(16)),
     }),
     fc.record({ kind: fc.constant('empty' as const) }),
-    fc.record({ kind: fc.constantFrom('list' as const, 'openList' as const), fields: tie('fields') }),
+    fc.record({ kind: fc.constant('list' as const), fields: tie('fields') }),
   ),
 }));
 
@@ -50,15 +50,11 @@ function write(parts: Parts, scratch: number, field: Field): void {
   else if (field.kind === 'data') parts.putData(scratch, putDigits(parts, scratch, field.digits));
   else if (field.kind === 'quantity') parts.putQuantity(scratch, putDigits(parts, scratch, field.digits));
   else {
-    let list = 0;
-    if (field.kind === 'openList') list = parts.beginList();
-    else parts.putListHead(payloadLength(field.fields));
+    const list = parts.beginList();
     for (const inner of field.fields) write(parts, scratch, inner);
-    if (field.kind === 'openList') parts.endList(list);
+    parts.endList(list);
   }
 }
-const payloadLength = (list: readonly Field[]) =>
-  list.reduce((sum, inner) => sum + RLP.encode(getExpected(inner)).length, 0);
 
 function writeItem(parts: Parts, scratch: number, list: readonly Field[], type = 0): boolean {
   const payload = parts.beginItem();
@@ -88,7 +84,7 @@ describe('RLP of the scanner', () => {
   it('writes strings and lists of every length around those where heads grow', () => {
     for (const length of [0, 1, 2, 54, 55, 56, 57, 254, 255, 256, 257, 65_534, 65_535, 65_536, 65_537]) {
       const data = Buffer.alloc(length, 0x7f);
-      const list: Field[] = [{ kind: 'openList', fields: [{ kind: 'data', digits: data.toString('hex') }] }];
+      const list: Field[] = [{ kind: 'list', fields: [{ kind: 'data', digits: data.toString('hex') }] }];
       const large = withRegions(2 * length + 1_000, 8, 2 * length + 2);
       const [at, table, digits] = large.regions as [number, number, number];
       large.parts.openRlp(at, at + 2 * length + 1_000, table, table + 8);
@@ -110,10 +106,10 @@ describe('what does not fit', () => {
     { kind: 'quantity', digits: '5208' },
     { kind: 'empty' },
     {
-      kind: 'openList',
+      kind: 'list',
       fields: [
         { kind: 'data', digits: 'ab'.repeat(20) },
-        { kind: 'openList', fields: [{ kind: 'data', digits: 'cd'.repeat(32) }] },
+        { kind: 'list', fields: [{ kind: 'data', digits: 'cd'.repeat(32) }] },
       ],
     },
     { kind: 'list', fields: [{ kind: 'data', digits: 'ef'.repeat(60) }] },
@@ -149,7 +145,6 @@ describe('what does not fit', () => {
     parts.beginItem();
     parts.putData(scratch, putDigits(parts, scratch, 'ab'.repeat(90)));
     parts.putEmpty();
-    parts.putListHead(1);
     parts.putQuantity(scratch, 2);
     parts.endList(parts.beginList());
     expect(writeItem(parts, scratch, [])).toBe(false);

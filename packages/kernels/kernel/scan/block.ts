@@ -28,10 +28,10 @@ export const TRANSACTIONS_ROOT: usize = memory.data(512, 16);
 export const RECEIPTS_ROOT: usize = TRANSACTIONS_ROOT + L.FOUND_RECEIPTS_ROOT;
 export const BLOCK_BLOOM: usize = TRANSACTIONS_ROOT + L.FOUND_BLOOM;
 
-export function found(transactions: u32, bodyLength: u64, hasDeposits: bool): void {
+export function found(transactions: u32, bodyLength: u64, deposits: u32): void {
   store<u32>(TRANSACTIONS_ROOT, transactions, L.FOUND_COUNT);
   store<u64>(TRANSACTIONS_ROOT, bodyLength, L.FOUND_BODY);
-  store<u32>(TRANSACTIONS_ROOT, hasDeposits ? 1 : 0, L.FOUND_DEPOSITS);
+  store<u32>(TRANSACTIONS_ROOT, deposits, L.FOUND_DEPOSITS);
 }
 export function hasDeposits(): bool {
   return load<u32>(TRANSACTIONS_ROOT, L.FOUND_DEPOSITS) !== 0;

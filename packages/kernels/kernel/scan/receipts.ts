@@ -2,10 +2,10 @@
  * The receipts of a block: canonical text with that of their logs, blooms, root, and the checks of
  * src/prove/prove-receipts.ts and check-receipt.ts.
  */
-import { CHECK_ADDRESSES, CHECK_PRICES, CHECK_SUMS } from '../../src/layout.js';
-import { unhex } from '../shared/hex.js';
-import { keccak } from '../shared/keccak.js';
-import { beginItem, endItem, openRlp, putData, putEmpty, putQuantity } from '../shared/rlp.js';
+import { CHECK_ADDRESSES, CHECK_PRICES, CHECK_SUMS } from '../../src/layout';
+import { unhex } from '../shared/hex';
+import { keccak } from '../shared/keccak';
+import { beginItem, endItem, openRlp, putData, putEmpty, putQuantity } from '../shared/rlp';
 import {
   BLOB_PRICE,
   BLOCK_BLOOM,
@@ -18,8 +18,8 @@ import {
   TIMESTAMP,
   used,
   wrote,
-} from './block.js';
-import { BLOOM, openBloom, orBloom } from './bloom.js';
+} from './block';
+import { BLOOM, openBloom, orBloom } from './bloom';
 import * as F from './fields';
 import {
   closeLogs,
@@ -31,9 +31,9 @@ import {
   openLogs,
   openReceipt,
   putLogs,
-} from './logs.js';
-import { region } from './memory.js';
-import { readObject } from './object.js';
+} from './logs';
+import { region } from './memory';
+import { readObject } from './object';
 import {
   digitsAt,
   getDigits,
@@ -51,17 +51,8 @@ import {
   set,
   unset,
   valueAt,
-} from './slots.js';
-import {
-  CLOSE_LIST,
-  COMMA,
-  decimalNumber,
-  hexNumber,
-  LARGE,
-  OPEN_LIST,
-  same,
-  writeQuantity,
-} from './text.js';
+} from './slots';
+import { CLOSE_LIST, COMMA, decimalNumber, hexNumber, LARGE, OPEN_LIST, same, writeQuantity } from './text';
 import {
   countBlobs,
   getHash,
@@ -79,9 +70,9 @@ import {
   textLength,
   transactionCount,
   VERSION,
-} from './transactions.js';
-import { trieRoot } from './trie.js';
-import { dropNoise, writeObject } from './write.js';
+} from './transactions';
+import { trieRoot } from './trie';
+import { dropNoise, writeObject } from './write';
 
 /** What is filled into a receipt, at most. */
 const LONGER: usize = 512;

@@ -4,8 +4,8 @@
  */
 
 import * as L from '../../src/layout';
-import { unhex } from '../shared/hex.js';
-import { keccak } from '../shared/keccak.js';
+import { unhex } from '../shared/hex';
+import { keccak } from '../shared/keccak';
 import {
   beginItem,
   beginList,
@@ -18,13 +18,13 @@ import {
   putEmpty,
   putQuantity,
   rlpListLength,
-} from '../shared/rlp.js';
+} from '../shared/rlp';
 import {
   authorizations,
   authorizationsFrom,
   authorizationsLength,
   putAuthorizations,
-} from './authorizations.js';
+} from './authorizations';
 import {
   baseFee,
   CHAIN_ID,
@@ -36,12 +36,12 @@ import {
   TIMESTAMP,
   TRANSACTIONS_ROOT,
   wrote,
-} from './block.js';
+} from './block';
 import * as F from './fields';
-import { putAccessList, putHashes } from './lists.js';
-import { region } from './memory.js';
-import { readObject } from './object.js';
-import { addSignature, closeSignatures, openSignatures } from './signatures.js';
+import { putAccessList, putHashes } from './lists';
+import { region } from './memory';
+import { readObject } from './object';
+import { addSignature, closeSignatures, openSignatures } from './signatures';
 import {
   digitsAt,
   getLength,
@@ -59,10 +59,10 @@ import {
   set,
   TRANSACTION_SLOTS as TX,
   valueAt,
-} from './slots.js';
-import { CLOSE_LIST, COMMA, LARGE, OPEN_LIST, same, writeQuantity } from './text.js';
-import { trieRoot } from './trie.js';
-import { dropNoise, writeObject } from './write.js';
+} from './slots';
+import { CLOSE_LIST, COMMA, LARGE, OPEN_LIST, same, writeQuantity } from './text';
+import { trieRoot } from './trie';
+import { dropNoise, writeObject } from './write';
 
 /** No transaction's JSON is shorter: two hashes, two addresses and the names of eleven fields. */
 const SHORTEST: usize = 256;
@@ -124,10 +124,6 @@ export function isDeposit(index: u32): bool {
 export function countBlobs(index: u32): u32 {
   return fact(index, 64);
 }
-/** Address of the facts. */
-export function factsAt(): usize {
-  return kept;
-}
 
 function keep(kind: u32): void {
   const at = kept + <usize>count * L.TRANSACTION_BYTES;
@@ -171,7 +167,7 @@ export function transactions(p: usize, length: usize): u32 {
   openRlp(rlp, rlp + length, items, items + <usize>most * 8);
   const start = to;
   let bodyLength: u64 = 0;
-  let hasDeposits = false;
+  let deposits: u32 = 0;
   if (<u32>load<u8>(p++) !== OPEN_LIST) return 0;
   store<u8>(to++, OPEN_LIST);
   if (<u32>load<u8>(p) === CLOSE_LIST) {
@@ -191,7 +187,7 @@ export function transactions(p: usize, length: usize): u32 {
       if (to === 0 || !encode(kind)) return 0;
       const bytes = itemEnd(count) - itemStart(count);
       bodyLength += <u64>(kind === 0 ? bytes : rlpListLength(bytes));
-      if (kind === L.KIND_DEPOSIT) hasDeposits = true;
+      if (kind === L.KIND_DEPOSIT) deposits++;
       keep(kind);
       count++;
       const byte = <u32>load<u8>(p++);
@@ -203,7 +199,7 @@ export function transactions(p: usize, length: usize): u32 {
   // Nothing may follow the list.
   if (p !== answerEnd) return 0;
   if (!trieRoot(TRANSACTIONS_ROOT)) return 0;
-  found(count, bodyLength, hasDeposits);
+  found(count, bodyLength, deposits);
   closeSignatures();
   wrote(0, start, to);
   return 1;

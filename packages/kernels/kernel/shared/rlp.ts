@@ -7,8 +7,8 @@
  * that leaves are hashed in place. What does not fit is not written, and nothing else is either until the next `openRlp`: an
  * item needs 24 bytes and those of its encoding, and 8 more for each list of unknown length that is open at once.
  */
-import { nibble, unhex } from './hex.js';
-import { keccak } from './keccak.js';
+import { nibble, unhex } from './hex';
+import { keccak } from './keccak';
 
 /** An item takes at most 1 byte of type and 5 of its head in there; a leaf 5 + 6 of a path + 5 more. */
 const HEADROOM: usize = 24;
@@ -116,14 +116,6 @@ export function putData(at: usize, digits: usize): void {
 /** Writes the byte string of no bytes. */
 export function putEmpty(): void {
   if (fits(1)) store<u8>(next++, STRING);
-}
-
-/** Writes the head of a list whose payload will be `length` bytes. */
-export function putListHead(length: usize): void {
-  const bytes = headLength(length);
-  if (!fits(bytes)) return;
-  next += bytes;
-  headBefore(next, length, LIST);
 }
 
 /** Begins a list inside of an item, or of such a list; returns the address that `endList` wants. */

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/brackets, kernel/shared and src/layout.ts:
-// 2a8d5b1434c968444cbd8229441bd357f480b97ceef6d9c7f01d66b077ae6262
+// 3d96c2a97db19c68f76cd9c2b987d9e0d37e63f3a5c06b7e9e7dfdf75a0a19b7
 
 /** WebAssembly in base64. */
 export const BRACKETS_BASE64 =

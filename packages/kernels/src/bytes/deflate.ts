@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// 8b8284933be24b314cf5d82c74de829fe86e63f5ab1b90b4041d7e3b5f098993
+// bc4a1a6e9a061003b2e42f367fa3cc73c39dac05df31858d4f229b0300f1bbd4
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

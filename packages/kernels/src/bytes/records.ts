@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// aa3a46f81589a55584dd51445835176ef58d6068161742970411bf957b7993a2
+// 49f3839fd6aed3585b80545816ac40fe9c87baf5808f1a65881cea3d38b78227
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =
