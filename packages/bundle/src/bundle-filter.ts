@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Kind } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import { encodeTimes } from './filter/block-times.js';
 import { type BundleFilter, encodeFilter, type FilteredPart, readFilter } from './filter/filter-file.js';
 import { createItemCollector, hasFilter } from './filter/filter-items.js';
-import { distinctDigests, toDigests } from './filter/item-digests.js';
-import { buildItemSet, mayHold, OPEN_SET } from './filter/item-set.js';
+import { buildItemSet, distinctDigests, mayHold, OPEN_SET, toDigests } from './filter/item-set.js';
 import { scanItems } from './filter/scan-items.js';
 import { bundleInvalid, type FragmentInfo } from './layout/fragment.js';
-import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './layout/member-frame.js';
-import { groupParts, joinFragments } from './layout/parts.js';
+import { crc32Combine, MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './layout/member-frame.js';
 import { streamElements } from './read-bundle.js';
 import { readFragmentText } from './read-fragments.js';
 import { spliceMember } from './splice-member.js';
@@ -130,4 +129,34 @@ function parse(text: Buffer): unknown {
   } catch (error) {
     throw bundleInvalid('A record is not JSON.', error);
   }
+}
+
+/** Bytes at which a part is closed: what a filter keeps of one should be little beside it. */
+const PART_BYTES = 16_384;
+
+/** The fragments of a bundle by the parts that can be loaded by themselves: at least 16 KiB each, but for the last. */
+function groupParts(fragments: readonly FragmentInfo[]): FragmentInfo[][] {
+  const parts: FragmentInfo[][] = [];
+  let bytes = PART_BYTES;
+  for (const fragment of fragments) {
+    if (bytes >= PART_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(fragment);
+    bytes += fragment.byteLength;
+  }
+  return parts;
+}
+
+/** Fragments that follow each other as one, whose body has the separators between them. */
+function joinFragments([first, ...others]: readonly FragmentInfo[]): FragmentInfo {
+  const joined = { ...(first as FragmentInfo) };
+  for (const { lastBlock, byteLength, rawLength, crc32: crc } of others) {
+    joined.crc32 = crc32Combine(crc32(',', joined.crc32), crc, rawLength);
+    joined.rawLength += 1 + rawLength;
+    joined.byteLength += SEPARATOR_BYTES + byteLength;
+    joined.lastBlock = lastBlock;
+  }
+  return joined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deflatePiece, joinPieces } from './deflate/deflate-piece.js';
 import { findFragments } from './find-fragments.js';
 import { type Fragment, toFragment } from './layout/fragment.js';
-import { logKey, parseLogKey } from './layout/log-key.js';
+import { logKey, parseLogKey } from './layout/object-key.js';
 import { spliceMember } from './splice-member.js';
 
 /** Fragments of so many blocks each, from block 7 on. */

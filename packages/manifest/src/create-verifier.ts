@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import { NO_ENTRY } from './entry.js';
 import { manifestInvalid } from './entry-form.js';
-import { logEntryText, logOf, type SealedLogEntry } from './log-entry.js';
+import { logEntryText, logOf, type SealedLogEntry } from './lake-entry.js';
 
 /** The checked part of a log. */
 export interface CheckedLog {

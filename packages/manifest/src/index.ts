@@ -19,15 +19,21 @@ export {
   type UndoStep,
   type WaitingStep,
 } from './feed-step.js';
-export { checkFilterSeal, sealFilter } from './filter-seal.js';
 export {
+  checkFilterSeal,
   createSigner,
   getKeyId,
   makeSigningKey,
   readPublicKeys,
   readSigningKey,
   type Signer,
+  sealFilter,
   toPublicKey,
 } from './keys.js';
-export { lakeEntryLine, type SealedLakeEntry } from './lake-entry.js';
-export { logOf, parseLogEntry, type SealedLogEntry } from './log-entry.js';
+export {
+  lakeEntryLine,
+  logOf,
+  parseLogEntry,
+  type SealedLakeEntry,
+  type SealedLogEntry,
+} from './lake-entry.js';

@@ -3,12 +3,14 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  hash,
   type KeyObject,
   sign,
+  verify,
 } from 'node:crypto';
 import { PackhouseError } from '@packhouse/runtime';
 import { manifestInvalid, type Seal } from './entry-form.js';
-import { type LogEntry, logEntryText } from './log-entry.js';
+import { type LogEntry, logEntryText } from './lake-entry.js';
 
 const RAW_BYTES = 32;
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
@@ -120,4 +122,32 @@ export function toPublicKey(raw: Buffer): KeyObject {
 /** The id of a public key: the first 16 hex digits of the SHA-256 of its raw bytes. */
 export function getKeyId(raw: Buffer): string {
   return createHash('sha256').update(raw).digest('hex').slice(0, 16);
+}
+
+/** Id of the key (8 bytes) and signature (64). */
+const SEAL_BYTES = 72;
+const KEY_ID_BYTES = 8;
+
+/** The object of a filter that no entry names: its bytes, and who signed them for the bundle with this hash. */
+export function sealFilter(filter: Uint8Array, bundleSha256: string, signer: Signer): Buffer {
+  const keyId = Buffer.from(signer.keyId, 'hex');
+  return Buffer.concat([filter, keyId, signer.sign(toText(filter, bundleSha256))]);
+}
+
+/** Whether an object is a filter of `length` bytes that one of these keys signed for the bundle with this hash. */
+export function checkFilterSeal(
+  object: Uint8Array,
+  length: number,
+  bundleSha256: string,
+  keys: ReadonlyMap<string, KeyObject>,
+): boolean {
+  if (object.length !== length + SEAL_BYTES) return false;
+  const keyId = Buffer.from(object.subarray(length, length + KEY_ID_BYTES)).toString('hex');
+  const key = keys.get(keyId);
+  const text = toText(object.subarray(0, length), bundleSha256);
+  return key !== undefined && verify(null, Buffer.from(text), key, object.subarray(length + KEY_ID_BYTES));
+}
+
+function toText(filter: Uint8Array, bundleSha256: string): string {
+  return `packhouse-filter-1 ${bundleSha256} ${hash('sha256', filter, 'hex')}`;
 }

@@ -1,3 +1,4 @@
+import { entryText, type ManifestEntry, parseEntry, type SealedEntry } from './entry.js';
 import {
   type Check,
   count,
@@ -15,7 +16,7 @@ import {
  * That a snapshot of a table of the lake adds a data file, or takes it out; the fields in the order of the canonical text.
  * The files of a snapshot are those that its entry and those before leave in the table.
  */
-export interface LakeEntry {
+interface LakeEntry {
   network: string;
   chainId: number;
   /** Name of the table. */
@@ -78,15 +79,34 @@ const FORM = createEntryForm<SealedLakeEntry>({
 });
 
 /** The canonical text of an entry, as `entryText`. */
-export const lakeEntryText = FORM.toText;
+const lakeEntryText = FORM.toText;
 
 /** The line of a sealed entry, as `entryLine`. */
 export const lakeEntryLine = FORM.toLine;
 
 /** Parses the line of an entry, as `parseEntry`. Throws MANIFEST_INVALID. */
-export const parseLakeEntry = FORM.parse;
+const parseLakeEntry = FORM.parse;
 
 /** Whether a line is of the log of a table, by its first bytes. */
-export function isLakeLine(line: string): boolean {
+function isLakeLine(line: string): boolean {
   return line.startsWith(`{"format":"${LAKE_FORMAT}"`);
+}
+
+/** An entry of any signed log. */
+export type LogEntry = ManifestEntry | LakeEntry;
+export type SealedLogEntry = SealedEntry | SealedLakeEntry;
+
+/** What hash and signature are of. */
+export function logEntryText(entry: LogEntry): string {
+  return 'table' in entry ? lakeEntryText(entry) : entryText(entry);
+}
+
+/** Which of the logs of its network an entry is of: a kind, or `table` with its name. */
+export function logOf(entry: LogEntry): string {
+  return 'table' in entry ? `table ${entry.table}` : entry.kind;
+}
+
+/** Parses the line of an entry of any log, as `parseEntry`. Throws MANIFEST_INVALID. */
+export function parseLogEntry(line: string, where: string): SealedLogEntry {
+  return isLakeLine(line) ? parseLakeEntry(line, where) : parseEntry(line, where);
 }

@@ -15,10 +15,16 @@ export { createFairShares } from './plan/fair-shares.js';
 export { plan } from './plan/plan.js';
 export { createPlanTraces } from './plan/plan-traces.js';
 export { pack } from './publish/pack.js';
-export { FORMAT_VERSION, notProvedIn, provedByAll, publish, relevantProofs } from './publish/publish.js';
-export { putFilter, putFilterLater } from './publish/put-filter.js';
-export { putBundle, putVerified } from './publish/put-verified.js';
-export { MANIFEST_REWOUND, raiseRewound } from './publish/rewound.js';
+export {
+  FORMAT_VERSION,
+  MANIFEST_REWOUND,
+  notProvedIn,
+  provedByAll,
+  publish,
+  raiseRewound,
+  relevantProofs,
+} from './publish/publish.js';
+export { putBundle, putFilter, putFilterLater, putVerified } from './publish/put-filter.js';
 export {
   keyFileWarning,
   openSigners,

@@ -63,7 +63,15 @@ export { onSignals } from './shutdown.js';
 export { createThreadPool, type ThreadOptions } from './thread-pool.js';
 export { type Clock, createOnceAWhile, DAY_MS, parseDate, systemClock, toDay } from './time/clock.js';
 export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './time/fair-turns.js';
-export { shareRun, withinMs, writeEvery } from './time/runs.js';
-export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './time/signals.js';
+export {
+  CallController,
+  type CallSignal,
+  openScope,
+  type Scope,
+  shareRun,
+  untilAborted,
+  withinMs,
+  writeEvery,
+} from './time/signals.js';
 export { openZone, type Zone } from './time/time-zone.js';
 export { parseWeekHours, type WeekHours } from './time/week-hours.js';

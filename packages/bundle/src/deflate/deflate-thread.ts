@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { openDeflateKernel } from '@packhouse/kernels';
-import { ITEM_SEED } from '../filter/item-digests.js';
+import { ITEM_SEED } from '../filter/item-set.js';
 import type { Answer, Order } from './deflate-threads.js';
 
 // The program of a thread: it answers each order, in their order.

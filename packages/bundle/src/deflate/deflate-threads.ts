@@ -1,7 +1,7 @@
 import type { Kind } from '@packhouse/chain';
 import { createThreadPool, type ThreadOptions } from '@packhouse/runtime';
 import type { Piece } from '../layout/fragment.js';
-import { SpareBuffers } from './spare-buffers.js';
+import { SpareBuffers } from './deflate-piece.js';
 
 /** What a thread is sent. */
 export interface Order {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Kind } from '@packhouse/chain';
 import { type DeflateKernel, openDeflateKernel } from '@packhouse/kernels';
 import type { Context, ThreadOptions } from '@packhouse/runtime';
-import { ITEM_SEED } from '../filter/item-digests.js';
+import { ITEM_SEED } from '../filter/item-set.js';
 import type { Piece } from '../layout/fragment.js';
 import { type Deflate, deflatePiece, joinPieces } from './deflate-piece.js';
 import { createDeflateThreads } from './deflate-threads.js';

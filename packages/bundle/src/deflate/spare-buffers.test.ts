@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SpareBuffers } from './spare-buffers.js';
+import { SpareBuffers } from './deflate-piece.js';
 
 const text = (length: number): Buffer => Buffer.alloc(length, 'a');
 

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeTimes, readTimes } from './block-times.js';
 import { encodeFilter, type FilteredPart, filterBytes, readFilter } from './filter-file.js';
-import { toDigests } from './item-digests.js';
-import { buildItemSet, OPEN_SET } from './item-set.js';
+import { buildItemSet, OPEN_SET, toDigests } from './item-set.js';
 
 const part = (firstBlock: number, items: number): FilteredPart => ({
   firstBlock,

@@ -1,5 +1,9 @@
-import { bundleInvalid, type FragmentInfo } from '../layout/fragment.js';
-import { decodeFragmentTable, encodeFragmentTable } from '../layout/fragment-table.js';
+import {
+  bundleInvalid,
+  decodeFragmentTable,
+  encodeFragmentTable,
+  type FragmentInfo,
+} from '../layout/fragment.js';
 import { MEMBER_HEAD_BYTES, SEPARATOR_BYTES } from '../layout/member-frame.js';
 import { columnsBytes, FINGERPRINT_BITS, type ItemSet, MAX_BITS, RIBBON_BITS } from './item-set.js';
 

@@ -6,8 +6,7 @@ import { filterOfBundle } from '../bundle-filter.js';
 import { type Fragment, toFragment } from '../layout/fragment.js';
 import { spliceMember } from '../splice-member.js';
 import { readFilter } from './filter-file.js';
-import { distinctDigests, toDigests } from './item-digests.js';
-import { mayHold } from './item-set.js';
+import { distinctDigests, mayHold, toDigests } from './item-set.js';
 
 const page = readFileSync(new URL('../../../../docs/formats.md', import.meta.url), 'utf8');
 const reader = /```python\n([\s\S]+?)```/.exec(page)?.[1] as string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DIGEST_BYTES } from '@packhouse/kernels';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { distinctDigests, toDigests } from './item-digests.js';
+import { distinctDigests, toDigests } from './item-set.js';
 
 it('is the beginning of SHA-256 of a zero byte and the item', () => {
   const items = [Buffer.from('first'), Buffer.alloc(0), Buffer.alloc(200, 7)];

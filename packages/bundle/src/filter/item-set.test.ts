@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distinctDigests, toDigests } from './item-digests.js';
-import { buildItemSet, type ItemSet, mayHold, OPEN_SET } from './item-set.js';
+import { buildItemSet, distinctDigests, type ItemSet, mayHold, OPEN_SET, toDigests } from './item-set.js';
 
 function items(count: number, seed: string): Uint8Array[] {
   return Array.from({ length: count }, (_, n) => createHash('sha256').update(`${seed}${n}`).digest());

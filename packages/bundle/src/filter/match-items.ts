@@ -1,8 +1,7 @@
 import { getOrAdd } from '@packhouse/runtime';
 import type { FilteredPart } from './filter-file.js';
 import { filterItem } from './filter-items.js';
-import { type Digests, distinctDigests, toDigests } from './item-digests.js';
-import { mayHold } from './item-set.js';
+import { type Digests, distinctDigests, mayHold, toDigests } from './item-set.js';
 
 /** What records must have. All texts are lower-case `0x` hex; an absent list leaves nothing out. */
 interface ItemMatch {

@@ -4,7 +4,7 @@ import { ALL, type Recorded } from '@packhouse/recordings';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createItemCollector } from './filter-items.js';
-import { toDigests } from './item-digests.js';
+import { toDigests } from './item-set.js';
 import { scanItems } from './scan-items.js';
 
 const SCANNED = ['logs', 'transactions', 'traces'] as const;

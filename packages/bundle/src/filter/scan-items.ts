@@ -1,6 +1,6 @@
 import type { Kind } from '@packhouse/chain';
 import { type DeflateKernel, openDeflateKernel } from '@packhouse/kernels';
-import { ITEM_SEED } from './item-digests.js';
+import { ITEM_SEED } from './item-set.js';
 
 let kernel: DeflateKernel | null | undefined;
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc32Combine } from './crc32-combine.js';
+import { crc32Combine } from './member-frame.js';
 
 /** The CRC of `exponent` doublings of a megabyte of zero bytes, each from the one before. */
 function crcOfZeroes(doublings: number): { crc: number; length: number } {

@@ -2,7 +2,7 @@ import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FragmentInfo } from './fragment.js';
-import { decodeFragmentTable, encodeFragmentTable } from './fragment-table.js';
+import { decodeFragmentTable, encodeFragmentTable } from './fragment.js';
 
 const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
 

@@ -5,7 +5,9 @@ import type { Kind } from '@packhouse/chain';
 import type { Database, SigningKeyRow } from '@packhouse/database';
 import { createSigner, getKeyId, makeSigningKey, readSigningKey, type Signer } from '@packhouse/manifest';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { VERSION } from '../version.js';
+
+/** The version of these programs, as manifest entries and deploys name it. */
+export const VERSION = '0.1.0';
 
 /** The producer that entries name. */
 const PRODUCER = `packhouse/${VERSION}`;

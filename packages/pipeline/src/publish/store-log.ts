@@ -5,8 +5,8 @@ import type { Database } from '@packhouse/database';
 import { entryLine } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { Context } from '@packhouse/runtime';
-import { putVerified } from './put-verified.js';
-import { raiseRewound } from './rewound.js';
+import { raiseRewound } from './publish.js';
+import { putVerified } from './put-filter.js';
 
 interface LogStoreParts {
   context: Context;

@@ -3,7 +3,7 @@ import { type Network, type NetworksWatch, watchNetworks } from '@packhouse/netw
 import { createNodeReports, createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { createQueues, type Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
-import { VERSION } from '../version.js';
+import { VERSION } from '../publish/sign.js';
 import { refuseOtherChains } from './refuse-other-chains.js';
 import { createNoticeSender } from './send-notices.js';
 
