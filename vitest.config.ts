@@ -24,7 +24,7 @@ class LongFilesFirst extends BaseSequencer {
 /** Rooms whose files share no state: they are tested in one process, which imports their modules once. */
 const SHARED = [
   ...[
-    'packages/{bundle,chain,json,kernels,manifest,networks,nft,node-rpc}',
+    'packages/{bundle,chain,json,kernels,manifest,networks,nft,node-rpc,rows}',
     'test/{architecture,fuzz,recordings,replay-node}',
   ].map((folder) => `${folder}/src/**/*.test.ts`),
   'apps/console/web/src/**/*.test.ts',
@@ -40,7 +40,7 @@ const SHARED_WITH_POSTGRES = [
   'apps/{cli,console,ingester,packer}/src/**/!(run-schedule|supervise|uncaught-error).test.ts',
   'packages/operations/src/**/*.test.ts',
   'test/{clients,e2e}/src/**/*.test.ts',
-  'packages/{database,pipeline}/src/**/*.test.ts',
+  'packages/{audit,database,delivery,feed,lake,pipeline,report}/src/**/*.test.ts',
 ];
 const POSTGRES = ['infra/local/src/test-services.ts'];
 

@@ -75,7 +75,8 @@ function stage(name) {
   const to = path.join(staged, name.slice(SCOPE.length));
   const manifest = readManifest(name);
   for (const key of NOT_PUBLISHED) delete manifest[key];
-  // The sources stay here.
+  // The sources stay here, and what only tests enter.
+  delete manifest.exports['./testing/*.js'];
   for (const door of Object.values(manifest.exports)) delete door['@packhouse/source'];
   if (values.repository !== undefined) {
     manifest.repository = { type: 'git', url: values.repository, directory: workspaces.get(name) };

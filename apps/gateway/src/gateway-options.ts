@@ -1,9 +1,9 @@
 import type { Database } from '@packhouse/database';
+import type { ChangeSource } from '@packhouse/feed';
 import type { Network } from '@packhouse/networks';
 import { toNftOptions } from '@packhouse/nft';
 import type { NodeReports, SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
-import type { ChangeSource } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import type { SecondLimiter } from './access/rate-limiter.js';

@@ -6,10 +6,10 @@ import {
   connectDatabase,
   connectNodes,
   connectQueues,
-  createObserver,
   followNetworksFile,
   takeJobs,
 } from '@packhouse/pipeline';
+import { createObserver } from '@packhouse/report';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { createNetworkWorker } from './network-worker.js';
 import { createNetworkWorkers } from './network-workers.js';

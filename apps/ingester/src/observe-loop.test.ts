@@ -1,6 +1,6 @@
 import { createDatabase, type Database } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
-import type { Observer } from '@packhouse/pipeline';
+import type { Observer } from '@packhouse/report';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
 import { observeLoop } from './observe-loop.js';

@@ -1,5 +1,5 @@
 import { type Database, withLock } from '@packhouse/database';
-import type { Observer } from '@packhouse/pipeline';
+import type { Observer } from '@packhouse/report';
 import { type Context, repeat } from '@packhouse/runtime';
 
 /** How often the state is read, in milliseconds, however often metrics are asked for … */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { lakeLoop } from '@packhouse/lake';
 import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
 import {
@@ -7,11 +8,10 @@ import {
   createLogStore,
   createStoreAlarm,
   followNetworksFile,
-  historyLoop,
-  lakeLoop,
   openSigners,
   takeJobs,
 } from '@packhouse/pipeline';
+import { historyLoop } from '@packhouse/report';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { createDiskGauge } from './disk-gauge.js';
 import { handlePack } from './handle-pack.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { scheduledAudit } from '@packhouse/audit';
 import type { Database, NewSchedule } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
-import { scheduledAudit } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 
 interface SampledAuditParts {

@@ -1,15 +1,9 @@
 import type { Database } from '@packhouse/database';
+import { createHookDelivery, createLogMatcher, type HookNetwork, hookLoop } from '@packhouse/delivery';
+import { createChangeSource, createFeed } from '@packhouse/feed';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import { createPost } from '@packhouse/outbound';
-import {
-  createChangeSource,
-  createFeed,
-  createHookDelivery,
-  createLogMatcher,
-  type HookNetwork,
-  hookLoop,
-} from '@packhouse/pipeline';
 import type { Queues } from '@packhouse/queue';
 import { type Context, createAddressList, getOrAdd } from '@packhouse/runtime';
 import type { z } from 'zod';

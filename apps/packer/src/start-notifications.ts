@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
+import { notificationLoop } from '@packhouse/delivery';
 import { createRedisLeases } from '@packhouse/node-rpc';
 import { createMail, createPost } from '@packhouse/outbound';
-import { notificationLoop } from '@packhouse/pipeline';
 import { type Context, createAddressList, PackhouseError } from '@packhouse/runtime';
 import type { z } from 'zod';
 import type { packerSettings } from './settings.js';

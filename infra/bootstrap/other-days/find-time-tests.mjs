@@ -9,7 +9,7 @@ export const OTHER_CLOCKS = [
   ...['attack', 'bench', 'browser', 'clients', 'e2e', 'kill', 'simulation'].map((name) => `test/${name}/`),
   // The dates of files.
   'packages/object-store/src/create-disk-store.test.ts',
-  'packages/pipeline/src/audit/objects.test.ts',
+  'packages/audit/src/audit/objects.test.ts',
 ];
 /** The test files that touch time, from the root: they do, or what they test does, or a helper that they import. */
 export function findTimeTests(root) {

@@ -39,6 +39,16 @@ export function listSkipped(text) {
   return { needs: [...needs], unnamed };
 }
 
+/** The failed tests by their full names, and files that failed as a whole by theirs. */
+export function listFailed(text) {
+  return (parse(text)?.testResults ?? []).flatMap(({ name, status, assertionResults = [] }) => {
+    const failed = assertionResults
+      .filter((test) => test.status === 'failed')
+      .map(({ fullName }) => fullName);
+    return status === 'failed' && failed.length === 0 ? [name] : failed;
+  });
+}
+
 /** The names of the files whose every test passed; paths of the machine and folder that the report is of. */
 export function listWhole(text) {
   const isWhole = ({ status, assertionResults }) =>

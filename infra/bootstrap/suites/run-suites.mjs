@@ -28,6 +28,7 @@ export async function runSuites(suites, sum, { env, say }) {
       const command = [`${root}${program}`, ...options];
       const code = await runChild(process.execPath, command, ['ignore', 2, 2], { ...env, ...own });
       if (code === EXIT_UNAVAILABLE) sum.missing.push(`${name}: the compiler cannot be had`);
+      else if (code !== 0) sum.names.push(`${name}: node ${args.join(' ')}`);
       sum[code === 0 ? 'passed' : code === EXIT_UNAVAILABLE ? 'skipped' : 'failed'] += 1;
     }
     if (sum.failed > before) say(`── ${name} FAILED: node ${args.join(' ')}`);

@@ -1,6 +1,9 @@
-export { assignFields, type Field } from './fields.js';
-export { lakeFileKey, lakePrefix, parseLakeFileName, parseLakeKey } from './file-key.js';
-export { type DataFile, encodeManifest } from './manifest.js';
-export { encodeManifestList, type ListedManifest } from './manifest-list.js';
-export { PARTITION_BLOCKS } from './partition.js';
-export { tableMetadata } from './table-metadata.js';
+export type { Field } from './iceberg/fields.js';
+export { lakeFileKey, lakePrefix, parseLakeFileName } from './iceberg/file-key.js';
+export { type DataFile, encodeManifest } from './iceberg/manifest.js';
+export { encodeManifestList, type ListedManifest } from './iceberg/manifest-list.js';
+export { PARTITION_BLOCKS } from './iceberg/partition.js';
+export { tableMetadata } from './iceberg/table-metadata.js';
+export { lakeLoop } from './writer/lake-loop.js';
+export { createLakeWriter } from './writer/lake-writer.js';
+export { listLakeOrphans, type OrphanParts } from './writer/list-orphans.js';

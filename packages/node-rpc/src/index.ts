@@ -11,18 +11,18 @@ export type {
   Lack,
   ResultBody,
 } from './forward/send/forward-request.js';
-export type { SharedTips } from './forward/tip/advertised-tip.js';
+export type { SharedTips } from './forward/tip/shared-tips.js';
 export type { FetchRequest } from './heads/choose-node.js';
 export type { NodeFinding } from './heads/final-branches.js';
 export type { BlockAnchor, BlockHeader } from './heads/poll-head.js';
 export type { ChainHead } from './heads/pool-head.js';
-export { createAllowance } from './spending/allowance.js';
 export { createSpending } from './spending/create-spending.js';
 export { createRedisLeases, type LeaseStore } from './spending/lease-store.js';
 export { getBudgetUsage } from './spending/open-budgets.js';
 export type { Account, Spending } from './spending/spending.js';
+export { createAllowance } from './spending/spending.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';
 export { createNodeReports, type NodeReports } from './upstream/node-reports.js';
 export { getHeadRequest, getIdentityRequest, parseQuantity } from './upstream/node-requests.js';
-export { parseRefusedRange, type RefusedRange } from './upstream/refused-range.js';
+export { parseRefusedRange, type RefusedRange } from './upstream/verdict.js';

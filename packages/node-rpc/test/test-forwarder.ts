@@ -49,6 +49,18 @@ export function forwarders() {
   };
 }
 
+/** How many calls were sent to another node too, because the first one took long. */
+export async function countHedges({ metrics }: Pick<TestContext, 'metrics'>): Promise<number> {
+  const lines = (await metrics.render()).split('\n');
+  const counts = lines.filter((line) => line.startsWith('packhouse_upstream_hedges_total{'));
+  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+/** Fails if a node was asked for another reason than that the first one took long, which it may on a busy machine. */
+export async function expectNotAsked(node: ScriptedNode, context: TestContext): Promise<void> {
+  expect(node.requests.length).toBeLessThanOrEqual(await countHedges(context));
+}
+
 /** A clock that a test can set on. */
 export function skewedClock() {
   const skew = { ms: 0 };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isPackhouseError } from '@packhouse/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStore } from './create-disk-store.js';
-import { diskError } from './disk-errors.js';
+import { diskError } from './disk-files.js';
 import { coded, objectStoreConformance, optionsFor } from './testing/conformance.js';
 
 objectStoreConformance('a folder', {

@@ -10,13 +10,12 @@ import {
   checkPut,
   checkRange,
   checkSame,
+  createGuard,
   objectMissing,
   rangeBeyondEnd,
 } from './checks.js';
-import { type DiskDeed, diskError } from './disk-errors.js';
-import { cleanLeftovers, hashFile, makeFolder, walkFolder } from './disk-files.js';
+import { cleanLeftovers, type DiskDeed, diskError, hashFile, makeFolder, walkFolder } from './disk-files.js';
 import { type DiskLayout, diskLayout, getFacts, ignoreMissing, putOnDisk, readFacts } from './disk-put.js';
-import { createGuard } from './guard.js';
 import type { ByteRange, ObjectInfo, ObjectStore } from './object-store.js';
 
 /** The callback form: a fifth faster than that of fs/promises, which reads in chunks. */

@@ -5,7 +5,7 @@ import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhou
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createS3Store, type S3StoreOptions } from './create-s3-store.js';
 import type { ObjectStore } from './object-store.js';
-import { probeStore } from './probe-store.js';
+import { probeStore } from './open-object-store.js';
 import { coded, objectStoreConformance, optionsFor } from './testing/conformance.js';
 
 const SECRET = 'a-secret-that-appears-nowhere';

@@ -1,7 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { checkKey, checkPrefix, checkPut, checkRange } from './checks.js';
-import { createGuard } from './guard.js';
+import { checkKey, checkPrefix, checkPut, checkRange, createGuard } from './checks.js';
 import type { ObjectStore } from './object-store.js';
 import { createPresigner } from './presign-s3.js';
 import { findObject, getObject, listPage, putObject, readBody, type S3Place } from './s3-calls.js';

@@ -1,4 +1,4 @@
-import { type Context, PackhouseError, redact } from '@packhouse/runtime';
+import { type Context, isPackhouseError, PackhouseError, redact } from '@packhouse/runtime';
 import { createDiskStore } from './create-disk-store.js';
 import type { ObjectStore } from './object-store.js';
 import type { S3Connection } from './s3-client.js';
@@ -46,4 +46,19 @@ export async function openObjectStore(
   const directory = scheme === 'disk' ? uri.slice('disk:'.length) : uri;
   if (directory.trim() === '' || directory.includes('\0')) throw invalid(uri, 'names no folder');
   return createDiskStore({ directory, context });
+}
+
+/** An object that is never written. */
+const PROBE_KEY = 'readiness-probe';
+
+/**
+ * Resolves if the store serves objects to this process. Reads, because the answer of a `head` has no body, so that a
+ * missing bucket would look like a missing object. Throws OBJECT_STORE_UNAVAILABLE, OBJECT_STORE_INVALID.
+ */
+export async function probeStore(store: ObjectStore, signal?: AbortSignal): Promise<void> {
+  try {
+    await store.read(PROBE_KEY, { signal });
+  } catch (error) {
+    if (!isPackhouseError(error, 'OBJECT_MISSING')) throw error;
+  }
 }

@@ -11,7 +11,7 @@ import { describeError } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createS3Store, type S3StoreOptions } from './create-s3-store.js';
 import type { ObjectStore } from './object-store.js';
-import { probeStore } from './probe-store.js';
+import { probeStore } from './open-object-store.js';
 import { coded, objectStoreConformance, optionsFor } from './testing/conformance.js';
 
 function connect(s3: LocalS3, more: Partial<S3StoreOptions> = {}): ObjectStore {

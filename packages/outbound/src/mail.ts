@@ -44,10 +44,11 @@ export function createMail({ url, from, timeoutMs }: MailPolicy): Mail {
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(password) } }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    dnsTimeout: timeoutMs,
+    // Ours ends it before, and says so.
+    connectionTimeout: 2 * timeoutMs,
+    greetingTimeout: 2 * timeoutMs,
+    socketTimeout: 2 * timeoutMs,
+    dnsTimeout: 2 * timeoutMs,
     maxResponseSize: MAX_ANSWER,
   };
   const transport = createTransport(options);

@@ -1,5 +1,6 @@
-import { type Context, PackhouseError } from '@packhouse/runtime';
-import { createQueues, type QueuesOptions } from './create-queues.js';
+import { type Context, describeError, PackhouseError, redact, withinMs } from '@packhouse/runtime';
+import type { Queue } from 'bullmq';
+import { createQueues, openBackend, type QueuesOptions } from './create-queues.js';
 import type { QueueName, QueueSnapshot, Queues } from './queues.js';
 
 /** Reads the queues and changes nothing, even if they do not exist. */
@@ -47,7 +48,9 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
       if (away !== undefined && context.clock.elapsed() < away.until) throw away.error;
       const peeking = connected().then((queues) => queues.peek(queue, limit));
       try {
-        const snapshot = await within(timeoutMs, peeking, queue);
+        const snapshot = await withinMs(timeoutMs, peeking, () =>
+          unavailable(queue, `no answer within ${timeoutMs} ms`),
+        );
         away = undefined;
         return snapshot;
       } catch (error) {
@@ -64,18 +67,6 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
   };
 }
 
-async function within<T>(timeoutMs: number, work: Promise<T>, queue: QueueName): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(queue, `no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 function unavailable(queue: QueueName, why: string): PackhouseError {
   return new PackhouseError({
     code: 'QUEUE_UNAVAILABLE',
@@ -83,4 +74,44 @@ function unavailable(queue: QueueName, why: string): PackhouseError {
     hint: 'Nothing is lost: what is missing from a queue is planned again once its server answers.',
     data: { queue },
   });
+}
+
+const NAMES: readonly QueueName[] = ['ingest', 'pack', 'schedule', 'hook'];
+
+/** The queues as BullMQ itself has them, for a board that shows their jobs. */
+export interface BoardQueues {
+  /** Name and queue; nothing is written unless one calls what writes. */
+  queues: ReadonlyMap<QueueName, Queue>;
+  close(): Promise<void>;
+}
+
+/** Opens the queues read-only. Throws QUEUE_UNAVAILABLE if the server does not answer, or has no queues yet. */
+export async function openQueuesForBoard(
+  options: Pick<QueuesOptions, 'context' | 'redisUrl' | 'databaseUrl' | 'prefix'>,
+): Promise<BoardQueues> {
+  const backend = await openBackend({ ...options, readOnly: true });
+  const closes: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(closes.map((each) => each()));
+    await backend.close();
+  };
+  const queues = new Map<QueueName, Queue>();
+  try {
+    for (const name of NAMES) {
+      const producer = await backend.producer(name);
+      closes.push(producer.close);
+      await producer.counts();
+      queues.set(name, producer.bull);
+    }
+  } catch (error) {
+    await close();
+    throw new PackhouseError({
+      code: 'QUEUE_UNAVAILABLE',
+      message: `The queues at ${backend.address} cannot be read: ${redact(describeError(error))}.`,
+      hint: 'Start the planner once, which creates them, or correct REDIS_URL or DATABASE_URL.',
+      data: { address: backend.address },
+      cause: error,
+    });
+  }
+  return { queues, close };
 }

@@ -6,13 +6,13 @@ import {
   PackhouseError,
   redact,
 } from '@packhouse/runtime';
+import type { Telemetry } from 'bullmq';
 import type { Backend, BackendOptions, Producer } from './backend.js';
 import { checkRequest } from './payloads.js';
 import { openPostgresBackend } from './postgres-backend.js';
 import type { QueueName, Queues, Worker } from './queues.js';
 import { openRedisBackend } from './redis-backend.js';
 import { startWorker } from './start-worker.js';
-import { openTelemetry } from './telemetry.js';
 
 /** Shortest time between two reports of a lost connection, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
@@ -155,4 +155,26 @@ function reporter(context: Context): (error: Error) => void {
     last = now;
     hidden = 0;
   };
+}
+
+/** The optional package, which the compiler must not look for. */
+const PACKAGE: string = 'bullmq-otel';
+
+interface BullMqOtel {
+  BullMQOtel: new (options: { tracerName: string }) => Telemetry;
+}
+
+/**
+ * Spans of jobs, if the process is traced and `bullmq-otel` is installed; else undefined, at no cost. A job's span is
+ * inside of the span that wants the job, and active while the job runs.
+ */
+async function openTelemetry({ tracing, logger }: Context): Promise<Telemetry | undefined> {
+  if (tracing === undefined) return undefined;
+  try {
+    const { BullMQOtel } = (await import(PACKAGE)) as BullMqOtel;
+    return new BullMQOtel({ tracerName: 'packhouse' });
+  } catch (error) {
+    logger.info({ err: error }, 'jobs have no spans: the package bullmq-otel is not installed');
+    return undefined;
+  }
 }

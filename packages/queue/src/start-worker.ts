@@ -1,8 +1,7 @@
-import { type Context, describeError, isBudgetError, openScope, redact } from '@packhouse/runtime';
+import { type Context, describeError, getOrAdd, isBudgetError, openScope, redact } from '@packhouse/runtime';
 import type { Backend, JobOutcome, TakenJob } from './backend.js';
 import { isOfNewerVersion, parsePayload } from './payloads.js';
 import type { Job, QueueName, Worker, WorkOptions } from './queues.js';
-import { createSlots } from './slots.js';
 
 /** Jobs that a worker with groups takes at most: it takes those of a group until there is no room for more of them. */
 const TAKEN_OF_GROUPS = 10_000;
@@ -137,6 +136,55 @@ function createTries(context: Context, queue: QueueName) {
     stalled(job: string): void {
       jobs.inc({ queue, outcome: 'stalled' });
       logger.warn({ job }, 'job of a dead worker runs again');
+    },
+  };
+}
+
+/** The slots of one worker: each group has its own, so that jobs of one group never wait for those of another. */
+interface Slots {
+  /**
+   * Takes a slot of a group, now or when one is free; call the returned function to leave it. Resolves to null if the
+   * signal is aborted before. Returns null if as many jobs of the group are here as may be.
+   */
+  enter(group: string, signal: AbortSignal): Promise<(() => void) | null> | null;
+}
+
+interface Group {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** `slots`: jobs of a group that run at a time; `room`: with those that wait for a slot. */
+function createSlots({ slots, room }: { slots: number; room: number }): Slots {
+  const groups = new Map<string, Group>();
+
+  const begin = (name: string, group: Group): (() => void) => {
+    group.running += 1;
+    return () => {
+      group.running -= 1;
+      const [next] = group.waiting;
+      if (next !== undefined) next();
+      else if (group.running === 0) groups.delete(name);
+    };
+  };
+
+  return {
+    enter(name, signal) {
+      const group = getOrAdd(groups, name, (): Group => ({ running: 0, waiting: new Set() }));
+      if (group.running < slots) return Promise.resolve(begin(name, group));
+      if (group.running + group.waiting.size >= room) return null;
+      return new Promise((resolve) => {
+        const settle = (leave: (() => void) | null): void => {
+          group.waiting.delete(go);
+          signal.removeEventListener('abort', stop);
+          resolve(leave);
+        };
+        const go = (): void => settle(begin(name, group));
+        const stop = (): void => settle(null);
+        if (signal.aborted) return resolve(null);
+        signal.addEventListener('abort', stop, { once: true });
+        group.waiting.add(go);
+      });
     },
   };
 }

@@ -4,20 +4,17 @@ import { ERROR_CATALOGUE } from './catalogue.js';
 const EXIT_CODES = [2, 64, 69, 70, 73, 75, 78];
 
 it('is what ERRORS.md says (write it anew with `npx vitest run packages/runtime -u`)', async () => {
-  const rows = Object.entries(ERROR_CATALOGUE).map(
-    ([code, { meaning, retryable, exitCode }]) =>
-      `| \`${code}\` | ${meaning} | ${retryable ? 'yes' : ''} | ${exitCode} |`,
-  );
-  const text = [
-    '# Error codes',
-    '',
-    'Every error that Packhouse reports carries one of these. Codes are never reused.',
-    '',
-    '| code | meaning | retry may help | exit code |',
-    '|---|---|---|---|',
-    ...rows,
-    '',
-  ].join('\n');
+  const sections = EXIT_CODES.map((exit) => {
+    const rows = Object.entries(ERROR_CATALOGUE).filter(([, { exitCode }]) => exitCode === exit);
+    const lines = rows.map(
+      ([code, { meaning, retryable }]) => `- \`${code}\`${retryable ? ' (retry)' : ''}: ${meaning}`,
+    );
+    return `## Exit code ${exit}\n\n${lines.join('\n')}\n`;
+  });
+  const head =
+    '# Error codes\n\nEvery error that Packhouse reports carries one of these, by [exit code](../../docs/commands.md#exit-codes). ' +
+    'Codes are never reused. "retry": a later try may succeed without any change.\n';
+  const text = [head, ...sections].join('\n');
   await expect(text).toMatchFileSnapshot('../ERRORS.md');
 });
 

@@ -182,3 +182,101 @@ export const ERROR_CATALOGUE = {
 
 /** A code of the catalogue. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** The parts of an error; `message` is one sentence: what, where, expected, got. */
+interface PackhouseErrorOptions {
+  code: ErrorCode;
+  message: string;
+  /** Advice, as one sentence. */
+  hint?: string | undefined;
+  /** Facts for programs (block, range, upstream, …); never a secret. */
+  data?: Record<string, unknown> | undefined;
+  cause?: unknown;
+  /** Overrides `retryable` of the catalogue. */
+  retryable?: boolean | undefined;
+}
+
+/** The one error class: a code of the catalogue, a sentence, a hint and facts. */
+export class PackhouseError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly hint: string | undefined;
+  readonly data: Record<string, unknown>;
+
+  constructor(options: PackhouseErrorOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PackhouseError';
+    this.code = options.code;
+    this.retryable = options.retryable ?? ERROR_CATALOGUE[options.code].retryable;
+    this.hint = options.hint;
+    this.data = options.data ?? {};
+  }
+
+  /** The exit code of a process that ends because of this error. */
+  get exitCode(): number {
+    return ERROR_CATALOGUE[this.code].exitCode;
+  }
+}
+
+/** Whether `error` is a PackhouseError, of the given code if one is named. */
+export function isPackhouseError(error: unknown, code?: ErrorCode): error is PackhouseError {
+  return error instanceof PackhouseError && (code === undefined || error.code === code);
+}
+
+/** Whether a provider's budget keeps a call back: a matter of time, no fault of a node, a block or a job. */
+export function isBudgetError(error: unknown): error is PackhouseError {
+  return isPackhouseError(error, 'BUDGET_EXHAUSTED') || isPackhouseError(error, 'BUDGET_UNAVAILABLE');
+}
+
+/** An error for the end of a process: unchanged if it is of the catalogue, else INTERNAL with the first line of its message. */
+export function toFinalError(error: unknown, hint?: string): PackhouseError {
+  if (error instanceof PackhouseError) return error;
+  const said = describeError(error)
+    .split('\n', 1)[0]
+    ?.replace(/[.:]*$/, '');
+  return new PackhouseError({
+    code: 'INTERNAL',
+    message: `Packhouse failed: ${said === '' ? 'no reason is known' : said}.`,
+    hint,
+    cause: error,
+  });
+}
+
+/** One line for operators: the sentence, the hint, the code. Never a stack trace. */
+export function describeError(error: unknown): string {
+  if (error instanceof PackhouseError) {
+    return `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`} [${error.code}]`;
+  }
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map(describeError).join('; ');
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * How much an error says about a block that several nodes were asked for. What contradicts a header, or itself, was seen
+ * to be false; whatever another node lacks, or answers too late, does not make that true. FORK_UNKNOWN is decided over
+ * all nodes together.
+ */
+const WEIGHTS: Readonly<Partial<Record<ErrorCode, number>>> = {
+  PROOF_FAILED: 4,
+  RECORD_INVALID: 3,
+  NODE_ANSWER_FALSE: 2,
+  NODE_ANSWER_INVALID: 2,
+  INTERNAL: 1,
+};
+
+/** The weight of an error code, 0 for those that are no finding. */
+export function getWeight(code: string): number {
+  return WEIGHTS[code as ErrorCode] ?? 0;
+}
+
+/** The error that says more about the block; the later one if both say as much. */
+export function heavier(known: Error | undefined, later: Error): Error {
+  return known !== undefined && weigh(known) > weigh(later) ? known : later;
+}
+
+/** An error of another class is a fault of Packhouse itself. */
+function weigh(error: Error): number {
+  return getWeight(isPackhouseError(error) ? error.code : 'INTERNAL');
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeError, isPackhouseError, PackhouseError } from './errors.js';
+import { describeError, isPackhouseError, PackhouseError } from './catalogue.js';
 
 it('takes retryable and the exit code from the catalogue', () => {
   const error = new PackhouseError({ code: 'DISK_FULL', message: 'No space is left in data.' });

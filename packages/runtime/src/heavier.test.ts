@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
-import { PackhouseError } from './errors.js';
-import { getWeight, heavier } from './heavier.js';
+import { ERROR_CATALOGUE, type ErrorCode, getWeight, heavier, PackhouseError } from './catalogue.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 const FINDINGS: readonly ErrorCode[] = ['PROOF_FAILED', 'RECORD_INVALID', 'NODE_ANSWER_FALSE', 'INTERNAL'];

@@ -1,20 +1,35 @@
-export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
-export { captureWarnings } from './capture-warnings.js';
-export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
-export { getCertificateHint } from './connections/certificates.js';
-export { guardConnections } from './connections/guard-connections.js';
-export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './connections/postgres-sessions.js';
-export { findRedisFault, isRedisReplica } from './connections/redis-server.js';
-export type { Context } from './context.js';
+export {
+  addressBlock,
+  createAddressList,
+  createOriginList,
+  isAddressRange,
+  networkBlock,
+} from './addresses.js';
 export {
   describeError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  getWeight,
+  heavier,
   isBudgetError,
   isPackhouseError,
   PackhouseError,
   toFinalError,
-} from './errors.js';
+} from './catalogue.js';
+export { guardConnections } from './connections/guard-connections.js';
+export { getCertificateHint, namesProxy } from './connections/outgoing.js';
+export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './connections/postgres-sessions.js';
+export type { Context } from './context.js';
+export { repeat } from './context.js';
+export {
+  makeFolder,
+  noSpace,
+  notWritable,
+  orNotWritable,
+  readIfThere,
+  writeWhole,
+} from './files/whole-file.js';
 export { getOrAdd } from './get-or-add.js';
-export { getWeight, heavier } from './heavier.js';
 export { startMetrics } from './metrics-server.js';
 export { createLogger, type Logger } from './observe/logger.js';
 export { createMetrics, type Metrics, renderTogether } from './observe/metrics.js';
@@ -22,20 +37,18 @@ export { API_KEY, isApiKey, redact } from './observe/redact.js';
 export type { TallyCount, TallyTimes } from './observe/tallies.js';
 export { openTracing, type Span } from './observe/tracing.js';
 export { isAlive, processStart } from './process-start.js';
-export { parseRedisAddress, type RedisTarget } from './redis-address.js';
-export { repeat } from './repeat.js';
-export { type ProcessMessage, runProcess } from './run-process.js';
+export { findRedisFault, isRedisReplica, parseRedisAddress, type RedisTarget } from './redis-address.js';
+export { captureWarnings, type ProcessMessage, requireWebAssembly, runProcess } from './run-process.js';
 export { openText, sealText } from './sealed-text.js';
 export {
   databaseUrlSetting,
   networksFileSetting,
-  objectStoreSetting,
   processSettings,
   redisUrlSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
   signingKeyFileSetting,
+  storeSettings,
   trustProxySetting,
+  webSetting,
   workerSettings,
 } from './service-settings.js';
 export {
@@ -45,15 +58,12 @@ export {
   integerSetting,
   loadSettings,
   logLevelSetting,
-  namesProxy,
 } from './settings.js';
-export { onSignals } from './signals.js';
+export { onSignals } from './shutdown.js';
 export { createThreadPool, type ThreadOptions } from './thread-pool.js';
-export { type Clock, DAY_MS, systemClock, toDay } from './time/clock.js';
+export { type Clock, createOnceAWhile, DAY_MS, parseDate, systemClock, toDay } from './time/clock.js';
 export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './time/fair-turns.js';
-export { createOnceAWhile } from './time/once-a-while.js';
-export { parseDate } from './time/parse-date.js';
+export { shareRun, withinMs, writeEvery } from './time/runs.js';
 export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './time/signals.js';
 export { openZone, type Zone } from './time/time-zone.js';
 export { parseWeekHours, type WeekHours } from './time/week-hours.js';
-export { requireWebAssembly } from './web-assembly.js';

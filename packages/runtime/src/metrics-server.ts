@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PackhouseError } from './catalogue.js';
 import type { Context } from './context.js';
-import { PackhouseError } from './errors.js';
 import type { Metrics } from './observe/metrics.js';
 import type { ProcessMessage } from './run-process.js';
 import type { Shutdown } from './shutdown.js';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { findRedisFault } from './connections/redis-server.js';
-import { parseRedisAddress } from './redis-address.js';
+import { findRedisFault, parseRedisAddress } from './redis-address.js';
 
 it.each([
   ['redis://host', { host: 'host', port: 6379, db: 0 }],

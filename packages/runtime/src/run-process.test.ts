@@ -15,7 +15,7 @@ function run(start: string, options: { supervised?: boolean; env?: Record<string
   const at = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const code = `
     import { z } from 'zod';
-    import { PackhouseError } from ${at('./errors.ts')};
+    import { PackhouseError } from ${at('./catalogue.ts')};
     import { runProcess } from ${at('./run-process.ts')};
     await runProcess(process, {
       name: 'test',

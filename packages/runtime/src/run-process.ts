@@ -1,18 +1,16 @@
 import { spawn } from 'node:child_process';
+import { format } from 'node:util';
 import type { z } from 'zod';
-import { captureWarnings } from './capture-warnings.js';
+import { describeError, PackhouseError, toFinalError } from './catalogue.js';
 import { guardConnections } from './connections/guard-connections.js';
 import type { Context } from './context.js';
-import { describeError, toFinalError } from './errors.js';
 import { createLogger, type Logger, type LogLevel } from './observe/logger.js';
 import { collectProcessMetrics, createMetrics } from './observe/metrics.js';
 import { redact } from './observe/redact.js';
 import { openTracing } from './observe/tracing.js';
 import { completeEnvironment, loadSettings, type SettingsSchema } from './settings.js';
-import { createShutdown, type Shutdown } from './shutdown.js';
-import { onSignals } from './signals.js';
-import { systemClock } from './time/clock.js';
-import { requireWebAssembly } from './web-assembly.js';
+import { createShutdown, onSignals, type Shutdown } from './shutdown.js';
+import { createOnceAWhile, systemClock } from './time/clock.js';
 
 /** From a supervised process to its supervisor, which ignores unknown types and fields. */
 export type ProcessMessage =
@@ -136,4 +134,49 @@ function notifySystemd(logger: Logger): void {
     .on('exit', (code) => {
       if (code !== 0) logger.error({ code }, 'systemd-notify failed');
     });
+}
+
+/** A message that Node or a library would have printed on stderr. */
+interface ForeignWarning {
+  /** Node's name of the warning (`DeprecationWarning`), or `console.warn`, `console.error`. */
+  source: string;
+  /** For example `DEP0040`. */
+  code: string | undefined;
+  message: string;
+}
+
+/**
+ * Captures what Node and libraries print on stderr: warnings (`(node:123) Warning: …`) and console output. Passes
+ * each to `report` once per process; messages that differ only in numbers are the same.
+ */
+export function captureWarnings(host: NodeJS.Process, report: (warning: ForeignWarning) => void): void {
+  const onceAWhile = createOnceAWhile(Number.POSITIVE_INFINITY, () => 0);
+  const tell = (warning: ForeignWarning): void => {
+    if (onceAWhile(`${warning.source} ${warning.code} ${warning.message}`).say) report(warning);
+  };
+  // Node's own listener is the one that prints.
+  host.removeAllListeners('warning');
+  host.on('warning', ({ name, message, code }: Error & { code?: string }) => {
+    tell({ source: name, code, message });
+  });
+  for (const level of ['warn', 'error'] as const) {
+    console[level] = (...words: unknown[]) => {
+      tell({ source: `console.${level}`, code: undefined, message: format(...words) });
+    };
+  }
+}
+
+/**
+ * Makes sure that this Node has WebAssembly: the hash, undici's HTTP parser and so `fetch` are such. It has none with
+ * `--jitless`, and where the system forbids programs to make code. SIMD is not needed: what uses it does without.
+ *
+ * @throws PackhouseError NODE_JS_UNUSABLE
+ */
+export function requireWebAssembly(): void {
+  if ('WebAssembly' in globalThis) return;
+  throw new PackhouseError({
+    code: 'NODE_JS_UNUSABLE',
+    message: 'This Node.js runs without WebAssembly, which hashes and HTTP need.',
+    hint: 'Start it without --jitless.',
+  });
 }

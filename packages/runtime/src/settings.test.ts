@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { PackhouseError } from './errors.js';
+import { PackhouseError } from './catalogue.js';
 import {
   bytesSetting,
   completeEnvironment,

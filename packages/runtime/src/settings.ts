@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { PackhouseError } from './errors.js';
+import { PackhouseError } from './catalogue.js';
+import { PROXIES } from './connections/outgoing.js';
 import { LOG_LEVELS, type LogLevel } from './observe/logger.js';
 import { redact } from './observe/redact.js';
 import { DAY_MS } from './time/clock.js';
@@ -153,8 +154,6 @@ export function logLevelSetting(): z.ZodType<LogLevel, string | undefined> {
     .describe(`one of ${LOG_LEVELS.join(', ')} (default info)`);
 }
 
-/** In this order undici reads them. */
-const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 /** This machine, which no proxy reaches. */
 const LOOPBACK = 'localhost,127.0.0.1,[::1]';
 
@@ -188,9 +187,4 @@ export function completeEnvironment(host: Pick<NodeJS.Process, 'env' | 'loadEnvF
   const direct = env.no_proxy ?? env.NO_PROXY;
   if (proxies.length === 0 || direct === '*') return;
   env[env.no_proxy === undefined ? 'NO_PROXY' : 'no_proxy'] = direct ? `${direct},${LOOPBACK}` : LOOPBACK;
-}
-
-/** Whether the environment names a proxy that undici uses; without one nothing has to ask. */
-export function namesProxy(env: NodeJS.ProcessEnv): boolean {
-  return PROXIES.some((name) => env[name]);
 }

@@ -124,6 +124,17 @@ describe('what was not run', () => {
     expect(sum.failed).toBe(1);
     expect(toClosingLines(sum).at(-1)).toBe('3 passed, 1 failed, 3 skipped');
   });
+
+  it('is followed by the names of what failed, a file that could not be loaded too', async () => {
+    const { createSum, addRun, toClosingLines } = await load<Runs>('run-tests.mjs');
+    const sum = createSum();
+    const testResults = [
+      { name: 'a.test.ts', status: 'failed', assertionResults: [{ status: 'failed', fullName: 'adds up' }] },
+      { name: 'b.test.ts', status: 'failed', assertionResults: [] },
+    ];
+    addRun(sum, JSON.stringify({ success: false, testResults }));
+    expect(toClosingLines(sum)).toEqual(['FAILED: adds up', 'FAILED: b.test.ts', '0 passed, 2 failed']);
+  });
 });
 
 it('docs/testing.md says of every suite that needs RECORDINGS what a clone has in its place', () => {

@@ -28,13 +28,13 @@ export function metricsInSources(sources: readonly string[]): MetricRow[] {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The rows of the table in METRICS.md: `| name | type | labels | … |`. */
+/** The metrics of METRICS.md: lines as "- histogram `name{label,label}`: …"; what ends in _total is a counter. */
 export function metricsInTable(document: string): MetricRow[] {
-  return [...document.matchAll(/^\| `(\w+)` \| (\w+) \|([^|]*)\|/gm)].map(
-    ([, name = '', type = '', labels = '']) => ({
+  return [...document.matchAll(/^- (histogram )?`(\w+)(?:\{([\w,]+)\})?`: /gm)].map(
+    ([, histogram, name = '', labels]) => ({
       name,
-      type,
-      labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label).sort(),
+      type: histogram === undefined ? (name.endsWith('_total') ? 'counter' : 'gauge') : 'histogram',
+      labels: labels?.split(',').sort() ?? [],
     }),
   );
 }

@@ -104,7 +104,7 @@ function readWorkspace(folder: string): Workspace {
 }
 
 /** Tests, what stands in folders for them, and the whole of the end-to-end workspace. */
-const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^test\/e2e\//;
+const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^test\/(browser|e2e)\//;
 
 /** A source file from its path and text. */
 export function sourceFile(path: string, text: string): SourceFile {

@@ -97,7 +97,7 @@ describe('the packages', () => {
       expect(files.filter((file) => /(^|\/)(testing|src)\/|\.test\./.test(file))).toEqual([]);
       all.push(...files);
     }
-    const needed = ['migrations/0001_initial.sql', 'migrations/schema.sql', 'dist/web/index.html'];
+    const needed = ['migrations/0001_initial.sql', 'dist/web/index.html'];
     expect(all).toEqual(expect.arrayContaining([...needed, '.env.example', 'networks.example.yaml']));
   });
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Database } from '@packhouse/database';
 import type { Family, Network } from '@packhouse/networks';
-import type { NetworkStatus } from '@packhouse/pipeline';
+import type { NetworkStatus } from '@packhouse/report';
 
 /** Addresses of one network at the gateway. */
 interface Addresses {

@@ -7,7 +7,7 @@ import {
   unionRanges,
 } from '@packhouse/chain';
 import type { Database, NetworkDatabase } from '@packhouse/database';
-import type { NetworkStatus } from '@packhouse/pipeline';
+import type { NetworkStatus } from '@packhouse/report';
 import { describeError, PackhouseError } from '@packhouse/runtime';
 import { formatCount, formatRange, toPublicRange } from '../terminal/format.js';
 import type { LocalRun } from './local-run.js';

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import type { Rates } from '@packhouse/pipeline';
+import type { Rates } from '@packhouse/report';
 import { createLogger, type Logger, systemClock } from '@packhouse/runtime';
 import { formatBytes, formatRange } from '../terminal/format.js';
 import { type CliIo, write } from '../terminal/io.js';

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { KindStatus, NetworkStatus } from '@packhouse/pipeline';
+import type { KindStatus, NetworkStatus } from '@packhouse/report';
 import { describe, expect, test } from 'vitest';
 import { memoryIo } from '../testing/run.js';
 import { createView, toProgress } from './view.js';

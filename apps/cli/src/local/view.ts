@@ -1,4 +1,4 @@
-import type { NetworkStatus, Rate } from '@packhouse/pipeline';
+import type { NetworkStatus, Rate } from '@packhouse/report';
 import { counted, formatBytes, formatCount, formatDuration } from '../terminal/format.js';
 import type { CliIo } from '../terminal/io.js';
 

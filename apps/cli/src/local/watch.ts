@@ -1,6 +1,6 @@
 import { type BlockRange, type Kind, subtractRanges, unionRanges } from '@packhouse/chain';
 import type { BundleRow, Database, NetworkDatabase, QuarantineRow } from '@packhouse/database';
-import { type NetworkStatus, networkStatus } from '@packhouse/pipeline';
+import { type NetworkStatus, networkStatus } from '@packhouse/report';
 import type { Clock } from '@packhouse/runtime';
 import { type CliIo, drained } from '../terminal/io.js';
 

@@ -1,5 +1,5 @@
 import type { Database } from '@packhouse/database';
-import { type ChangeSource, createChangeSource, createFeed, type Feed } from '@packhouse/pipeline';
+import { type ChangeSource, createChangeSource, createFeed, type Feed } from '@packhouse/feed';
 import type { QueueReader } from '@packhouse/queue';
 import { type Context, getOrAdd } from '@packhouse/runtime';
 

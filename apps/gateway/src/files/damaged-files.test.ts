@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { runAudit } from '@packhouse/audit';
 import type { BundleRow } from '@packhouse/database';
-import { runAudit } from '@packhouse/pipeline';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Answer, ask } from '../testing/ask.js';

@@ -1,5 +1,5 @@
+import { type DamagedBundle, listDamage, raiseDamage } from '@packhouse/audit';
 import type { BundleRow, Database } from '@packhouse/database';
-import { type DamagedBundle, listDamage, raiseDamage } from '@packhouse/pipeline';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { fileDamaged } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';

@@ -1,6 +1,6 @@
 import type { Database, Standing } from '@packhouse/database';
-import type { CoverageParts } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
+import type { CoverageParts } from '@packhouse/report';
 import type { Clock } from '@packhouse/runtime';
 import pLimit from 'p-limit';
 import { createTtlCache } from '../cache/ttl-cache.js';
@@ -17,11 +17,7 @@ export function createCachedCoverage(parts: {
   queue: QueueReader | undefined;
   clock: Clock;
 }): CoverageParts {
-  const remember = createTtlCache({
-    elapsed: () => parts.clock.elapsed(),
-    ttlMs: REUSE_MS,
-    maxEntries: MAX_REMEMBERED,
-  });
+  const remember = createTtlCache(parts.clock, REUSE_MS, MAX_REMEMBERED);
   const turn = pLimit(MAX_QUESTIONS);
   const sparing =
     <Q, A>(name: string, ask: (question: Q) => Promise<A>) =>

@@ -1,11 +1,12 @@
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
-import { findRemovedBlock } from '../files/removed-block.js';
+import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/report';
 import type { MaybePromise } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
 import type { RangeCache } from './range-cache.js';
 import type { PublishedRange } from './range-page.js';
+
+type HoleFacts = NonNullable<Awaited<ReturnType<typeof holeAt>>['hole']>;
 
 /** Finds the range of the file that holds a block. */
 export type PointerFinder = ReturnType<typeof createPointerFinder>;
@@ -100,7 +101,6 @@ async function explainAbsence(
   const around = await parts.database.network(network).holes.around(kind, block);
   const below = written(around.below);
   const above = written(around.above);
-  const { quarantine } = hole;
   return new Problem('not-covered', {
     detail: `Block ${block} of ${network} is not covered for ${kind} (${hole.reason}: ${holeNeeds(hole)}); the nearest covered range below is ${below ?? 'none'}, above ${above ?? 'none'}.`,
     members: {
@@ -109,18 +109,34 @@ async function explainAbsence(
       head,
       holeReason: hole.reason,
       quarantined: hole.reason === 'quarantined',
-      ...(quarantine === null
-        ? {}
-        : {
-            ...quarantine,
-            firstSeen: quarantine.firstSeen.toISOString(),
-            nextTry: quarantine.nextTry.toISOString(),
-          }),
+      ...describeQuarantine(hole),
       coverage: { below, above },
     },
   });
 }
 
+/** What is known of the tries of a block that is in quarantine, in answers; nothing for others. */
+export function describeQuarantine({ quarantine }: Pick<HoleFacts, 'quarantine'>): object {
+  if (quarantine === null) return {};
+  const { firstSeen, nextTry } = quarantine;
+  return { ...quarantine, firstSeen: firstSeen.toISOString(), nextTry: nextTry.toISOString() };
+}
+
 function written(range: BlockRange | null): string | null {
   return range === null ? null : `${range.firstBlock}-${range.lastBlock}`;
+}
+
+/** The refusal for a block that a reorganisation removed within the last 400 days; null if none did. */
+export async function findRemovedBlock(
+  database: Database,
+  network: string,
+  kind: Kind,
+  block: number,
+): Promise<Problem | null> {
+  const abandoned = await database.network(network).staging.abandonedAt(block);
+  if (abandoned === null) return null;
+  return new Problem('reorganised', {
+    detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation; request the pointer of block ${block} again.`,
+    members: { kind, block, hash: abandoned.hash, abandonedAt: abandoned.at.toISOString() },
+  });
 }

@@ -1,14 +1,14 @@
 import type { Kind } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
+import type { AbiInput } from '@packhouse/rows';
+import { compileAbi } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
-import type { AbiInput } from '../abi/abi-types.js';
-import { compileAbi } from '../abi/compile-abi.js';
-import { checkApiKey, gatewayAddress } from '../gateway-address.js';
-import { createHttp, type Wait } from '../http.js';
-import { type OpenLog, openLog, openMirror, planMirror } from '../mirror.js';
-import { faultyFile, mirrorFiles } from '../mirror-files.js';
-import { type Bound, parseBound } from '../range.js';
-import { type FollowRequest, type FollowStep, follow } from './follow.js';
+import { checkApiKey, gatewayAddress } from '../fetch/gateway-address.js';
+import { createHttp, type Wait } from '../fetch/http.js';
+import { type OpenLog, openLog, openMirror, planMirror } from '../mirror/mirror.js';
+import { faultyFile, mirrorFiles } from '../mirror/mirror-files.js';
+import { type Bound, parseBound } from '../mirror/range.js';
+import type { FollowRequest, FollowStep } from './follow.js';
 import { getMatch, type WantedRows } from './match-of.js';
 import { type Quote, quoteFiles } from './quote.js';
 import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
@@ -116,7 +116,11 @@ export function createClient({ url, apiKey, onWait, onBack }: ClientOptions): Cl
     async *logs({ signal = new AbortController().signal, ...wanted }) {
       yield* readLogs({ address, http, getManifest }, { ...wanted, ...bounds(wanted), signal });
     },
-    follow: (request) => follow({ address, http: patient }, request),
+    async *follow(request) {
+      // Loaded with it alone: it proves the headers of new blocks.
+      const { follow } = await import('./follow.js');
+      yield* follow({ address, http: patient }, request);
+    },
     async quote({ kind, abi, signal, ...wanted }) {
       const match = await getMatch(wanted, abi === undefined ? null : await compileAbi(abi));
       return quoteFiles({ address, http }, { kind, ...bounds(wanted), match }, signal);

@@ -1,12 +1,9 @@
 import type { Kind } from '@packhouse/chain';
-import type { AbiInput } from '../abi/abi-types.js';
-import { compileAbi, type Decoder } from '../abi/compile-abi.js';
+import type { AbiInput, Match } from '@packhouse/rows';
+import { compileAbi, type Decoder, toPlainBatch } from '@packhouse/rows';
 import { type BlocksStep, type FollowedStep, followFeed, type ReplacedStep } from '../feed/follow-feed.js';
-import type { FollowedTable } from '../feed/follow-options.js';
-import type { FeedRequest } from '../feed/read-feed.js';
-import type { Gateway } from '../http.js';
-import { toPlainBatch } from '../rows/coded-column.js';
-import type { Match } from '../rows/match.js';
+import type { FeedRequest, FollowedTable } from '../feed/read-feed.js';
+import type { Gateway } from '../fetch/http.js';
 import { type Log, toLogs } from './logs.js';
 import { getMatch, type WantedRows } from './match-of.js';
 

@@ -1,7 +1,5 @@
-import type { AbiInput, DecodedLog, Hex } from '../abi/abi-types.js';
-import type { Decoder } from '../abi/compile-abi.js';
-import { topicsIn } from '../abi/decode-columns.js';
-import type { RowBatch } from '../rows/schema.js';
+import type { AbiInput, DecodedLog, Decoder, Hex, RowBatch } from '@packhouse/rows';
+import { topicsIn } from '@packhouse/rows';
 
 /** A log, with what the ABI makes of it: null if no ABI is given or none of its events fits. */
 export type Log<Abi extends AbiInput = AbiInput> = LogFields &

@@ -1,13 +1,12 @@
 import type { Kind } from '@packhouse/chain';
+import type { Match } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import { blockDates } from '../block-dates.js';
-import { type Hole, holesWithReasons } from '../coverage.js';
-import { estimateLoads } from '../filters/choose-files.js';
-import type { Gateway } from '../http.js';
-import { listFiles } from '../list-files.js';
+import type { Gateway } from '../fetch/http.js';
 import { holesIn } from '../manifest/bundle-rows.js';
-import { type Bound, resolveRange } from '../range.js';
-import type { Match } from '../rows/match.js';
+import { blockDates } from '../mirror/block-dates.js';
+import { type Hole, holesWithReasons, listFiles } from '../mirror/list-published.js';
+import { type Bound, resolveRange } from '../mirror/range.js';
+import { estimateLoads } from '../rows/choose-files.js';
 
 /** What pulling a range would take. */
 export interface Quote {

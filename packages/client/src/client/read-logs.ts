@@ -1,18 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { AbiInput, RowBatch } from '@packhouse/rows';
+import { compileAbi, type Decoder, readRows } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import type { AbiInput } from '../abi/abi-types.js';
-import { compileAbi, type Decoder } from '../abi/compile-abi.js';
-import { openBlockTimes } from '../filters/block-times.js';
-import { toRowSources } from '../filters/row-sources.js';
-import { skipFiles } from '../filters/skip-files.js';
-import type { Gateway } from '../http.js';
-import { type OpenLog, openMirror, planMirror } from '../mirror.js';
-import { faultyFile, mirrorFiles } from '../mirror-files.js';
-import type { Bound } from '../range.js';
-import { readRows } from '../rows/read-rows.js';
-import type { RowBatch } from '../rows/schema.js';
+import type { Gateway } from '../fetch/http.js';
+import { type OpenLog, openMirror, planMirror } from '../mirror/mirror.js';
+import { faultyFile, mirrorFiles } from '../mirror/mirror-files.js';
+import type { Bound } from '../mirror/range.js';
+import { openRowSources } from '../rows/row-sources.js';
+import { skipFiles } from '../rows/skip-files.js';
 import { type Log, toLogs } from './logs.js';
 import { getMatch, type WantedRows } from './match-of.js';
 
@@ -68,12 +65,12 @@ export async function* readLogs<const Abi extends AbiInput>(
       const { firstBlock, lastBlock } = plan.range;
       const last = place === null ? (wanted.to === undefined ? null : lastBlock) : place.end;
       const cursorAt = (next: number): string => `${next}-${last ?? ''}`;
-      const times = openBlockTimes(mirror, plan);
+      const sourcesOf = openRowSources(mirror, plan);
       for await (const file of mirrorFiles(mirror, plan)) {
         if (file.state === 'faulty') throw faultyFile(file);
         // The last batch of a file is told with the end of the file: behind it may be blocks without such logs.
         let held: RowBatch | null = null;
-        for (const source of toRowSources(file, times)) {
+        for (const source of sourcesOf(file)) {
           const blocks = { from: firstBlock, to: lastBlock };
           for await (const batch of readRows({ ...source, kind: 'logs', ...blocks, match })) {
             signal.throwIfAborted();

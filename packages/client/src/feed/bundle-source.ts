@@ -2,21 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
 import type { BundleStep, RepairedStep, SealedEntry } from '@packhouse/manifest';
+import type { CodedBatch } from '@packhouse/rows';
+import { hasReceiptColumns, readCodedRows, toSchema } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
-import { type BlockTimes, openBlockTimes } from '../filters/block-times.js';
-import { toRowSources } from '../filters/row-sources.js';
-import { skipFiles } from '../filters/skip-files.js';
-import { openManifestCopy } from '../manifest-copy.js';
-import { type Mirror, type MirrorPlan, openMirror } from '../mirror.js';
-import { faultyFile, type MirrorFile, mirrorFiles } from '../mirror-files.js';
-import { newState, type PullState } from '../pull-state.js';
-import type { CodedBatch } from '../rows/coded-column.js';
-import { hasReceiptColumns, toSchema } from '../rows/read-columns.js';
-import { readCodedRows } from '../rows/read-rows.js';
-import { openReceipts, type ReceiptSource } from '../sinks/read-receipts.js';
-import { type Trust, trustedKeys } from '../trust.js';
-import { type FollowedTable, type FollowOptions, matchOf } from './follow-options.js';
+import { openManifestCopy } from '../manifest/manifest-copy.js';
+import { newState, type PullState } from '../manifest/pull-state.js';
+import { type Trust, trustedKeys } from '../manifest/trust.js';
+import { type Mirror, type MirrorPlan, openMirror } from '../mirror/mirror.js';
+import { faultyFile, type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
+import { openReceipts, type ReceiptSource } from '../rows/read-receipts.js';
+import { openRowSources } from '../rows/row-sources.js';
+import { skipFiles } from '../rows/skip-files.js';
 import { contradiction, toRange } from './links.js';
+import { type FollowedTable, type FollowOptions, matchOf } from './read-feed.js';
 
 type FileStep = BundleStep | RepairedStep;
 
@@ -172,14 +170,14 @@ async function readKind(
   const { kind } = mirror.options;
   const keep = folder !== undefined;
   const files = mirrorFiles(mirror, plan);
-  const times: BlockTimes = openBlockTimes(mirror, plan);
+  const sourcesOf = openRowSources(mirror, plan);
   const beside = path.join(mirror.options.folder, 'of-receipts');
   const receipts: ReceiptSource | null = hasReceiptColumns(toSchema(kind))
     ? await openReceipts(mirror, plan, { folder: beside, keep })
     : null;
   const rowsOf = async (file: MirrorFile, from: number, to: number): Promise<FollowedTable> => {
     const batches: CodedBatch[] = [];
-    for (const source of toRowSources(file, times)) {
+    for (const source of sourcesOf(file)) {
       const wanted = { kind, from, to, match: matchOf(kind, match), receipts: receipts?.of };
       for await (const batch of readCodedRows({ ...source, ...wanted })) batches.push(batch);
     }

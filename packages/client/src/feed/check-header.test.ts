@@ -1,7 +1,7 @@
 import { generateChain } from '@packhouse/replay-node';
+import type { JsonRecord } from '@packhouse/rows';
 import { expect, it } from 'vitest';
-import type { JsonRecord } from '../rows/read-columns.js';
-import { checkHeader } from './check-header.js';
+import { checkHeader } from './new-block.js';
 
 const [{ block }] = generateChain({ length: 1, txsPerBlock: 2 }) as unknown as [{ block: JsonRecord }];
 

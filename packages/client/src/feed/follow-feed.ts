@@ -13,9 +13,9 @@ import type {
 } from '@packhouse/manifest';
 import { openScope, PackhouseError, systemClock } from '@packhouse/runtime';
 import { type BundleSource, type OpenBundles, openBundleSource } from './bundle-source.js';
-import type { FollowedTable, FollowOptions } from './follow-options.js';
 import { createLinks, type Links, toRange } from './links.js';
 import { isOtherBlock, readNewBlock } from './new-block.js';
+import type { FollowedTable, FollowOptions } from './read-feed.js';
 import { readFeed } from './read-feed.js';
 
 /** Blocks that follow those before, with all wanted rows of them. */

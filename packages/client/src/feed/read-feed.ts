@@ -1,7 +1,8 @@
 import type { Kind } from '@packhouse/chain';
 import { type FeedStep, parseFeedStep } from '@packhouse/manifest';
+import type { CodedBatch, Match } from '@packhouse/rows';
 import { type ErrorCode, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { Gateway } from '../http.js';
+import type { Gateway } from '../fetch/http.js';
 
 /** Which steps are asked for. */
 export interface FeedRequest {
@@ -14,6 +15,33 @@ export interface FeedRequest {
   final?: boolean | undefined;
   /** Leaves out blocks that are missing, and says so, in place of waiting for them. */
   skipHoles?: boolean | undefined;
+}
+
+/** What is followed. */
+export interface FollowOptions extends Gateway, FeedRequest {
+  /** Which rows of kinds that have accounts, and of logs by their topics. */
+  match: Match;
+  /** Keeps files and manifests, a folder for each kind in it; absent: a file is removed once its rows are read. */
+  folder?: string | undefined;
+  /** Public keys to trust; absent: those that the gateway has at first. */
+  trustKeyFile?: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Rows of one kind, of whole blocks, with the columns of `toSchema(kind)`. */
+export interface FollowedTable {
+  kind: Kind;
+  /** Of all rows of `batches`. */
+  rows: number;
+  batches: readonly CodedBatch[];
+}
+
+/** What of a match applies to a kind. Blocks have no account, and only logs have topics. */
+export function matchOf(kind: Kind, { addresses, topics }: Match): Match {
+  return {
+    ...(addresses === undefined || kind === 'blocks' ? {} : { addresses }),
+    ...(topics === undefined || kind !== 'logs' ? {} : { topics }),
+  };
 }
 
 /** How long the gateway may wait for a step, in seconds: less than a silent connection is kept. */

@@ -1,11 +1,15 @@
 import { KINDS, type Kind } from '@packhouse/chain';
+import type { AbiInput } from '@packhouse/rows';
+import {
+  type AbiColumns,
+  abiColumns,
+  type CodedBatch,
+  compileAbi,
+  toPlainBatch,
+  toSchema,
+} from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
 import type pg from 'pg';
-import type { AbiInput } from '../abi/abi-types.js';
-import { compileAbi } from '../abi/compile-abi.js';
-import { type AbiColumns, abiColumns } from '../abi/decode-columns.js';
-import { type CodedBatch, toPlainBatch } from '../rows/coded-column.js';
-import { toSchema } from '../rows/read-columns.js';
 import { openPostgresTable, type PostgresTable } from '../sinks/postgres-table.js';
 import { mismatch } from '../sinks/sink.js';
 import { readTableState, STATE_TABLE } from '../sinks/sql-table.js';

@@ -1,10 +1,10 @@
+import { rowsWithin } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import type { FollowStep } from '../client/follow.js';
 import { createLinks, toRange } from '../feed/links.js';
-import { rowsWithin } from '../rows/coded-column.js';
 import { createGuard, freeLocks } from '../sinks/postgres-table.js';
-import type { FollowSink } from './follow-sink.js';
+import type { FollowSink } from './follow-into.js';
 import { checkOrigin, checkTogether } from './follow-state.js';
 import {
   appendRows,

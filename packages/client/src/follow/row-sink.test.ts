@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { toSchema } from '@packhouse/rows';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Client, createClient } from '../client/create-client.js';
 import type { FollowStep } from '../client/follow.js';
-import { gatewayAddress } from '../gateway-address.js';
-import { toSchema } from '../rows/read-columns.js';
+import { gatewayAddress } from '../fetch/gateway-address.js';
 import { type FeedGateway, startFeedGateway } from '../testing/feed-gateway.js';
-import type { FollowSink } from './follow-sink.js';
+import type { FollowSink } from './follow-into.js';
 import { createRowSink } from './row-sink.js';
 
 let feed: FeedGateway;

@@ -1,12 +1,12 @@
 import type { BlockRange } from '@packhouse/chain';
+import type { RowBatch } from '@packhouse/rows';
+import { rowsWithin, toPlainBatch } from '@packhouse/rows';
 import { systemClock } from '@packhouse/runtime';
 import type { FollowStep } from '../client/follow.js';
 import { contradiction } from '../feed/links.js';
-import { rowsWithin, toPlainBatch } from '../rows/coded-column.js';
-import type { RowBatch } from '../rows/schema.js';
 import { openSink, type SinkTarget } from '../sinks/open-sink.js';
 import { mismatch, type RowOrigin, type Sink, type SinkOptions } from '../sinks/sink.js';
-import type { FollowSink } from './follow-sink.js';
+import type { FollowSink } from './follow-into.js';
 
 export interface RowSinkOptions extends SinkOptions {
   target: SinkTarget;

@@ -1,5 +1,12 @@
-import { type CodedBatch, type CodedColumn, valueAt } from '../rows/coded-column.js';
-import { type Column, type ColumnType, type Schema, toBytes } from '../rows/schema.js';
+import {
+  type CodedBatch,
+  type CodedColumn,
+  type Column,
+  type ColumnType,
+  type Schema,
+  toBytes,
+  valueAt,
+} from '@packhouse/rows';
 
 /** `PGCOPY`, flags and the length of an extension, of which there are none. */
 export const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');

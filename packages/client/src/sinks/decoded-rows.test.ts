@@ -1,17 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import type { AbiInput } from '@packhouse/rows';
+import { abiColumns, compileAbi, toSchema } from '@packhouse/rows';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AbiInput } from '../abi/abi-types.js';
-import { compileAbi } from '../abi/compile-abi.js';
-import { abiColumns } from '../abi/decode-columns.js';
 import { getMatch } from '../client/match-of.js';
-import { gatewayAddress } from '../gateway-address.js';
-import { createHttp } from '../http.js';
-import { openMirror, planMirror } from '../mirror.js';
-import { toSchema } from '../rows/read-columns.js';
+import { gatewayAddress } from '../fetch/gateway-address.js';
+import { createHttp } from '../fetch/http.js';
+import { openMirror, planMirror } from '../mirror/mirror.js';
+import { pullRows } from '../rows/pull-rows.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { openSink } from './open-sink.js';
-import { pullRows } from './pull-rows.js';
 
 const ERC20 = 'event Transfer(address indexed from, address indexed to, uint256 value)';
 const ERC721 = 'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)';

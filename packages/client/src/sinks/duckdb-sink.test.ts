@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Column, RowBatch, Schema } from '@packhouse/rows';
+import { toSchema } from '@packhouse/rows';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toSchema } from '../rows/read-columns.js';
-import type { Column, RowBatch, Schema } from '../rows/schema.js';
 import { loadDuckDb, openDuckDbSink } from './duckdb-sink.js';
 import type { RowOrigin } from './sink.js';
 

@@ -1,10 +1,15 @@
 import { createRequire } from 'node:module';
-import { PackhouseError } from '@packhouse/runtime';
-import { type CodedBatch, toPlainBatch } from '../rows/coded-column.js';
-import { type Column, type ColumnType, quoted, toBytes } from '../rows/schema.js';
-import { noSpace } from '../whole-file.js';
+import {
+  type CodedBatch,
+  type Column,
+  type ColumnType,
+  quoted,
+  toBytes,
+  toPlainBatch,
+} from '@packhouse/rows';
+import { noSpace, PackhouseError } from '@packhouse/runtime';
 import type { Sink, SinkOptions } from './sink.js';
-import { openSqlSink } from './sql-sink.js';
+import { openSqlSink } from './sql-table.js';
 
 /** What is used of @duckdb/node-api 1.5, which is installed by who wants it: 70 MB. */
 interface DuckDb {

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Schema } from '@packhouse/rows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Schema } from '../rows/schema.js';
 import { openSink } from './open-sink.js';
 import type { Sink } from './sink.js';
 

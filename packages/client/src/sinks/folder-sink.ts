@@ -2,10 +2,8 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BlockRange, subtractRanges, unionRanges } from '@packhouse/chain';
-import { PackhouseError } from '@packhouse/runtime';
-import type { CodedBatch } from '../rows/coded-column.js';
-import { makeFolder, orNotWritable, readIfThere, writeWhole } from '../whole-file.js';
-import { fileNames } from './file-names.js';
+import type { CodedBatch, Schema } from '@packhouse/rows';
+import { makeFolder, orNotWritable, PackhouseError, readIfThere, writeWhole } from '@packhouse/runtime';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, type SinkState } from './sink.js';
 
 const STATE_FILE = '_packhouse-rows.json';
@@ -143,6 +141,30 @@ export function stateFolder(folder: string): string {
     return within;
   }
   return path.join(parent, `_${path.basename(full)}.packhouse`);
+}
+
+/** How files of rows are named. */
+interface FileNames {
+  of(blocks: BlockRange): string;
+  /** The form of all such names. */
+  form: RegExp;
+}
+
+/** Our names, or those of the program whose columns the rows have; their blocks have so many digits that files sort by them. */
+function fileNames({ kind, peer }: Schema, network: string, extension: string): FileNames {
+  const [before, between, digits] = getParts(kind, peer, network);
+  const start = before.replace(/[^a-z0-9_-]/gi, '\\$&');
+  const block = (number: number): string => String(number).padStart(digits, '0');
+  return {
+    of: ({ firstBlock, lastBlock }) =>
+      `${before}${block(firstBlock)}${between}${block(lastBlock)}.${extension}`,
+    form: new RegExp(`^${start}\\d+${between}\\d+\\.${extension}$`),
+  };
+}
+
+function getParts(kind: string, peer: Schema['peer'], network: string): [string, string, number] {
+  if (peer === 'cryo') return [`${network}__${kind}__`, '_to_', 8];
+  return peer === undefined ? [`${kind}-`, '-', 10] : [`${kind}_`, '_', 8];
 }
 
 /** Throws TARGET_MISMATCH if the files of a folder have another format or other partitions. */

@@ -1,10 +1,8 @@
 import { open } from 'node:fs/promises';
-import { toPlainBatch } from '../rows/coded-column.js';
-import type { Schema } from '../rows/schema.js';
-import { orNotWritable } from '../whole-file.js';
-import { openDuckDbSink } from './duckdb-sink.js';
+import type { Schema } from '@packhouse/rows';
+import { openParquetFile, toPlainBatch } from '@packhouse/rows';
+import { orNotWritable } from '@packhouse/runtime';
 import { openFolderSink, type RowFileFormat } from './folder-sink.js';
-import type { ParquetFile, ParquetOptions } from './parquet-file.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
 
@@ -25,28 +23,33 @@ const TEXTS = { jsonl: JSONL, csv: CSV };
  */
 export async function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
   if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
-  if (target.format === 'duckdb') return openDuckDbSink(target, options);
+  if (target.format === 'duckdb') {
+    const { openDuckDbSink } = await import('./duckdb-sink.js');
+    return openDuckDbSink(target, options);
+  }
   if (target.format === 'postgres') {
-    const { openPostgresSink } = await import('./postgres-sink.js');
+    const { openPostgresSink } = await import('./postgres-table.js');
     return openPostgresSink(target, options);
   }
-  const format = await openFormat(target.format, options);
+  const format =
+    target.format === 'parquet' ? parquetFiles(options) : textFiles(TEXTS[target.format], options.schema);
   return openFolderSink(target.folder, format, { ...options, partition: target.partition });
 }
 
-/** Makes a Parquet file that is no part of a folder. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
-export async function openParquetFile(name: string, options: ParquetOptions): Promise<ParquetFile> {
-  const { createParquetFile } = await import('./parquet-file.js');
-  return createParquetFile(name, options);
-}
-
-async function openFormat(
-  format: 'jsonl' | 'csv' | 'parquet',
-  { schema, network }: SinkOptions,
-): Promise<RowFileFormat> {
-  if (format !== 'parquet') return textFiles(TEXTS[format], schema);
-  const { parquetFiles } = await import('./parquet-file.js');
-  return parquetFiles(schema, network);
+/** Parquet files of a million rows or so. */
+function parquetFiles({ schema, network }: SinkOptions): RowFileFormat {
+  return {
+    extension: 'parquet',
+    rows: 1_000_000,
+    async create(name) {
+      const file = await openParquetFile(name, { schema, network });
+      return {
+        write: file.write,
+        finish: async () => void (await file.finish()),
+        abort: async () => undefined,
+      };
+    },
+  };
 }
 
 async function openStream(

@@ -1,9 +1,9 @@
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import type { Column, RowBatch, Schema } from '@packhouse/rows';
+import { toSchema } from '@packhouse/rows';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
-import { toSchema } from '../rows/read-columns.js';
-import type { Column, RowBatch, Schema } from '../rows/schema.js';
-import { openPostgresSink } from './postgres-sink.js';
+import { openPostgresSink } from './postgres-table.js';
 import type { RowOrigin } from './sink.js';
 
 let database: FreshDatabase;

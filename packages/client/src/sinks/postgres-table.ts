@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
+import type { CodedBatch } from '@packhouse/rows';
+import { type ColumnType, quoted, type Schema } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import type pg from 'pg';
+import pg from 'pg';
 import { type CopyStreamQuery, from } from 'pg-copy-streams';
-import type { CodedBatch } from '../rows/coded-column.js';
-import { type ColumnType, quoted, type Schema } from '../rows/schema.js';
 import { COPY_HEADER, COPY_TRAILER, CopyEncoder } from './copy-binary.js';
-import { mismatch } from './sink.js';
-import type { SqlTable } from './sql-table.js';
+import { mismatch, type Sink, type SinkOptions } from './sink.js';
+import { openSqlSink, type SqlTable } from './sql-table.js';
 
 /** The names that Postgres has for the types of columns. */
 const TYPES: Readonly<Record<ColumnType, string>> = {
@@ -27,6 +27,33 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 /** A table of Postgres, for one connection; `close` leaves that open. */
 export interface PostgresTable extends SqlTable {
   append(batch: CodedBatch): Promise<void>;
+}
+
+/**
+ * A table of Postgres. Throws DATABASE_UNAVAILABLE, TARGET_MISMATCH, and DATA_DIR_BUSY if another pull or follower
+ * writes to it.
+ */
+export async function openPostgresSink(
+  { url, table }: { url: string; table: string },
+  options: SinkOptions,
+): Promise<Sink> {
+  const client = new pg.Client({ connectionString: url, application_name: 'packhouse pull' });
+  client.on('error', () => undefined);
+  const end = (): Promise<void> => client.end().catch(() => undefined);
+  const connected = createGuard(table)(() => client.connect());
+  try {
+    await connected;
+    const opened = await openPostgresTable(client, table, options.schema);
+    const close = async (): Promise<void> => {
+      await opened.close();
+      await end();
+    };
+    return await openSqlSink({ ...opened, close }, options);
+  } catch (error) {
+    await connected.then(() => freeLocks(client)).catch(() => undefined);
+    await end();
+    throw error;
+  }
 }
 
 /**

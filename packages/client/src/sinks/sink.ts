@@ -1,8 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import type { CodedBatch, Match, Schema } from '@packhouse/rows';
 import { PackhouseError } from '@packhouse/runtime';
-import type { CodedBatch } from '../rows/coded-column.js';
-import type { Match } from '../rows/match.js';
-import type { Schema } from '../rows/schema.js';
 
 /** What the rows of a target are, so that no others get between them. */
 export interface RowOrigin {

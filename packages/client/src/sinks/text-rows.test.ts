@@ -1,6 +1,6 @@
+import type { RowBatch, Schema } from '@packhouse/rows';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RowBatch, Schema } from '../rows/schema.js';
 import { CSV, JSONL } from './text-rows.js';
 
 const schema: Schema = {

@@ -1,4 +1,4 @@
-import type { Column, ColumnType, RowBatch, Schema } from '../rows/schema.js';
+import type { Column, ColumnType, RowBatch, Schema } from '@packhouse/rows';
 
 /** Writes rows as text. */
 export interface TextFormat {

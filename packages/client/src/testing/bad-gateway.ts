@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { createHttp, type Http, type Wait } from '../http.js';
+import { createHttp, type Http, type Wait } from '../fetch/http.js';
 
 /** What a connection gets for one request: bytes as they are, then the connection stays, ends or breaks. */
 export interface Script {

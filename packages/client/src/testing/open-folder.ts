@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { gatewayAddress } from '../gateway-address.js';
-import { createHttp, type Wait } from '../http.js';
-import { type MirrorPlan, openMirror, planMirror } from '../mirror.js';
-import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
-import { parseBound } from '../range.js';
+import { gatewayAddress } from '../fetch/gateway-address.js';
+import { createHttp, type Wait } from '../fetch/http.js';
+import { type MirrorPlan, openMirror, planMirror } from '../mirror/mirror.js';
+import { type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
+import { parseBound } from '../mirror/range.js';
 import type { TestGateway } from './test-gateway.js';
 
 /** What a pull did. */

@@ -4,8 +4,8 @@
  * For each 64 bytes it makes masks with a bit per byte: quotes that are not escaped, and from them the bytes within
  * strings. What remains is to compare the brackets outside of strings with a stack.
  */
-import { MAX_DEPTH, PIECE_BYTES } from '../../src/layout';
-import { backslashes, bits, bracketLike, controls, fillStrings, quotes } from '../shared/masks';
+import { MAX_DEPTH, PIECE_BYTES } from '../../src/layout.js';
+import { backslashes, bits, bracketLike, controls, fillStrings, quotes } from '../shared/masks.js';
 
 /** The open brackets, by their depth from 1 on. */
 export const STACK = memory.data(MAX_DEPTH + 16, 16);

@@ -2,8 +2,8 @@
  * Blocks of DEFLATE (RFC 1951, 3.2.3 to 3.2.7), from tokens: a run of literals, then a match, either of which may be
  * missing. A block has codes of its own, or is stored as it is where that is shorter.
  */
-import { address, align, bitsCount, bitsWaiting, flush, put, resume, skip } from './bits';
-import { makeCodes } from './huffman';
+import { address, align, bitsCount, bitsWaiting, flush, put, resume, skip } from './bits.js';
+import { makeCodes } from './huffman.js';
 
 const END_OF_BLOCK: u32 = 256;
 const FIRST_LENGTH: u32 = 257;

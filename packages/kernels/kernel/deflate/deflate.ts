@@ -6,9 +6,9 @@
  * bytes and more only, at each quote and at every second byte behind one. Counted from a quote, two places of a value
  * have the same parity. A match is extended backwards, too.
  */
-import { open } from './bits';
-import { addLiterals, addMatch, endBlock, mostTokens, openBlocks, writeSyncFlush } from './block';
-import { findItems } from './items';
+import { open } from './bits.js';
+import { addLiterals, addMatch, endBlock, mostTokens, openBlocks, writeSyncFlush } from './block.js';
+import { findItems } from './items.js';
 
 /**
  * Where 8 bytes of a hash stood last: their place in the text, counted from 1, and in the lowest 8 bits a tag, further bits

@@ -7,8 +7,8 @@
  * items, too, which makes a filter larger and never wrong.
  */
 import * as L from '../../src/layout';
-import { keccak } from '../shared/keccak';
-import { hashFour } from './sha256';
+import { keccak } from '../shared/keccak.js';
+import { hashFour } from './sha256.js';
 
 const QUOTE: u8 = 0x22;
 const COMMA: u8 = 0x2c;

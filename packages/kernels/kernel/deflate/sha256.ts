@@ -1,5 +1,5 @@
 /* SHA-256 (FIPS 180-4) of messages of one block, four at a time. */
-import { DIGEST_BYTES } from '../../src/layout';
+import { DIGEST_BYTES } from '../../src/layout.js';
 
 const ROUND_CONSTANTS = memory.data<u32>([
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,

@@ -1,7 +1,15 @@
 /*
  * Bytes of a text, 16 at a time. Zeros follow the text: up to 15 bytes of them are read.
  */
-import { backslashes, bits, bracketLike, controls, fillStrings, hasBackslash, quotes } from '../shared/masks';
+import {
+  backslashes,
+  bits,
+  bracketLike,
+  controls,
+  fillStrings,
+  hasBackslash,
+  quotes,
+} from '../shared/masks.js';
 
 /** The golden ratio in 64 bits: differences of any byte spread to all that follow. */
 const SPREAD: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;

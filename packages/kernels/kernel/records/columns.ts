@@ -20,10 +20,10 @@ import {
   FORM_PATH,
   FORM_TEXT,
   MAX_COLUMNS,
-} from '../../src/layout';
-import { hashOf } from './bytes';
-import { allocate } from './heap';
-import { isQuantity, putDigits, readNumber, readQuantity, toDouble, WORD } from './quantity';
+} from '../../src/layout.js';
+import { hashOf } from './bytes.js';
+import { allocate } from './heap.js';
+import { isQuantity, putDigits, readNumber, readQuantity, toDouble, WORD } from './quantity.js';
 
 const FIRST_BYTES: u32 = 4096;
 const FIRST_VALUES: u32 = 512;

@@ -32,10 +32,10 @@ import {
   SHAPE_BYTES,
   SHAPE_LISTS,
   SHAPE_STEPS,
-} from '../../src/layout';
-import { endOfNumber, findQuote, hashOf, isMixed, isSame, objects, skipNested } from './bytes';
-import { addToColumns, beginColumns, COLUMNS } from './columns';
-import { allocate, beginHeap } from './heap';
+} from '../../src/layout.js';
+import { endOfNumber, findQuote, hashOf, isMixed, isSame, objects, skipNested } from './bytes.js';
+import { addToColumns, beginColumns, COLUMNS } from './columns.js';
+import { allocate, beginHeap } from './heap.js';
 
 export { COLUMNS };
 

@@ -1,11 +1,11 @@
 /* The authorization list of a transaction (EIP-7702). */
 
-import { beginList, endList } from '../shared/rlp';
+import { beginList, endList } from '../shared/rlp.js';
 import * as F from './fields';
-import { readObject } from './object';
-import { ENTRY_SLOTS, pad, putBytes, putNumber } from './slots';
-import { CLOSE_LIST, COMMA, OPEN_LIST } from './text';
-import { writeObject } from './write';
+import { readObject } from './object.js';
+import { ENTRY_SLOTS, pad, putBytes, putNumber } from './slots.js';
+import { CLOSE_LIST, COMMA, OPEN_LIST } from './text.js';
+import { writeObject } from './write.js';
 
 let written: usize = 0;
 let writtenEnd: usize = 0;

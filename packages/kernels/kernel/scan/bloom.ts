@@ -5,9 +5,9 @@
  * Most addresses and topics have been seen before, so the bits of many are kept, in MEMO. Each value has one place there, and
  * the last value of a place is kept: so chosen values may cost a hash each, but never a search.
  */
-import { unhex } from '../shared/hex';
-import { keccak } from '../shared/keccak';
-import { MEMO } from './memory';
+import { unhex } from '../shared/hex.js';
+import { keccak } from '../shared/keccak.js';
+import { MEMO } from './memory.js';
 
 const BLOOM_BYTES: usize = 256;
 export const BLOOM: usize = memory.data(256, 16);

@@ -2,7 +2,7 @@
  * Follows the traces of one transaction in preorder by the path from the root to the last of them, as
  * src/prove/call-tree.ts.
  */
-import { CLOSE_LIST, COMMA, decimalNumber } from './text';
+import { CLOSE_LIST, COMMA, decimalNumber } from './text.js';
 
 /** The EVM nests calls 1,024 deep; deeper is declined. */
 const MAX_DEPTH: i32 = 1_100;

@@ -1,9 +1,9 @@
 /* Who logged in a transaction and was not called yet, as `uncalled` of src/prove/trace-prover.ts. */
-import { CHECK_AMSTERDAM, CHECK_LOG_CALLS } from '../../src/layout';
-import { checks } from './block';
-import { getLogger } from './logs';
-import { getFirstLog, getLastLog } from './receipts';
-import { same } from './text';
+import { CHECK_AMSTERDAM, CHECK_LOG_CALLS } from '../../src/layout.js';
+import { checks } from './block.js';
+import { getLogger } from './logs.js';
+import { getFirstLog, getLastLog } from './receipts.js';
+import { same } from './text.js';
 
 /** An address in hex digits. */
 const DIGITS: usize = 40;

@@ -1,6 +1,6 @@
 /* Access lists (EIP-2930), and lists of hashes. */
-import { beginList, endList, putData } from '../shared/rlp';
-import { CLOSE_LIST, CLOSE_OBJECT, COMMA, fixedHex, hashes, OPEN_LIST, same } from './text';
+import { beginList, endList, putData } from '../shared/rlp.js';
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, fixedHex, hashes, OPEN_LIST, same } from './text.js';
 
 /** `{"address":` */
 const ADDRESS: usize = memory.data<u8>([123, 34, 97, 100, 100, 114, 101, 115, 115, 34, 58]);

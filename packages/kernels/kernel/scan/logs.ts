@@ -1,15 +1,24 @@
 /* The logs of a receipt: canonical text, their bloom and their RLP, and who logged in a transaction. */
 
-import { beginList, endList, putData } from '../shared/rlp';
-import { HASH, NUMBER, TIMESTAMP } from './block';
-import { addToBloom } from './bloom';
+import { beginList, endList, putData } from '../shared/rlp.js';
+import { HASH, NUMBER, TIMESTAMP } from './block.js';
+import { addToBloom } from './bloom.js';
 import * as F from './fields';
-import { region } from './memory';
-import { readObject } from './object';
-import { digitsAt, getDigits, getLength, getNumber, has, isFact, LOG_SLOTS as LOG, valueAt } from './slots';
-import { CLOSE_LIST, COMMA, OPEN_LIST, same } from './text';
-import { getHash, INDEX, isKept } from './transactions';
-import { writeObject } from './write';
+import { region } from './memory.js';
+import { readObject } from './object.js';
+import {
+  digitsAt,
+  getDigits,
+  getLength,
+  getNumber,
+  has,
+  isFact,
+  LOG_SLOTS as LOG,
+  valueAt,
+} from './slots.js';
+import { CLOSE_LIST, COMMA, OPEN_LIST, same } from './text.js';
+import { getHash, INDEX, isKept } from './transactions.js';
+import { writeObject } from './write.js';
 
 /** No log's JSON is shorter: two hashes, an address and the names of nine fields. */
 const SHORTEST: usize = 256;

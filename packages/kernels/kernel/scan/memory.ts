@@ -7,7 +7,7 @@
  * there. MEMO is kept between blocks (bloom.ts). The heap is cut into regions anew for each block (`reserve`, then `region`):
  * whoever writes into a region compares with its end before, and whoever reads an answer stops at the zeros behind it.
  */
-import { SLACK_BYTES, TABLES_AT, TABLES_END } from '../../src/layout';
+import { SLACK_BYTES, TABLES_AT, TABLES_END } from '../../src/layout.js';
 
 /** Bits of the blooms of addresses and topics. */
 export const MEMO: usize = TABLES_END;

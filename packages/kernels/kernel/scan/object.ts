@@ -5,8 +5,8 @@
  */
 import * as L from '../../src/layout';
 import * as F from './fields';
-import { accessList } from './lists';
-import { ACTION_SLOTS, pad, put, RESULT_SLOTS } from './slots';
+import { accessList } from './lists.js';
+import { ACTION_SLOTS, pad, put, RESULT_SLOTS } from './slots.js';
 import {
   boolean,
   CLOSE_OBJECT,
@@ -22,7 +22,7 @@ import {
   plain,
   quantity,
   word,
-} from './text';
+} from './text.js';
 
 /** Most hashes in a list that is no list of topics. */
 const MANY: u32 = 0xffffffff;

@@ -10,7 +10,7 @@
  * Anything else that no JSON has, a key with an escape, and more of anything than is usual, is declined.
  */
 import * as L from '../../src/layout';
-import { bits, bracketLike, fillStrings, hasBackslash, quotes } from '../shared/masks';
+import { bits, bracketLike, fillStrings, hasBackslash, quotes } from '../shared/masks.js';
 
 /** What `objects` of a record is for anything but an array of objects. */
 const NO_OBJECTS: u32 = 0xffffffff;

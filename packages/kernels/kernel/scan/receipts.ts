@@ -2,10 +2,10 @@
  * The receipts of a block: canonical text with that of their logs, blooms, root, and the checks of
  * src/prove/prove-receipts.ts and check-receipt.ts.
  */
-import { CHECK_ADDRESSES, CHECK_PRICES, CHECK_SUMS } from '../../src/layout';
-import { unhex } from '../shared/hex';
-import { keccak } from '../shared/keccak';
-import { beginItem, endItem, openRlp, putData, putEmpty, putQuantity } from '../shared/rlp';
+import { CHECK_ADDRESSES, CHECK_PRICES, CHECK_SUMS } from '../../src/layout.js';
+import { unhex } from '../shared/hex.js';
+import { keccak } from '../shared/keccak.js';
+import { beginItem, endItem, openRlp, putData, putEmpty, putQuantity } from '../shared/rlp.js';
 import {
   BLOCK_BLOOM,
   checks,
@@ -17,8 +17,8 @@ import {
   TIMESTAMP,
   used,
   wrote,
-} from './block';
-import { BLOOM, openBloom, orBloom } from './bloom';
+} from './block.js';
+import { BLOOM, openBloom, orBloom } from './bloom.js';
 import * as F from './fields';
 import {
   closeLogs,
@@ -30,9 +30,9 @@ import {
   openLogs,
   openReceipt,
   putLogs,
-} from './logs';
-import { region } from './memory';
-import { readObject } from './object';
+} from './logs.js';
+import { region } from './memory.js';
+import { readObject } from './object.js';
 import {
   digitsAt,
   getDigits,
@@ -50,8 +50,17 @@ import {
   set,
   unset,
   valueAt,
-} from './slots';
-import { CLOSE_LIST, COMMA, decimalNumber, hexNumber, LARGE, OPEN_LIST, same, writeQuantity } from './text';
+} from './slots.js';
+import {
+  CLOSE_LIST,
+  COMMA,
+  decimalNumber,
+  hexNumber,
+  LARGE,
+  OPEN_LIST,
+  same,
+  writeQuantity,
+} from './text.js';
 import {
   countBlobs,
   getHash,
@@ -69,9 +78,9 @@ import {
   textLength,
   transactionCount,
   VERSION,
-} from './transactions';
-import { trieRoot } from './trie';
-import { dropNoise, writeObject } from './write';
+} from './transactions.js';
+import { trieRoot } from './trie.js';
+import { dropNoise, writeObject } from './write.js';
 
 /** What is filled into a receipt, at most. */
 const LONGER: usize = 512;

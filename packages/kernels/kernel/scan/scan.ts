@@ -5,10 +5,10 @@
  * For each block: `reserve`, a region for each answer, facts of the header at `block()`, then `transactions`, `receipts` and
  * `traces` in this order; what they found is at `result()`.
  */
-import { HASH, TRANSACTIONS_ROOT } from './block';
+import { HASH, TRANSACTIONS_ROOT } from './block.js';
 
-export { unhex } from '../shared/hex';
-export { keccak } from '../shared/keccak';
+export { unhex } from '../shared/hex.js';
+export { keccak } from '../shared/keccak.js';
 export {
   beginItem,
   beginList,
@@ -23,15 +23,15 @@ export {
   putListHead,
   putQuantity,
   rlpListLength,
-} from '../shared/rlp';
+} from '../shared/rlp.js';
 // What the block is proved by; called from outside by tests alone.
-export { addToBloom, BLOOM, openBloom, orBloom } from './bloom';
-export { region, reserve } from './memory';
-export { outline } from './outline';
-export { receipts } from './receipts';
-export { traces } from './traces';
-export { factsAt, transactions } from './transactions';
-export { trieRoot } from './trie';
+export { addToBloom, BLOOM, openBloom, orBloom } from './bloom.js';
+export { region, reserve } from './memory.js';
+export { outline } from './outline.js';
+export { receipts } from './receipts.js';
+export { traces } from './traces.js';
+export { factsAt, transactions } from './transactions.js';
+export { trieRoot } from './trie.js';
 
 export function block(): usize {
   return HASH;

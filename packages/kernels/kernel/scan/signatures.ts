@@ -3,12 +3,12 @@
  * arithmetic is done elsewhere, by native code, many rows at a time.
  */
 import * as L from '../../src/layout';
-import { nibble, unhex } from '../shared/hex';
-import { hashUnfinished, position, putEmpty, putQuantity, rewind } from '../shared/rlp';
-import { CHAIN_ID, chain, checks, signedRows } from './block';
+import { nibble, unhex } from '../shared/hex.js';
+import { hashUnfinished, position, putEmpty, putQuantity, rewind } from '../shared/rlp.js';
+import { CHAIN_ID, chain, checks, signedRows } from './block.js';
 import * as F from './fields';
-import { region } from './memory';
-import { digitsAt, getDigits, getNumber, isZero, TRANSACTION_SLOTS as TX } from './slots';
+import { region } from './memory.js';
+import { digitsAt, getDigits, getNumber, isZero, TRANSACTION_SLOTS as TX } from './slots.js';
 
 let first: usize = 0;
 let next: usize = 0;

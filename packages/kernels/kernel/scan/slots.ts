@@ -3,10 +3,10 @@
  *
  *   0: mask (u64) | for each field 8 bytes: address and length of its value
  */
-import { MAX_FIELDS } from '../../src/layout';
-import { putData, putQuantity } from '../shared/rlp';
-import { region } from './memory';
-import { hexNumber, same } from './text';
+import { MAX_FIELDS } from '../../src/layout.js';
+import { putData, putQuantity } from '../shared/rlp.js';
+import { region } from './memory.js';
+import { hexNumber, same } from './text.js';
 
 const SLOT_BYTES = 8 + 8 * MAX_FIELDS;
 export const TRANSACTION_SLOTS: usize = memory.data(SLOT_BYTES, 16);

@@ -2,14 +2,14 @@
  * The traces of a block, as trace_block gives them: canonical text, and the checks of src/prove/trace-prover.ts: one tree for
  * each transaction, in their order, whose root is that transaction; rewards behind them.
  */
-import { CHECK_RECEIPTS_GIVEN } from '../../src/layout';
-import { checks, DECIMAL, HASH, wrote } from './block';
-import { beginTree, isTreeWhole, pushTrace } from './call-tree';
-import { beginCalls, isEachCalled, noteCalled } from './callers';
+import { CHECK_RECEIPTS_GIVEN } from '../../src/layout.js';
+import { checks, DECIMAL, HASH, wrote } from './block.js';
+import { beginTree, isTreeWhole, pushTrace } from './call-tree.js';
+import { beginCalls, isEachCalled, noteCalled } from './callers.js';
 import * as F from './fields';
-import { region } from './memory';
-import { readObject } from './object';
-import { createdBy, getSuccess } from './receipts';
+import { region } from './memory.js';
+import { readObject } from './object.js';
+import { createdBy, getSuccess } from './receipts.js';
 import {
   ACTION_SLOTS as ACTION,
   getLength,
@@ -23,8 +23,8 @@ import {
   TRACE_SLOTS as TRACE,
   unset,
   valueAt,
-} from './slots';
-import { CLOSE_LIST, COMMA, decimalNumber, OPEN_LIST, same } from './text';
+} from './slots.js';
+import { CLOSE_LIST, COMMA, decimalNumber, OPEN_LIST, same } from './text.js';
 import {
   getHash,
   getRecipient,
@@ -34,8 +34,8 @@ import {
   isKept,
   transactionCount,
   VALUE,
-} from './transactions';
-import { writeObject } from './write';
+} from './transactions.js';
+import { writeObject } from './write.js';
 
 /** `"call"`, `"create"`, `"suicide"`, `"reward"`. */
 const CALL: usize = memory.data<u8>([34, 99, 97, 108, 108, 34]);

@@ -4,8 +4,8 @@
  */
 
 import * as L from '../../src/layout';
-import { unhex } from '../shared/hex';
-import { keccak } from '../shared/keccak';
+import { unhex } from '../shared/hex.js';
+import { keccak } from '../shared/keccak.js';
 import {
   beginItem,
   beginList,
@@ -18,13 +18,13 @@ import {
   putEmpty,
   putQuantity,
   rlpListLength,
-} from '../shared/rlp';
+} from '../shared/rlp.js';
 import {
   authorizations,
   authorizationsFrom,
   authorizationsLength,
   putAuthorizations,
-} from './authorizations';
+} from './authorizations.js';
 import {
   baseFee,
   CHAIN_ID,
@@ -36,12 +36,12 @@ import {
   TIMESTAMP,
   TRANSACTIONS_ROOT,
   wrote,
-} from './block';
+} from './block.js';
 import * as F from './fields';
-import { putAccessList, putHashes } from './lists';
-import { region } from './memory';
-import { readObject } from './object';
-import { addSignature, closeSignatures, openSignatures } from './signatures';
+import { putAccessList, putHashes } from './lists.js';
+import { region } from './memory.js';
+import { readObject } from './object.js';
+import { addSignature, closeSignatures, openSignatures } from './signatures.js';
 import {
   digitsAt,
   getLength,
@@ -59,10 +59,10 @@ import {
   set,
   TRANSACTION_SLOTS as TX,
   valueAt,
-} from './slots';
-import { CLOSE_LIST, COMMA, LARGE, OPEN_LIST, same, writeQuantity } from './text';
-import { trieRoot } from './trie';
-import { dropNoise, writeObject } from './write';
+} from './slots.js';
+import { CLOSE_LIST, COMMA, LARGE, OPEN_LIST, same, writeQuantity } from './text.js';
+import { trieRoot } from './trie.js';
+import { dropNoise, writeObject } from './write.js';
 
 /** No transaction's JSON is shorter: two hashes, two addresses and the names of eleven fields. */
 const SHORTEST: usize = 256;

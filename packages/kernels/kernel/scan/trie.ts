@@ -4,8 +4,8 @@
  * Keys are known and none begins with another, so the trie is built from the sorted keys by halving at each nibble: a node is
  * written once, and what refers to it goes straight into its parent.
  */
-import { keccak } from '../shared/keccak';
-import { headBefore, isFull, itemCount, itemEnd, itemStart, LIST, STRING } from '../shared/rlp';
+import { keccak } from '../shared/keccak.js';
+import { headBefore, isFull, itemCount, itemEnd, itemStart, LIST, STRING } from '../shared/rlp.js';
 
 /** Keys of 4 bytes name so many items. */
 const MAX_ITEMS: u32 = 0x1000000;

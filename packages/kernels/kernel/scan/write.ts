@@ -2,9 +2,9 @@
  * Canonical texts: the fields of slots in one of the orders of the tables.
  */
 import * as L from '../../src/layout';
-import { getOrder } from './fields';
-import { getLength, isNull, unset, valueAt } from './slots';
-import { CLOSE_LIST, CLOSE_OBJECT, copy, OPEN_LIST, OPEN_OBJECT } from './text';
+import { getOrder } from './fields.js';
+import { getLength, isNull, unset, valueAt } from './slots.js';
+import { CLOSE_LIST, CLOSE_OBJECT, copy, OPEN_LIST, OPEN_OBJECT } from './text.js';
 
 /** What a copy may overwrite behind its end. */
 const BEHIND: usize = 48;

@@ -7,8 +7,8 @@
  * that leaves are hashed in place. What does not fit is not written, and nothing else is either until the next `openRlp`: an
  * item needs 24 bytes and those of its encoding, and 8 more for each list of unknown length that is open at once.
  */
-import { nibble, unhex } from './hex';
-import { keccak } from './keccak';
+import { nibble, unhex } from './hex.js';
+import { keccak } from './keccak.js';
 
 /** An item takes at most 1 byte of type and 5 of its head in there; a leaf 5 + 6 of a path + 5 more. */
 const HEADROOM: usize = 24;

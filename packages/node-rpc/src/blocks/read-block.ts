@@ -1,8 +1,7 @@
 import type { Outlined } from '@packhouse/kernels';
 import type { BatchUpstream } from '../calls/batch-upstream.js';
-import type { GoodAnswer } from '../calls/call.js';
+import type { GoodAnswer, RawResult } from '../calls/call.js';
 import type { BlockFacts } from '../calls/capabilities.js';
-import type { RawResult } from '../calls/raw-result.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import type { Part } from './lazy-block.js';
 

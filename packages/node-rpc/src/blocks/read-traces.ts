@@ -5,7 +5,7 @@ import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import { callCapable } from './call-capable.js';
 import { flattenCallFrame, lacksGas, toTraceBlock } from './flatten-traces.js';
 import type { Part } from './lazy-block.js';
-import { checkBlockHash, readList } from './record-list.js';
+import { checkBlockHash, readList } from './read-receipts.js';
 
 type Traces = Part<unknown[]> | AsyncIterable<unknown>;
 

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { type Outlined, outlineAnswer } from '@packhouse/kernels';
 import type { Fault } from '../upstream/fault.js';
 import type { Answer, Call } from './call.js';
-import { RawResult } from './raw-result.js';
+import { RawResult } from './call.js';
 
 /** Below, parsing costs no more. */
 const MIN_BYTES = 2_048;

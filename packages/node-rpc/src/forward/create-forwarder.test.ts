@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Handler, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
+import { call, expectNotAsked, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -46,13 +46,13 @@ describe('a call', () => {
       response.end(`{"jsonrpc":"2.0","id":1,"error":${error}}`);
       return true;
     };
-    const { forwarder } = forwarderTo([one, two]);
+    const { forwarder, context } = forwarderTo([one, two]);
     for (let n = 0; n < 20; n++) {
       const answer = await call(forwarder);
       expect(answer).toMatchObject({ kind: 'error', code: 3 });
       expect(answer.kind === 'error' && answer.error.toString()).toBe(error);
     }
-    expect(two.requests).toEqual([]);
+    await expectNotAsked(two, context);
     expect(forwarder.status()[0]?.healthy).toBe(true);
   });
 });

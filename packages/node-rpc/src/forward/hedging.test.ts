@@ -1,15 +1,9 @@
 import { expect, it } from 'vitest';
-import { call, forwarders, getText } from '../../test/test-forwarder.js';
+import { call, countHedges, forwarders, getText } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
 const hang = (): boolean => true;
-
-async function hedges(context: { metrics: { render(): Promise<string> } }): Promise<number> {
-  const lines = (await context.metrics.render()).split('\n');
-  const counts = lines.filter((line) => line.startsWith('packhouse_upstream_hedges_total{'));
-  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
 
 it('asks two nodes at once and never a third', async () => {
   const nodes = [await node(), await node(), await node()];
@@ -18,7 +12,7 @@ it('asks two nodes at once and never a third', async () => {
   // The second is asked after 100 ms: there is time for it on a slow machine too.
   expect(await call(forwarder, { timeoutMs: 3_000 })).toMatchObject({ kind: 'failed', reason: 'timeout' });
   expect(nodes.map(({ requests }) => requests.length)).toEqual([1, 1, 0]);
-  expect(await hedges(context)).toBe(1);
+  expect(await countHedges(context)).toBe(1);
 });
 
 it('asks nobody beside a slow node who wants a pause', async () => {
@@ -30,7 +24,7 @@ it('asks nobody beside a slow node who wants a pause', async () => {
   one.intercept = hang;
   expect(await call(forwarder, { timeoutMs: 400 })).toMatchObject({ kind: 'failed', reason: 'timeout' });
   expect(two.requests).toHaveLength(1);
-  expect(await hedges(context)).toBe(0);
+  expect(await countHedges(context)).toBe(0);
 });
 
 it('does not take a method that always takes long for a slow node', async () => {
@@ -48,7 +42,7 @@ it('does not take a method that always takes long for a slow node', async () => 
   for (let n = 0; n < 40; n++) await getText(await call(forwarder));
   // Longer than the other method may take.
   heavyMs = 300;
-  const before = await hedges(context);
+  const before = await countHedges(context);
   await getText(await call(forwarder, { method: 'heavy' }));
-  expect(await hedges(context)).toBe(before);
+  expect(await countHedges(context)).toBe(before);
 });

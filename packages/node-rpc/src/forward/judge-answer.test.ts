@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RpcError, type ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, getText } from '../../test/test-forwarder.js';
+import { call, expectNotAsked, forwarders, getText } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
@@ -32,8 +32,9 @@ describe('an error of a node under', () => {
   it('HTTP 400 is the node’s answer', async () => {
     const [one, two] = [await node(), await node()];
     answering(one, 400, { code: -32602, message: 'missing value for required argument 0' });
-    expect(await call(forwarderTo([one, two]).forwarder)).toMatchObject({ kind: 'error', code: -32602 });
-    expect(two.requests).toEqual([]);
+    const { forwarder, context } = forwarderTo([one, two]);
+    expect(await call(forwarder)).toMatchObject({ kind: 'error', code: -32602 });
+    await expectNotAsked(two, context);
   });
 
   it('HTTP 401 has the node rest when it goes on, and the log says why', async () => {
@@ -66,11 +67,11 @@ it.each([404, 500])('lets go of a large result under HTTP %i', async (status) =>
 
 it('takes an answer that is too large for what every node would say', async () => {
   const [one, two] = [await node(() => 'a'.repeat(10_000)), await node()];
-  const { forwarder } = forwarderTo([one, two]);
+  const { forwarder, context } = forwarderTo([one, two]);
   for (let n = 0; n < 6; n++) {
     expect(await call(forwarder, { maxBytes: 5_000 })).toMatchObject({ kind: 'failed', reason: 'too-large' });
   }
-  expect(two.requests).toEqual([]);
+  await expectNotAsked(two, context);
   expect(forwarder.status()[0]?.healthy).toBe(true);
 });
 
@@ -87,11 +88,11 @@ describe('eth_getLogs', () => {
   ])('under HTTP %i, %i %s is about the range and not about the node', async (status, code, message) => {
     const [one, two] = [await node(), await node()];
     answering(one, status, { code, message });
-    const { forwarder } = forwarderTo([one, two]);
+    const { forwarder, context } = forwarderTo([one, two]);
     for (let n = 0; n < 6; n++) {
       expect(await call(forwarder, { method: 'eth_getLogs' })).toMatchObject({ kind: 'error', code });
     }
-    expect(two.requests).toEqual([]);
+    await expectNotAsked(two, context);
     expect(forwarder.status()[0]?.healthy).toBe(true);
   });
 

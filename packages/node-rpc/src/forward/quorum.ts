@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CallController } from '@packhouse/runtime';
-import { listNames } from '../heads/branch-groups.js';
+import { listNames } from '../heads/final-votes.js';
 import type { Candidates, Pool } from './candidates.js';
 import type { ForwardAnswer, ForwardRequest, Quorum } from './send/forward-request.js';
 import { type ForwardUpstream, OVERTAKEN } from './send/forward-upstream.js';

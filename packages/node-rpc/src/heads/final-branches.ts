@@ -1,7 +1,17 @@
 import type { Context } from '@packhouse/runtime';
 import type { Upstream } from '../upstream/upstream.js';
-import { describeGroups, type Group, groupByHash, heaviest, listNames } from './branch-groups.js';
-import { addSilent, createFinalVotes, getAgreed, type Member, mayVote } from './final-votes.js';
+import {
+  addSilent,
+  createFinalVotes,
+  describeGroups,
+  type Group,
+  getAgreed,
+  groupByHash,
+  heaviest,
+  listNames,
+  type Member,
+  mayVote,
+} from './final-votes.js';
 
 /*
  * Which nodes are on the chain that most of them have.

@@ -1,5 +1,4 @@
 import type { Upstream } from '../upstream/upstream.js';
-import { type Group, groupByHash } from './branch-groups.js';
 
 /** A block that a node holds to be final; its hash is null if the node did not tell it. */
 export interface FinalBlock {
@@ -25,6 +24,8 @@ export interface Member {
 const SYNCING_BLOCKS = 1_000;
 /** A final block further below an earlier one of the same node is of another chain. */
 const RESET_BLOCKS = 64;
+/** A head further above all others is believed only if its chain contains the highest of theirs. */
+export const FAR_AHEAD_BLOCKS = 64;
 /** Hashes that are kept of each node: the genesis, and those of the last heights. */
 const MAX_TOLD = 16;
 /** Nodes are waited for this long once more than half of them agree, and this long if not: the others count as silent. */
@@ -178,4 +179,54 @@ export function getAgreed<U>(members: ReadonlyMap<U, Member>, of: readonly U[]):
     rest.every(({ told }) => told.get(number) === hash),
   );
   return Math.max(-1, ...common.map(([number]) => number));
+}
+
+/** What a vote needs of a node. */
+interface Voter {
+  readonly name: string;
+  /** Why it is left out already. */
+  readonly leftOut: string | null;
+}
+
+/** Nodes that have the same block at a height. */
+export interface Group<U> {
+  hash: string;
+  nodes: U[];
+  /** How many nodes it stands for. */
+  weight: number;
+}
+
+/** The nodes by their hash, each with the weight of one. */
+export function groupByHash<U>(votes: ReadonlyMap<U, string>): Group<U>[] {
+  const groups = new Map<string, Group<U>>();
+  for (const [node, hash] of votes) {
+    const group = groups.get(hash) ?? { hash, nodes: [], weight: 0 };
+    group.nodes.push(node);
+    group.weight += 1;
+    groups.set(hash, group);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * The group that stands for the most nodes; null if there is none, or a tie. What was decided before holds in a tie: nodes
+ * that are left out do not come back when another one goes away.
+ */
+export function heaviest<U extends Voter>(groups: readonly Group<U>[]): Group<U> | null {
+  const most = Math.max(0, ...groups.map(({ weight }) => weight));
+  const top = groups.filter(({ weight }) => weight === most);
+  const trusted = top.filter(({ nodes }) => nodes.some(({ leftOut }) => leftOut === null));
+  const [best] = top.length === 1 ? top : trusted.length === 1 ? trusted : [];
+  return best ?? null;
+}
+
+/** `a, b and c`. */
+export function listNames(nodes: readonly { readonly name: string }[]): string {
+  const names = nodes.map(({ name }) => name);
+  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** `block 9 is 0x… by a and b, 0x… by c`. */
+export function describeGroups(groups: readonly Group<Voter>[], height: number): string {
+  return `block ${height} is ${groups.map(({ hash, nodes }) => `${hash} by ${listNames(nodes)}`).join(', ')}`;
 }

@@ -1,7 +1,6 @@
-import { createOnceAWhile, getOrAdd, toDay } from '@packhouse/runtime';
+import { createOnceAWhile, getOrAdd, toDay, writeEvery } from '@packhouse/runtime';
 import { type BudgetsParts, openBudgets, type SpentSums } from './open-budgets.js';
-import type { Spending, UpstreamSpending } from './spending.js';
-import { createTally, type TallyRow } from './tally.js';
+import type { Account, Spending, UpstreamSpending } from './spending.js';
 
 /** Requests to one upstream on one day, as they are stored. */
 interface SpentRow extends TallyRow {
@@ -39,7 +38,6 @@ export async function createSpending(
   const budgets = await openBudgets(options);
   let unwritten = new Map<string, SpentRow>();
   let forgotten = -1;
-  let writing: Promise<void> | undefined;
 
   const note = (row: SpentRow): void => {
     const { day, network, upstream, provider, method, owner, backfill } = row;
@@ -75,14 +73,7 @@ export async function createSpending(
       () => undefined,
     );
   };
-  const flush = (): Promise<void> => {
-    writing ??= write().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  };
-  const timer = setInterval(() => void flush(), FLUSH_MS);
-  timer.unref();
+  const writing = writeEvery(FLUSH_MS, write);
 
   const openUpstream = (network: string, upstream: Parameters<Spending['of']>[1]) => {
     const { name, provider, requestsPerSecond } = upstream;
@@ -112,10 +103,64 @@ export async function createSpending(
       return getOrAdd(upstreams, key, () => openUpstream(network, upstream)).spending;
     },
     async close() {
-      clearInterval(timer);
       budgets.close();
-      await writing;
-      await flush();
+      await writing.close();
     },
+  };
+}
+
+/** What was sent to one upstream for one owner or backfill. */
+interface TallyRow {
+  method: string;
+  owner: string;
+  backfill: number | null;
+  requests: number;
+  bytes: number;
+}
+
+type Cells = Map<string, TallyRow>;
+
+/**
+ * Creates the tally of what was sent to one upstream: plain numbers, found by two look-ups, as it counts each forwarded
+ * call. Cells that counted nothing since the last take are dropped.
+ */
+function createTally() {
+  const owners = new Map<string, Cells>();
+  const backfills = new Map<number, Cells>();
+
+  const toCell = (method: string, { owner, backfill }: Account): TallyRow => {
+    const empty = (): Cells => new Map();
+    const cells =
+      backfill === undefined ? getOrAdd(owners, owner, empty) : getOrAdd(backfills, backfill, empty);
+    const cell = getOrAdd(cells, method, () => {
+      return { method, owner, backfill: backfill ?? null, requests: 0, bytes: 0 };
+    });
+    // A backfill may get another owner.
+    cell.owner = owner;
+    return cell;
+  };
+  const takeFrom = <K>(all: Map<K, Cells>): TallyRow[] => {
+    const rows: TallyRow[] = [];
+    for (const [key, cells] of all) {
+      for (const [method, cell] of cells) {
+        if (cell.requests === 0 && cell.bytes === 0) cells.delete(method);
+        else rows.push({ ...cell });
+        cell.requests = 0;
+        cell.bytes = 0;
+      }
+      if (cells.size === 0) all.delete(key);
+    }
+    return rows;
+  };
+
+  return {
+    sent(method: string, calls: number, account: Account): void {
+      toCell(method, account).requests += calls;
+    },
+    received(method: string, bytes: number, account: Account): void {
+      toCell(method, account).bytes += bytes;
+    },
+    /** Returns the counts that are not zero, and begins again. */
+    take: (): TallyRow[] => [...takeFrom(owners), ...takeFrom(backfills)],
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEncodingChoice } from './encoding-choice.js';
+import { createEncodingChoice } from './http.js';
 
 describe('createEncodingChoice', () => {
   it.each([['localhost'], ['node.localhost'], ['127.0.0.1'], ['[::1]']])(

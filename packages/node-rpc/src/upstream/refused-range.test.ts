@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRefusedRange } from './refused-range.js';
+import { parseRefusedRange } from './verdict.js';
 
 const width = (blocks: number | null = null) => ({ logs: false, blocks, until: null });
 const logs = (until: number | null = null) => ({ logs: true, blocks: null, until });

@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { BACKFILL_FILTERS, type Backfill, type Change, type Database } from '@packhouse/database';
-import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/pipeline';
+import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/report';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
@@ -76,7 +76,6 @@ export const backfillOwners = read({
   role: 'viewer',
   sharedForMs: 10_000,
   summary: 'The owners of backfills, with how many each has.',
-  input: z.object({}),
   run: ({ database }) => database.backfills.owners(),
 });
 

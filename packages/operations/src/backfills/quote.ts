@@ -2,14 +2,8 @@ import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import {
-  createRates,
-  networkStatus,
-  QUOTE_CALLS,
-  type Quote,
-  type QuoteRequest,
-  quote,
-} from '@packhouse/pipeline';
+import { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from '@packhouse/pipeline';
+import { createRates, networkStatus } from '@packhouse/report';
 import type { Context } from '@packhouse/runtime';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';

@@ -1,5 +1,5 @@
 import type { Backfill } from '@packhouse/database';
-import type { BackfillProgress, WaitReason } from '@packhouse/pipeline';
+import type { BackfillProgress, WaitReason } from '@packhouse/report';
 
 type Wait = BackfillProgress['waits'][number];
 

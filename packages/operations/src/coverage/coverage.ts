@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
-import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/pipeline';
+import { type CoverageMap, coverage, coverageMap, holeNeeds } from '@packhouse/report';
 import { z } from 'zod';
 import { describeNetworks } from '../operation/describe-networks.js';
 import { blockField, limitField, networkField, numberField, toPublic } from '../operation/fields.js';
@@ -30,7 +30,6 @@ export const listNetworks = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'The networks, with their URLs if known.',
-  input: z.object({}),
   run: describeNetworks,
 });
 

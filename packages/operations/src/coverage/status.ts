@@ -9,7 +9,7 @@ import {
   type NetworkStatus,
   networkStatus,
   readBackfillProgress,
-} from '@packhouse/pipeline';
+} from '@packhouse/report';
 import { z } from 'zod';
 import { networkField } from '../operation/fields.js';
 import { findNetwork } from '../operation/find-network.js';
@@ -41,7 +41,6 @@ export const readOverview = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'Head, finalized block, completeness, rates, ETA and alarms of each network.',
-  input: z.object({}),
   run: ({ context, database, queue, overview }): Promise<NetworkOverview[]> =>
     (overview ?? createOverview({ clock: context.clock, database, queue })).look(),
 });

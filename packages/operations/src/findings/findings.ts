@@ -1,5 +1,5 @@
 import type { Backfill, BackfillGroup, Database, NodeHealth, QuarantineRow } from '@packhouse/database';
-import { getSilence } from '@packhouse/pipeline';
+import { getSilence } from '@packhouse/report';
 import { getOrAdd } from '@packhouse/runtime';
 import { z } from 'zod';
 import { getAdvice } from '../coverage/quarantine-advice.js';

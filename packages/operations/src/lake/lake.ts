@@ -1,6 +1,7 @@
 import { TABLES } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import { createOpeningHours, type LakeReport, lakeReport, parseTimeWindow } from '@packhouse/pipeline';
+import { createOpeningHours, parseTimeWindow } from '@packhouse/pipeline';
+import { type LakeReport, lakeReport } from '@packhouse/report';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 import { blockField, checkRange, networkField, toPublic } from '../operation/fields.js';

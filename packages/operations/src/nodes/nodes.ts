@@ -1,5 +1,5 @@
 import type { NodeCordon, NodeReport, NodeReportRow, QuarantineRow } from '@packhouse/database';
-import { getSilence } from '@packhouse/pipeline';
+import { getSilence } from '@packhouse/report';
 import { getOrAdd } from '@packhouse/runtime';
 import { z } from 'zod';
 import { getWrongUpstreams, listWrongAnswers } from '../findings/wrong-answers.js';

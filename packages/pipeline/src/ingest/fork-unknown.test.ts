@@ -1,7 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import { forkChain, type RecordedBlock } from '@packhouse/replay-node';
+import { coverage, holeNeeds } from '@packhouse/report';
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import { coverage, holeNeeds } from '../report/coverage.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 

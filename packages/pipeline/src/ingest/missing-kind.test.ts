@@ -1,9 +1,9 @@
 import { KINDS, type Kind } from '@packhouse/chain';
 import { createBlockSource } from '@packhouse/node-rpc';
 import type { FaultRule } from '@packhouse/replay-node';
+import { coverage, holeNeeds } from '@packhouse/report';
 import { systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
-import { coverage, holeNeeds } from '../report/coverage.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { ingest } from './ingest.js';

@@ -1,7 +1,7 @@
+import { auditWorld, rowAt } from '@packhouse/audit/testing/audited.js';
 import { KINDS } from '@packhouse/chain';
 import type { FaultRule } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { auditWorld, rowAt } from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 

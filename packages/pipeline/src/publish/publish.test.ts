@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { publishedTimes } from '@packhouse/audit';
 import {
   distinctDigests,
   filterFits,
@@ -16,7 +17,6 @@ import { runSql } from '@packhouse/local';
 import { createVerifier, type SealedEntry, toPublicKey } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { publishedTimes } from '../audit/published-times.js';
 import { makeWorld, type World } from '../testing/world.js';
 
 let world: World;

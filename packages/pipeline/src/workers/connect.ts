@@ -3,9 +3,9 @@ import { type Network, type NetworksWatch, watchNetworks } from '@packhouse/netw
 import { createNodeReports, createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { createQueues, type Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
-import { createNoticeSender } from '../feed/changes.js';
 import { VERSION } from '../version.js';
 import { refuseOtherChains } from './refuse-other-chains.js';
+import { createNoticeSender } from './send-notices.js';
 
 /** What a process has when it starts. Everything that is opened here is closed at its shutdown. */
 interface Starting<S> {

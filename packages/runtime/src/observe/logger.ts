@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Pino from 'pino';
 import type { DestinationStream, LoggerOptions, Logger as PinoLogger } from 'pino';
-import { systemClock } from '../time/clock.js';
-import { createOnceAWhile } from '../time/once-a-while.js';
+import { createOnceAWhile, systemClock } from '../time/clock.js';
 import { redact } from './redact.js';
 
 /** Structured log, one JSON line per entry. */

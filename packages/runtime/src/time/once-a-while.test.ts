@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createOnceAWhile } from './once-a-while.js';
+import { createOnceAWhile } from './clock.js';
 
 it('says the same words once in the time, and tells how often they were kept back', () => {
   let now = 0;

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { parseDate } from './parse-date.js';
+import { parseDate } from './clock.js';
 
 afterEach(() => vi.unstubAllEnvs());
 

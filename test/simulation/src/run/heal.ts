@@ -1,5 +1,5 @@
 import { type BlockRange, KINDS, TABLES } from '@packhouse/chain';
-import { lakeReport } from '@packhouse/pipeline';
+import { lakeReport } from '@packhouse/report';
 import { EVERYTHING, HEAL_MS, NETWORK } from './settings.js';
 import type { World } from './world.js';
 

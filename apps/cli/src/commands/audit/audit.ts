@@ -1,7 +1,7 @@
+import { type AuditRequest, deleteOrphans, type Orphan, runAudit } from '@packhouse/audit';
 import { isKind, KINDS, type ProofPolicy } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { findNetwork } from '@packhouse/operations';
-import { type AuditRequest, deleteOrphans, type Orphan, runAudit } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../../installation/connect.js';

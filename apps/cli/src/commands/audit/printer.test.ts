@@ -1,4 +1,4 @@
-import type { AuditOutcome, Finding } from '@packhouse/pipeline';
+import type { AuditOutcome, Finding } from '@packhouse/audit';
 import { expect, test } from 'vitest';
 import { memoryIo } from '../../testing/run.js';
 import { createAuditPrinter } from './printer.js';

@@ -1,4 +1,4 @@
-import type { AuditCounts, AuditOutcome, Finding, Repair } from '@packhouse/pipeline';
+import type { AuditCounts, AuditOutcome, Finding, Repair } from '@packhouse/audit';
 import { counted, formatBytes, formatCount, formatDuration } from '../../terminal/format.js';
 import { type CliIo, write } from '../../terminal/io.js';
 

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
-import { type AbiColumns, abiColumns, compileAbi, getMatch, type Match, type Peer } from '@packhouse/client';
+import { getMatch } from '@packhouse/client';
+import { type AbiColumns, abiColumns, compileAbi, type Match, type Peer } from '@packhouse/rows';
 import type { CliIo } from '../../terminal/io.js';
 import { usageError } from '../../terminal/parse.js';
 

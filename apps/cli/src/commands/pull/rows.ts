@@ -2,10 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  type AbiColumns,
   findReplaced,
-  hasReceiptColumns,
-  type Match,
   type Mirror,
   openReceipts,
   openSink,
@@ -13,8 +10,8 @@ import {
   pullRows,
   skipFiles,
   stateFolder,
-  toSchema,
 } from '@packhouse/client';
+import { type AbiColumns, hasReceiptColumns, type Match, toSchema } from '@packhouse/rows';
 import { type CliIo, drained } from '../../terminal/io.js';
 import { type PullRequest, showFiles, withMirror } from './open-mirror.js';
 import { summarise } from './summary.js';

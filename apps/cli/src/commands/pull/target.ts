@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
-import { PEERS, type Peer, type SinkTarget } from '@packhouse/client';
+import type { SinkTarget } from '@packhouse/client';
+import { PEERS, type Peer } from '@packhouse/rows';
 import { parseCount, usageError } from '../../terminal/parse.js';
 
 /** A target of rows, as the command line names it. */

@@ -1,12 +1,13 @@
 import { type FullStatus, readStatus } from '@packhouse/operations';
-import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/pipeline';
-import { createRates, type Rate, type Rates } from '@packhouse/pipeline';
+import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/report';
+import { createRates, type Rate, type Rates } from '@packhouse/report';
 import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { operate } from '../../installation/operate.js';
 import { addPlacedCommand, type Place } from '../../terminal/command.js';
 import { formatBytes, formatCount, formatDuration, toPublicRange } from '../../terminal/format.js';
-import { type CliIo, print, table } from '../../terminal/io.js';
+import { type CliIo, print } from '../../terminal/io.js';
+import { table } from '../../terminal/table.js';
 import { deadlineLine } from '../backfill/show.js';
 import { alarmTable } from './alarms.js';
 import { type HolesOptions, refuseWithoutHoles, showHoles } from './holes.js';

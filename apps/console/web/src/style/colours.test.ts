@@ -5,8 +5,6 @@ import { expect, test } from 'vitest';
 type Rgb = readonly [number, number, number];
 type Scheme = 'light' | 'dark';
 
-const DOCUMENT = new URL('../../../../../docs/design/console.md', import.meta.url);
-
 /** The tokens that are colours, by name, in both schemes. */
 const TOKENS = new Map(
   [
@@ -148,30 +146,4 @@ test('what nobody asked for is the quietest colour of the map', () => {
     const contrasts = MAP.map((name) => getContrast(get(name, scheme), panel));
     expect(Math.min(...contrasts)).toBe(getContrast(get('map-quiet', scheme), panel));
   }
-});
-
-test('the design document has the figures of the tokens', () => {
-  const document = readFileSync(DOCUMENT, 'utf8');
-  const contrast = (name: string): string =>
-    SCHEMES.map((scheme) => getContrast(get(name, scheme), get('panel', scheme)).toFixed(1)).join(' | ');
-  const hex = (name: string): string => {
-    const css = readFileSync(new URL('./tokens.css', import.meta.url), 'utf8');
-    const found = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(css);
-    return `\`${found?.[1]}\` | \`${found?.[2]}\``;
-  };
-  const rows = [...TEXTS, 'line-strong', ...MAP, ...SERIES].map(
-    (name) => `| \`--${name}\` | ${hex(name)} | ${contrast(name)} |`,
-  );
-  const distances = Object.entries(VISIONS).map(([vision, matrix]) => {
-    const least = (names: readonly string[], scheme: Scheme): string =>
-      Math.min(
-        ...toPairs(names).map((pair) => {
-          const [a = '', b = ''] = pair.split(' ');
-          return getDistance(apply(matrix, get(a, scheme)), apply(matrix, get(b, scheme)));
-        }),
-      ).toFixed(1);
-    return `| ${vision} | ${SCHEMES.map((scheme) => least(MAP, scheme)).join(' | ')} | ${SCHEMES.map((scheme) => least(SERIES, scheme)).join(' | ')} |`;
-  });
-  expect(document).toContain(rows.join('\n'));
-  expect(document).toContain(distances.join('\n'));
 });

@@ -1,15 +1,16 @@
 import type { BlockRange } from '@packhouse/chain';
 import { HOLE_REASONS, type Plan } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { type CoveragePage, type CoverageRequest, coverage, holeNeeds } from '@packhouse/pipeline';
+import { type CoveragePage, type CoverageRequest, coverage, holeNeeds } from '@packhouse/report';
 import { isPackhouseError } from '@packhouse/runtime';
 import { requireWithinPlan } from '../../access/admission.js';
 import { createInFlight } from '../../access/in-flight.js';
 import type { Exchange } from '../../http/exchange.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
+import { describeQuarantine } from '../../pointers/find-pointer.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
+import { keyedRoute, readKind, requireBundles } from '../common/keyed-route.js';
 import {
   block,
   COMMON_REFUSALS,
@@ -27,7 +28,6 @@ import {
   text,
 } from '../common/schemas.js';
 import { cursorInvalid, limitParameter, readRangeQuery } from './range-query.js';
-import { readKind, requireBundles } from './read-kind.js';
 
 /** Holes of each kind on a page: by default, and at most. */
 const LIMITS = { usual: 500, most: 5_000 };
@@ -162,13 +162,7 @@ function toBody(page: CoveragePage): object {
         reason: each.reason,
         staged: each.staged,
         needs: holeNeeds(each),
-        ...(each.quarantine === null
-          ? {}
-          : {
-              ...each.quarantine,
-              firstSeen: each.quarantine.firstSeen.toISOString(),
-              nextTry: each.quarantine.nextTry.toISOString(),
-            }),
+        ...describeQuarantine(each),
       })),
     })),
   };

@@ -9,7 +9,7 @@ import {
   TooManyWaitingError,
 } from '@packhouse/runtime';
 import { type Account, NOBODY } from '../../spending/spending.js';
-import { createMethodEncodings } from '../../upstream/encoding-choice.js';
+import { createMethodEncodings } from '../../upstream/http.js';
 import { smooth, Upstream, type UpstreamOptions } from '../../upstream/upstream.js';
 import { judgeSocket, parseRetryAfter } from '../../upstream/verdict.js';
 import { type CallBatches, createCallBatches, type Joined } from './batch-calls.js';
@@ -40,7 +40,7 @@ const BUSY: TryOutcome = {
   retryAfterMs: 1_000,
 };
 
-interface ForwardOptions extends Pick<UpstreamOptions, 'upstream' | 'metrics' | 'spending'> {
+export interface ForwardOptions extends Pick<UpstreamOptions, 'upstream' | 'metrics' | 'spending'> {
   network: Network;
   context: Context;
   times: MethodTimes;

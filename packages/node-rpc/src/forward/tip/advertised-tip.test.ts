@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createAdvertisedTip, type SharedTips } from './advertised-tip.js';
+import { createAdvertisedTip } from './advertised-tip.js';
+import type { SharedTips } from './shared-tips.js';
 
 type Tag = Parameters<SharedTips['raise']>[1];
 

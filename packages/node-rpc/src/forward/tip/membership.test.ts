@@ -1,7 +1,8 @@
 import type { CallSignal } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type AdvertisedTip, createAdvertisedTip, type SharedTips } from './advertised-tip.js';
+import { type AdvertisedTip, createAdvertisedTip } from './advertised-tip.js';
+import type { SharedTips } from './shared-tips.js';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,4 +1,4 @@
-import type { WaitReason } from '@packhouse/pipeline';
+import type { WaitReason } from '@packhouse/report';
 import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import type { BackfillReport, Range } from './backfill-parts.js';

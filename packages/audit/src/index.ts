@@ -1,0 +1,10 @@
+export { type AdoptSummary, adopt } from './adopt/adopt.js';
+export type { AuditRequest } from './audit/audit.js';
+export type { AuditCounts } from './audit/audit-report.js';
+export { type DamagedBundle, listDamage, raiseDamage } from './audit/damage.js';
+export type { Finding } from './audit/finding.js';
+export { deleteOrphans, type Orphan } from './audit/orphans.js';
+export { publishedTimes } from './audit/published-times.js';
+export type { OpenRepair, Repair } from './audit/repair.js';
+export { type AuditOutcome, runAudit } from './audit/run-audit.js';
+export { scheduledAudit } from './audit/scheduled-audit.js';

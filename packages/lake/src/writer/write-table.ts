@@ -1,0 +1,69 @@
+import type { Kind } from '@packhouse/chain';
+import type { NewLakeFile } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type CodedBatch, sliceBatch } from '@packhouse/rows';
+import type { Field } from '../iceberg/fields.js';
+import type { LakeSource } from './plan-files.js';
+import { createRowsQueue, rowsThrough } from './rows-queue.js';
+import { toTableRows } from './table-rows.js';
+import { type OpenLakeFile, openLakeFile, type WantedFile } from './write-file.js';
+
+/** Files of a table that are to be written, ascending. */
+export interface TableFiles {
+  table: LakeSource & { fields: readonly Field[] };
+  wanted: readonly WantedFile[];
+  /** Called, and awaited, after each file. */
+  onFile(file: NewLakeFile, want: WantedFile): Promise<void>;
+}
+
+/** Writes files of one table from rows of bundles as they are read. */
+export interface TableWriter {
+  /** Takes rows of a kind that the table needs; of blocks without a file too. */
+  add(kind: Kind, batch: CodedBatch): void;
+  /** Writes what has all its kinds, which were read through these blocks, and ends files. Throws RECORD_INVALID, and as `openLakeFile`. */
+  write(through: (kind: Kind) => number): Promise<void>;
+}
+
+/** Creates a writer that has files which are not finished in a folder. */
+export function createTableWriter(
+  parts: { objectStore: ObjectStore; folder: string; signal: AbortSignal },
+  { table, wanted, onFile }: TableFiles,
+): TableWriter {
+  const { kind, chainId, needs } = table;
+  const queues = new Map(needs.map((each) => [each, createRowsQueue()]));
+  let place = 0;
+  let open: OpenLakeFile | null = null;
+  const finish = async (want: WantedFile): Promise<void> => {
+    const file = open ?? (await openLakeFile(parts, table, want));
+    open = null;
+    place += 1;
+    await onFile(await file.finish(), want);
+  };
+  /** Writes rows into their files; those of earlier blocks have all their rows then. */
+  const put = async (batch: CodedBatch): Promise<void> => {
+    for (let from = 0; from < batch.rows; ) {
+      const want = wanted[place];
+      if (want === undefined) return;
+      const rest = from === 0 ? batch : sliceBatch(batch, from, batch.rows);
+      const before = rowsThrough(rest, want.firstBlock - 1);
+      const within = rowsThrough(rest, want.lastBlock);
+      if (within > before) {
+        open ??= await openLakeFile(parts, table, want);
+        await open.write(before === 0 && within === rest.rows ? rest : sliceBatch(rest, before, within));
+      }
+      if (within < rest.rows) await finish(want);
+      from += within;
+    }
+  };
+  return {
+    add: (of, batch) => queues.get(of)?.add(batch),
+    async write(through) {
+      const complete = Math.min(...needs.map(through));
+      const rows: Partial<Record<Kind, CodedBatch[]>> = {};
+      for (const [of, queue] of queues) rows[of] = queue.take(complete);
+      for await (const batch of toTableRows(kind, chainId, rows)) await put(batch);
+      for (let want = wanted[place]; want !== undefined && want.lastBlock <= complete; want = wanted[place])
+        await finish(want);
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { PackhouseError } from '@packhouse/runtime';
+import { type CodedBatch, columnReader } from '../records/coded-column.js';
+import { toPartSchema } from '../records/read-columns.js';
+import { columns } from '../records/schemas.js';
+import type { Transfer } from './transfer.js';
+
+/** What is read of traces. */
+export const TRACE_PART = toPartSchema(
+  'traces',
+  columns(`
+    block_number                   BIGINT!         blockNumber
+    block_timestamp                TIMESTAMP       @time
+    transaction_position           INTEGER         transactionPosition
+    transaction_hash               TEXT            transactionHash
+    trace_address                  JSON            traceAddress
+    trace_type                     TEXT!           type
+    call_type                      TEXT            action.callType
+    from_address                   hex             action.from
+    to_address                     hex             action.to
+    value_text                     decimal text    action.value
+    contract_address               hex             result.address
+    error                          TEXT            error
+    selfdestruct_address           hex             action.address
+    refund_address                 hex             action.refundAddress
+    balance_text                   decimal text    action.balance
+  `),
+);
+
+/** What is read of blocks. */
+export const WITHDRAWAL_PART = toPartSchema(
+  'blocks',
+  columns(`
+    block_number                   BIGINT!         number
+    block_timestamp                TIMESTAMP       timestamp
+    withdrawals                    JSON            withdrawals
+  `),
+);
+
+/** Amounts of withdrawals are in Gwei (EIP-4895). */
+const WEI_PER_GWEI = 1_000_000_000n;
+
+/** Where value went from and to, if it did. */
+type Movement = Pick<Transfer, 'from' | 'to' | 'value'>;
+
+/**
+ * The native transfers of traces, in their order: calls, creations and self-destructs that moved more than nothing to
+ * another account, outside of failed calls. `callcode` and `delegatecall` move nothing, and rewards come from nobody.
+ */
+export function createNativeTransfers(): (batch: CodedBatch) => Generator<Transfer> {
+  const isFailed = createFailedPaths();
+  return function* (batch) {
+    const pathAt = columnReader(batch, 'trace_address');
+    const errorAt = columnReader(batch, 'error');
+    const movementAt = createMovements(batch);
+    const [blockAt, timeAt] = [columnReader(batch, 'block_number'), columnReader(batch, 'block_timestamp')];
+    const indexAt = columnReader(batch, 'transaction_position');
+    const hashAt = columnReader(batch, 'transaction_hash');
+    for (let row = 0; row < batch.rows; row += 1) {
+      const path = pathAt(row) as string | null;
+      if (isFailed(path, errorAt(row) !== null)) continue;
+      const movement = movementAt(row);
+      if (movement === null || movement.from === movement.to || movement.value === 0n) continue;
+      yield {
+        block: blockAt(row) as number,
+        time: timeAt(row) as number | null,
+        transactionIndex: indexAt(row) as number | null,
+        transactionHash: hashAt(row) as string | null,
+        source: 'trace',
+        logIndex: null,
+        batchIndex: null,
+        traceAddress: path,
+        withdrawalIndex: null,
+        standard: 'native',
+        token: null,
+        tokenId: null,
+        ...movement,
+      };
+    }
+  };
+}
+
+/** Reads where the value of a trace went. Throws RECORD_INVALID if one that succeeded does not say it. */
+function createMovements(batch: CodedBatch): (row: number) => Movement | null {
+  const [typeAt, callTypeAt] = [columnReader(batch, 'trace_type'), columnReader(batch, 'call_type')];
+  const [valueAt, balanceAt] = [columnReader(batch, 'value_text'), columnReader(batch, 'balance_text')];
+  const [fromAt, toAt] = [columnReader(batch, 'from_address'), columnReader(batch, 'to_address')];
+  const createdAt = columnReader(batch, 'contract_address');
+  const [endedAt, refundedAt] = [
+    columnReader(batch, 'selfdestruct_address'),
+    columnReader(batch, 'refund_address'),
+  ];
+  return (row) => {
+    const type = typeAt(row);
+    const callType = callTypeAt(row);
+    const isCall = type === 'call' && (callType === 'call' || callType === null);
+    const isCreation = type === 'create';
+    const isEnd = type === 'suicide' || type === 'selfdestruct';
+    if (!isCall && !isCreation && !isEnd) return null;
+    const value = (isEnd ? balanceAt : valueAt)(row) as string | null;
+    // Most calls move nothing.
+    if (value === '0' || value === null) return null;
+    const from = (isEnd ? endedAt : fromAt)(row) as string | null;
+    const to = (isCall ? toAt : isCreation ? createdAt : refundedAt)(row);
+    if (from === null || typeof to !== 'string') {
+      const at = (name: string): unknown => columnReader(batch, name)(row);
+      throw new PackhouseError({
+        code: 'RECORD_INVALID',
+        message: `A trace of block ${at('block_number')} (${type} at ${at('trace_address')} of transaction ${at('transaction_position')}) moved ${value} and has no ${from === null ? 'sender' : 'recipient'}.`,
+        hint: 'Check the file with packhouse verify.',
+      });
+    }
+    return { from, to, value: BigInt(value) };
+  };
+}
+
+/** Says of traces in their order, by their paths as JSON, whether they or one around them failed. */
+function createFailedPaths(): (path: string | null, failed: boolean) => boolean {
+  /** What the paths within the call that failed begin with. */
+  let within: string | null = null;
+  return (path, failed) => {
+    const isRoot = path === null || path === '[]';
+    if (within !== null && !isRoot && path.startsWith(within)) return true;
+    within = failed ? (isRoot ? '[' : `${path.slice(0, -1)},`) : null;
+    return failed;
+  };
+}
+
+/** The withdrawals of blocks (EIP-4895), in their order. */
+export function* withdrawalTransfers(batch: CodedBatch): Generator<Transfer> {
+  const textAt = columnReader(batch, 'withdrawals');
+  const [blockAt, timeAt] = [columnReader(batch, 'block_number'), columnReader(batch, 'block_timestamp')];
+  for (let row = 0; row < batch.rows; row += 1) {
+    const text = textAt(row) as string | null;
+    if (text === null) continue;
+    const withdrawals = JSON.parse(text) as { index: string; address: string; amount: string }[];
+    for (const { index, address, amount } of withdrawals) {
+      yield {
+        block: blockAt(row) as number,
+        time: timeAt(row) as number | null,
+        transactionIndex: null,
+        transactionHash: null,
+        source: 'withdrawal',
+        logIndex: null,
+        batchIndex: null,
+        traceAddress: null,
+        withdrawalIndex: BigInt(index),
+        standard: 'native',
+        token: null,
+        from: null,
+        to: address,
+        value: BigInt(amount) * WEI_PER_GWEI,
+        tokenId: null,
+      };
+    }
+  }
+}
