@@ -34,11 +34,14 @@ export function useRead<N extends OperationName>(
     const aborter = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let reading = false;
+    /** Something has changed since what is read now was asked for. */
+    let isOld = false;
     let live = false;
     const load = async (): Promise<void> => {
       clearTimeout(timer);
       if (aborter.signal.aborted || reading || live) return;
       reading = true;
+      isOld = false;
       try {
         const value = await read(name, JSON.parse(query), aborter.signal);
         // What arrived meanwhile is newer.
@@ -47,12 +50,16 @@ export function useRead<N extends OperationName>(
         if (!aborter.signal.aborted) setState((before) => ({ ...before, error: error as ApiError }));
       }
       reading = false;
+      if (isOld) return load();
       if (!aborter.signal.aborted && !document.hidden && !live) timer = setTimeout(load, everyMs);
     };
     const onVisible = (): void => {
       if (!document.hidden) void load();
     };
-    reload.current = () => void load();
+    reload.current = () => {
+      isOld = reading;
+      void load();
+    };
     const onNews = (news: News | null): void => {
       live = news !== null && (live || news.rows !== undefined);
       if (news === null) return void load();
