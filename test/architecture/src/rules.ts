@@ -253,7 +253,6 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   chain: ['keyLength', 'NOISE', 'toTrieKey', 'OBJECTS', 'ORDERS', 'RULE_SETS', 'TRACE_ERROR_WORDINGS'],
   cli: ['createProgram'],
   console: ['ALARM_CURES', 'ENDED', 'NODE_CONDITIONS', 'pan', 'WAITS'],
-  client: ['loadDuckDb'],
   database: ['refuseOld', 'selectFiles', 'selectTouching'],
   gateway: ['Gateway'],
   kernels: ['FORMS', 'openScanKernel', 'ScanKernel'],

@@ -3,7 +3,7 @@ import type { Column, RowBatch, Schema } from '@packhouse/rows';
 import { toSchema } from '@packhouse/rows';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
-import { openPostgresSink } from './postgres-sink.js';
+import { openPostgresSink } from './postgres-table.js';
 import type { RowOrigin } from './sink.js';
 
 let database: FreshDatabase;

@@ -1,5 +1,6 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { type CodedBatch, columnReader } from '../records/coded-column.js';
+import { createFailedPaths } from '../records/failed-traces.js';
 import { toPartSchema } from '../records/read-columns.js';
 import { columns } from '../records/schemas.js';
 import type { Transfer } from './transfer.js';
@@ -110,18 +111,6 @@ function createMovements(batch: CodedBatch): (row: number) => Movement | null {
       });
     }
     return { from, to, value: BigInt(value) };
-  };
-}
-
-/** Says of traces in their order, by their paths as JSON, whether they or one around them failed. */
-function createFailedPaths(): (path: string | null, failed: boolean) => boolean {
-  /** What the paths within the call that failed begin with. */
-  let within: string | null = null;
-  return (path, failed) => {
-    const isRoot = path === null || path === '[]';
-    if (within !== null && !isRoot && path.startsWith(within)) return true;
-    within = failed ? (isRoot ? '[' : `${path.slice(0, -1)},`) : null;
-    return failed;
   };
 }
 
