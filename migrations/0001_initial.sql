@@ -1110,7 +1110,7 @@ CREATE TABLE packhouse.nft_job_token (
   contract text NOT NULL,
   token_id text NOT NULL,
   outcome text,
-  asked_at timestamptz,
+  requested_at timestamptz,
   refreshed boolean NOT NULL DEFAULT false,
   PRIMARY KEY (job_id, position)
 ) WITH (fillfactor = 70);
@@ -1121,8 +1121,8 @@ CREATE TABLE packhouse.nft_token (
   network text NOT NULL,
   contract text NOT NULL,
   token_id text NOT NULL,
-  asked_at timestamptz NOT NULL,
-  asked_by bytea REFERENCES packhouse.nft_job ON DELETE SET NULL,
+  requested_at timestamptz NOT NULL,
+  requested_by bytea REFERENCES packhouse.nft_job ON DELETE SET NULL,
   outcome text,
   standard text,
   uri text,
@@ -1130,13 +1130,13 @@ CREATE TABLE packhouse.nft_token (
   indexed_at timestamptz,
   PRIMARY KEY (network, contract, token_id)
 ) WITH (fillfactor = 70);
-COMMENT ON COLUMN packhouse.nft_token.asked_at IS 'By the gateway''s clock.';
-COMMENT ON COLUMN packhouse.nft_token.asked_by IS 'The job that is fetching it now.';
+COMMENT ON COLUMN packhouse.nft_token.requested_at IS 'By the gateway''s clock.';
+COMMENT ON COLUMN packhouse.nft_token.requested_by IS 'The job that is fetching it now.';
 COMMENT ON COLUMN packhouse.nft_token.outcome IS 'Of the last fetch; null: none yet';
 COMMENT ON COLUMN packhouse.nft_token.standard IS 'erc721 or erc1155.';
 COMMENT ON COLUMN packhouse.nft_token.uri IS 'As the contract returned it, {id} replaced; of a data: URI only the beginning.';
 COMMENT ON COLUMN packhouse.nft_token.metadata IS 'JSON as last fetched.';
-CREATE INDEX nft_token_asking ON packhouse.nft_token (asked_by) WHERE asked_by IS NOT NULL;
+CREATE INDEX nft_token_asking ON packhouse.nft_token (requested_by) WHERE requested_by IS NOT NULL;
 
 ----------------------------------------------------------------------------------------------------------- operators
 

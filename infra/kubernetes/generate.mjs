@@ -82,7 +82,7 @@ const OTHERS = '^((AWS|NODE|OTEL)_[A-Z0-9_]+|NO_PROXY|[A-Z0-9_]+_FILE)$';
 /** What helm checks the values with: a setting that does not exist, or is a secret, is refused by name. */
 function schema() {
   const rows = read('../../docs/settings.md')
-    .match(/^\| `[A-Z][^|]*\|/gm)
+    .match(/^- `[A-Z][^:(]*/gm)
     .join('');
   const isValue = (name) => !SECRETS.includes(name) && !name.startsWith('PACKHOUSE_');
   const names = [...new Set(rows.match(/(?<=`)[A-Z][A-Z0-9_]+(?=`)/g))].filter(isValue);

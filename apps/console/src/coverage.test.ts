@@ -95,7 +95,7 @@ test('holes come with advice, a page at a time', async () => {
       from: 998,
       to: 999,
       reason: 'paused',
-      advice: 'Its backfill is paused and has to be resumed.',
+      advice: 'Its backfill is paused: resume it.',
       since: expect.any(String),
     },
     { kind: 'logs', from: 1_004, to: 1_004, reason: 'waiting', since: null, quarantine: null },

@@ -4,7 +4,7 @@ import { connectDatabase, connectNodes } from '@packhouse/pipeline';
 import { createQueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import { connectRedis } from './access/connect-redis.js';
-import { createSharedSeconds } from './access/shared-seconds.js';
+import { createSharedSeconds } from './access/seconds.js';
 import { createSharedAnswers } from './cache/answer-cache.js';
 import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
 import type { GatewayOptions } from './gateway-options.js';

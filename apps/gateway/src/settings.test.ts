@@ -11,7 +11,7 @@ const REQUIRED = {
 it('docs/settings.md has every variable of a gateway with its default', () => {
   const page = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
   const section = page.split('## Gateway\n')[1]?.split('\n## ')[0] ?? '';
-  const rows = [...section.matchAll(/^\| `([A-Z0-9_]+)` \| (.*?) \| .+ \|$/gm)].map(
+  const rows = [...section.matchAll(/^- `([A-Z0-9_]+)`(?: \((.*?)\))?: /gm)].map(
     ([, name = '', told = '']) => [name, told] as const,
   );
   expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(gatewaySettings.shape).sort());

@@ -4,7 +4,7 @@ export { withLock } from './connection/with-lock.js';
 export type { Columns } from './coverage/columns.js';
 export type { HoleCounts } from './coverage/count-holes.js';
 export type { Coverage } from './coverage/coverage.js';
-export { HOLE_REASONS, type HoleReason, type QueueHints } from './coverage/hole-reasons-sql.js';
+export { HOLE_REASONS, type HoleReason, type QueueHints } from './coverage/hole-reasons.js';
 export type { Hole } from './coverage/holes-page.js';
 export type { Pace } from './coverage/paces.js';
 export type { NetworkStanding, Standing } from './coverage/standing.js';

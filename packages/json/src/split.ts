@@ -1,5 +1,4 @@
-import { isSpace } from './characters.js';
-import { endOfString } from './outline.js';
+import { endOfString, isSpace } from './outline.js';
 
 /*
  * Finds the ends of a JSON array's elements without parsing them: it follows strings, escapes and the depth of

@@ -1,4 +1,4 @@
-import { isSpace } from './characters.js';
+import { isSpace } from './outline.js';
 import { type ElementFacts, JsonValidator } from './validate.js';
 
 interface ArrayValidator {

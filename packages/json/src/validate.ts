@@ -1,4 +1,4 @@
-import { byteSet, isSpace, resolveEscapes } from './characters.js';
+import { byteSet, isSpace, resolveEscapes } from './outline.js';
 
 /*
  * What may come next:

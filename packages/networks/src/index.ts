@@ -3,8 +3,9 @@ export {
   isKnownMethod,
   isMethodElsewhere,
   METHODS_OF_FAMILY,
+  nodeMethod,
   WALLET_METHODS,
 } from './method-families.js';
-export { type Family, type Network, nodeMethod, type Upstream } from './network.js';
+export type { Family, Network, Upstream } from './network.js';
 export { loadNetworks, parseNetworks } from './parse-networks.js';
 export { type NetworksWatch, watchNetworks } from './watch-networks.js';

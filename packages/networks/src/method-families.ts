@@ -79,3 +79,11 @@ export function isKnownMethod(name: string): boolean {
     [METHODS_OF_FAMILY, MORE_NAMES].some((of) => Object.values(of).some((names) => names.includes(name)))
   );
 }
+
+/** The name of a method at a network's upstreams, by its `rpc.aliases`: `core_getLogs` is `cfx_getLogs` there. */
+export function nodeMethod(name: string, aliases: Readonly<Record<string, string>>): string {
+  for (const [ours, theirs] of Object.entries(aliases)) {
+    if (name.startsWith(ours)) return theirs + name.slice(ours.length);
+  }
+  return name;
+}

@@ -30,11 +30,3 @@ export interface Network extends Omit<NetworkFields, 'family' | 'rpc' | 'upstrea
   proofs: ProofPolicy;
   bundles: Omit<NetworkFields['bundles'], 'kinds'> & { kinds: readonly Kind[] };
 }
-
-/** The name of a method at a network's upstreams, by its `rpc.aliases`: `core_getLogs` is `cfx_getLogs` there. */
-export function nodeMethod(name: string, aliases: Readonly<Record<string, string>>): string {
-  for (const [ours, theirs] of Object.entries(aliases)) {
-    if (name.startsWith(ours)) return theirs + name.slice(ours.length);
-  }
-  return name;
-}

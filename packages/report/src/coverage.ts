@@ -149,20 +149,19 @@ export async function holeAt(
 
 /** The meaning of each reason, and what the hole needs, as a clause. */
 const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
-  'not-requested': 'nobody asked for it: it needs a backfill',
-  cancelled: 'its backfill was cancelled: it needs another one',
-  paused: 'its backfill is paused and has to be resumed',
-  waiting: 'it is wanted, and its turn to be fetched comes',
-  throttled: 'it is wanted, and fetched when packing has made room in the full staging area',
-  halted:
-    'it is wanted, and nothing is fetched until the alarm about a reorganisation below finality is settled',
-  queued: 'it waits for a worker to fetch it',
-  fetching: 'a worker is fetching it',
-  quarantined: 'it failed its checks or no node gives it, and is tried again by itself',
-  staged: 'it is here and waits for a full bundle',
-  packing: 'it is here, and a packer is at it',
-  'not-finalized': 'it is not final yet: a file a block until then, a bundle after it',
-  'not-produced': 'the chain is not there yet',
+  'not-requested': 'in no backfill: add one',
+  cancelled: 'its backfill was cancelled: add another one',
+  paused: 'its backfill is paused: resume it',
+  waiting: 'requested, not scheduled yet',
+  throttled: 'fetched when packing has made room: staging is full',
+  halted: 'fetched when the alarm about a reorganisation below finality is cleared',
+  queued: 'queued, waiting for a worker',
+  fetching: 'being fetched',
+  quarantined: 'failed its checks, or no node has it; retried automatically',
+  staged: 'staged, waiting for a full bundle',
+  packing: 'staged, being packed',
+  'not-finalized': 'not finalized yet: in a file of one block until then, in a bundle afterwards',
+  'not-produced': 'not produced yet',
 };
 
 /** The same by cause of quarantine, where the cause is no single block's. */

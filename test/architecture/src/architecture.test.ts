@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CAPABILITIES, checkCapabilities } from './capabilities.js';
 import { checkFileCircles, checkFolderCircles } from './check-circles.js';
 import {
   checkArchitecture,
@@ -149,6 +150,13 @@ describe('this repository', () => {
 
   it('has no function of the product that cannot be read in one go, and few that are long', () => {
     expect(checkFunctions(product, FUNCTION_LINES)).toEqual([]);
+  });
+
+  it('has a table of what its capabilities take in lines, and none has grown by more than a tenth', () => {
+    const counted = sourceTexts.filter(
+      ({ path }) => !path.startsWith('test/') && !/\.test\.tsx?$/.test(path),
+    );
+    expect(checkCapabilities(CAPABILITIES, counted)).toEqual([]);
   });
 
   it('has no folder of the product with so many files that it needs rooms', () => {

@@ -3,7 +3,7 @@ import { toDay } from '@packhouse/runtime';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { addAda } from './fixture.js';
-import { getShownFaults, SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { getShownFaults, SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 async function fillAccounts({ database }: { database: Database }): Promise<void> {
   await addAda(database);
@@ -171,7 +171,7 @@ describe.skipIf(WITHOUT_CHROMIUM)('applications, keys and accounts in Chromium (
     await page.goto('/#/operators');
     const log = page.getByRole('region', { name: 'Sign-ins' }).first();
     const refused = log.getByRole('row', {
-      name: /guest 59 Password Refused wrong or used up link.* 192\.0\.2\.7/,
+      name: /guest 59 Password Refused wrong or used link.* 192\.0\.2\.7/,
     });
     await refused.waitFor();
     expect(await getShownFaults(page)).toEqual([]);

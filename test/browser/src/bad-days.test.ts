@@ -4,7 +4,7 @@ import { runSql } from '@packhouse/local';
 import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { fillDatabase } from './fixture.js';
-import { usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const DAY_MS = 86_400_000;
 /** Screens of parts that are read one by one, and which of their answers comes first: that to the last question, or the first. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { getFindings } from './browser.js';
 import { fillDatabase, fillQueue, getLink, HOSTILE, PASSWORD } from './fixture.js';
-import { SCREENSHOTS, settle, usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { SCREENSHOTS, settle, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 /** Each has a minute of screens: the dark one is tried at night. */
 const SCHEMES: readonly ('light' | 'dark')[] = process.env.TESTS === 'all' ? ['light', 'dark'] : ['light'];

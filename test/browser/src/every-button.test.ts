@@ -8,7 +8,7 @@ import { OWN_PLACES, PLACES, SIGN_OUT } from './buttons/places.js';
 import { type Place, type Press, Walk } from './buttons/walk.js';
 import { fillQueue, getLink, PASSWORD } from './fixture.js';
 import { fillShowcase, NAMES } from './pictures/fill-showcase.js';
-import { usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const APPLICATION = 'wallet-app';
 

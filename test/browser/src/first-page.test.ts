@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { fillShowcase } from './pictures/fill-showcase.js';
-import { usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 /** Bytes per second, as Chromium's own preset "Fast 3G" has them: 90 % of 1.6 Mbit/s and of 750 kbit/s. */
 const DOWN = (1.6 * 1024 * 1024 * 0.9) / 8;

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fillShowcase } from './pictures/fill-showcase.js';
-import { usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 /** Each begins at Overview; docs/design/console.md has the clicks. */
 describe.skipIf(WITHOUT_CHROMIUM)('the five jobs of an operator in Chromium (needs chromium)', () => {

@@ -3,7 +3,7 @@ import type { Database } from '@packhouse/database';
 import { describe, expect, test } from 'vitest';
 import { getFindings } from './browser.js';
 import { HOSTILE } from './fixture.js';
-import { SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const MINUTE_MS = 60_000;
 /** Minutes of samples, and which of them are missing. */
@@ -34,7 +34,7 @@ describe.skipIf(WITHOUT_CHROMIUM)('the history in Chromium (needs chromium)', ()
     await curve.waitFor();
     expect(loaded.filter((url) => url.includes('curve-dialog')).length).toBeGreaterThan(0);
     await dialog.getByLabel('Last').selectOption('hour');
-    await dialog.getByText('A point each 1 min').waitFor();
+    await dialog.getByText('One point every 1 min').waitFor();
     await curve.focus();
     await page.keyboard.press('End');
     // The minute that runs has no sample yet, nor may the one before.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '@packhouse/database';
 import { runSql } from '@packhouse/local';
 import { describe, expect, test } from 'vitest';
-import { usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const NODES = 900;
 /** Rows of a table of 900 that may be in the page. */

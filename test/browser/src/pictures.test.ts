@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillShowcase } from './pictures/fill-showcase.js';
 import { SCREENS } from './pictures/screens.js';
-import { settle, usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { settle, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 /** Where they go; without it there is nothing to do. */
 const folder = process.env.PICTURES;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getFindings } from './browser.js';
 import { addAda } from './fixture.js';
 import { toReports } from './pictures/fill-showcase.js';
-import { usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const FIRST = 1_000;
 const PROCESS = randomUUID();
@@ -57,10 +57,10 @@ describe.skipIf(WITHOUT_CHROMIUM)('the first run in Chromium (needs chromium)', 
     await page.getByText('New key').click();
     await page.getByLabel('Application').fill('first');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByText('Nothing of main is complete from block 1,000 on yet').waitFor();
+    await page.getByText('No complete blocks of main yet.').waitFor();
     await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
     await page.getByRole('link', { name: 'Get started' }).click();
-    await page.getByText('There is key').waitFor({ state: 'attached' });
+    await page.getByText('exists already').waitFor({ state: 'attached' });
     expect(await getFindings(page)).toEqual([]);
     expect(at.faults.splice(0).filter((fault) => !/status of (4|5)\d\d/.test(fault))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fillDatabase, PASSWORD, SECRET_PATH } from './fixture.js';
-import { getShownFaults, SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { getShownFaults, SCREENSHOTS, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 describe.skipIf(WITHOUT_CHROMIUM)('steering in Chromium (needs chromium)', () => {
   const at = usePages(({ database, folder }) => fillDatabase(database, folder));
@@ -124,7 +124,7 @@ describe.skipIf(WITHOUT_CHROMIUM)('steering in Chromium (needs chromium)', () =>
     expect(await getShownFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('eth_call').first().waitFor();
-    await page.getByLabel('Hours for which').fill('2');
+    await page.getByLabel('Hours the old secret keeps working').fill('2');
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     expect(await page.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
     await page.getByText('Old secret works until').waitFor();
@@ -169,16 +169,16 @@ describe.skipIf(WITHOUT_CHROMIUM)('steering in Chromium (needs chromium)', () =>
     const { id } = (await database.hooks.list({ after: undefined, limit: 9, network: 'main' })).at(-1) ?? {};
     await page.getByRole('link', { name: `${id}: example.com` }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('A packer sends it…').waitFor();
+    await page.getByText('Waiting for a packer to send it…').waitFor();
     await database.hookDeliveries.noteTest(id ?? 0, 'Accepted in 12 ms.');
     await page.getByText('Accepted in 12 ms.').waitFor();
     await page.getByText('Rotate the secret').click();
-    await page.getByLabel('Hours for which the old secret signs too').fill('48');
+    await page.getByLabel('Hours the old secret keeps signing').fill('48');
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     expect(await page.locator('pre').textContent()).toMatch(/^whsec_/);
     expect(await page.locator('pre').textContent()).not.toBe(secret);
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('Deliveries are signed with the old secret too until').waitFor();
+    await page.getByText('Deliveries are also signed with the old secret until').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -209,7 +209,7 @@ describe.skipIf(WITHOUT_CHROMIUM)('steering in Chromium (needs chromium)', () =>
     await row.getByText('quiet: Sat 09:00-10:00 Europe/Berlin').waitFor();
     const { id } = (await database.channels.list()).at(-1) ?? {};
     await row.getByRole('button', { name: 'Send test' }).click();
-    await row.getByText('A packer sends it…').waitFor();
+    await row.getByText('Waiting for a packer to send it…').waitFor();
     await database.channelMessages.noteTest(id ?? 0, 'The setting SMTP_URL is missing.');
     await row.getByText('The setting SMTP_URL is missing.').waitFor();
 
@@ -320,7 +320,7 @@ describe.skipIf(WITHOUT_CHROMIUM)('steering in Chromium (needs chromium)', () =>
     expect(await plans.locator('option:disabled').allTextContents()).toEqual(['unlimited (admins only)']);
     const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
     await own.getByLabel('Allowed contracts').fill(`${contract}\n0x${'1'.repeat(40)}`);
-    await own.getByLabel('Blocks of one eth_getLogs').fill('2,000');
+    await own.getByLabel('Max blocks per eth_getLogs').fill('2,000');
     await own.getByLabel('Allowed addresses').fill('10.0.0.0/8');
     expect(await getShownFaults(own)).toEqual([]);
     await own.getByRole('button', { name: 'Create' }).click();

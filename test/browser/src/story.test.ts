@@ -6,7 +6,7 @@ import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/rep
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { chromiumPath, openPage, startChromium } from './browser.js';
-import { SCREENSHOTS, WITHOUT_CHROMIUM } from './use-pages.js';
+import { SCREENSHOTS, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const FIRST = 1_000;
 const LENGTH = 24;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { fillDatabase } from './fixture.js';
-import { settle, usePages, WITHOUT_CHROMIUM } from './use-pages.js';
+import { settle, usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const LONG = 'x'.repeat(10_000);
 /** Each screen, and what opens its form. */

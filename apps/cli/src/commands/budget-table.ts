@@ -2,27 +2,24 @@ import { loadNetworks } from '@packhouse/networks';
 import type { BudgetRow } from '@packhouse/operations';
 import { describeError } from '@packhouse/runtime';
 import { formatCount } from '../terminal/format.js';
-import { type CliIo, table } from '../terminal/io.js';
+import type { CliIo } from '../terminal/io.js';
+import { columnTable } from '../terminal/table.js';
 
 export function budgetTable(rows: readonly BudgetRow[]): string {
   const limit = (value: number | null): string => (value === null ? '-' : formatCount(value));
   const used = (units: number, of: number | null): string =>
     of === null ? formatCount(units) : `${formatCount(units)} of ${formatCount(of)}`;
-  return table([
-    ['PROVIDER', 'UNIT', 'PER SECOND', 'PER DAY', 'PER MONTH', 'RESERVE', 'PRICE', 'EXHAUSTED'],
-    ...rows.map((row) => [
-      row.provider,
-      row.unit,
-      limit(row.perSecond),
-      used(row.usedOfDay, row.perDay),
-      used(row.usedOfMonth, row.perMonth),
-      `${Math.round(row.reserve * 100)}%`,
-      row.pricePerMillion === null
-        ? '-'
-        : `${row.pricePerMillion} ${row.currency ?? ''}/M`.replace(' /', '/'),
-      usedUp(row),
-    ]),
-  ]);
+  return columnTable(rows, {
+    PROVIDER: (row) => row.provider,
+    UNIT: (row) => row.unit,
+    'PER SECOND': (row) => limit(row.perSecond),
+    'PER DAY': (row) => used(row.usedOfDay, row.perDay),
+    'PER MONTH': (row) => used(row.usedOfMonth, row.perMonth),
+    RESERVE: (row) => `${Math.round(row.reserve * 100)}%`,
+    PRICE: ({ pricePerMillion: price, currency }) =>
+      price === null ? null : `${price} ${currency ?? ''}/M`.replace(' /', '/'),
+    EXHAUSTED: usedUp,
+  });
 }
 
 /** Until when it is exhausted, and whether only backfills wait. */

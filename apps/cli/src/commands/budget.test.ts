@@ -53,7 +53,7 @@ describe('budgets', () => {
   });
 
   test.each([
-    [['p'], /needs a limit: --per-second, --per-day or --per-month/],
+    [['p'], /needs a limit: per second, per day or per month/],
     [['p', '--per-day', '-5'], /--per-day/],
     [['p', '--per-day', '0'], /--per-day.*"0"/],
     [['p', '--per-second', '0'], /--per-second.*above 0/],
@@ -69,7 +69,7 @@ describe('budgets', () => {
     [['p', '--per-day', '1'], /leaves 0 units to backfills, less than the 1 of a request/],
     [
       ['p', '--per-day', '5M', '--unit', 'requests', '--weights', 'eth_call=2'],
-      /--weights needs --unit units/,
+      /Units per request, by method, need the unit "units"/,
     ],
     [['p', '--per-day', '5M', '--unit', 'calls'], /--unit takes requests or units/],
     [['p', '--per-day', '5M', '--reserve', '95'], /--reserve.*0 to 90/],

@@ -1,6 +1,6 @@
 import { type Cell, type Chart, COLUMNS, type Level } from '@packhouse/operations';
 import { counted } from '../terminal/format.js';
-import { table } from '../terminal/io.js';
+import { table } from '../terminal/table.js';
 
 /** The overall result: the exit code, and the networks without a usable upstream. */
 interface Verdict {

@@ -1,134 +1,83 @@
-import { TABLES, type TableName } from '@packhouse/chain';
+import { TABLES } from '@packhouse/chain';
 import { listLakeTables, rebuildLake, setLake, setLakeState } from '@packhouse/operations';
-import type { Command } from 'commander';
-import { operate } from '../installation/operate.js';
-import {
-  addCommand,
-  addPlacedCommand,
-  collect,
-  describeCommand,
-  type Place,
-  withPlace,
-} from '../terminal/command.js';
+import { list, one, resource } from '../installation/resource.js';
 import { counted, formatBytes, formatCount } from '../terminal/format.js';
-import { type CliIo, print, printRows, table } from '../terminal/io.js';
 import { parseBlockNumber } from '../terminal/parse.js';
 
 /** Ranges of complete blocks that a line of the table names. */
 const SHOWN = 3;
 
-type NetworkOptions = Place & { network?: string };
 type Control = Awaited<ReturnType<typeof setLake.run>>[number];
 type TableRow = Awaited<ReturnType<typeof listLakeTables.run>>[number];
 
-/** `packhouse lake status|pause|resume|set|rebuild`. */
-export function addLakeCommand(program: Command, io: CliIo): void {
-  const lake = addCommand(program, 'lake', 'Show and control the tables of the lake', 'status');
-  const status = lake.command('status', { isDefault: true });
-  withPlace(describeCommand(status, 'List the tables and how far behind they are', 'packhouse lake status'))
-    .option('--network <id>', 'Only this network')
-    .action(async ({ network, ...place }: NetworkOptions) => {
-      const rows = await operate(io, place, listLakeTables, { network });
-      await printRows(io, place, rows, {
-        none: 'No tables yet. Packers with LAKE=on write them.',
-        show: () => statusTable(rows),
-      });
-    });
+const NETWORK = ['--network <id>', 'Only this network'] as const;
+const CONTROLS = { empty: 'No networks yet.', show: (rows: readonly Control[]) => rows.map(controlLine) };
 
-  const printControls = async (place: Place, controls: readonly Control[]): Promise<void> => {
-    if (place.json) for (const control of controls) await print(io, control);
-    else await print(io, controls.map(controlLine).join('\n') || 'No networks yet.');
-  };
-  const addState = (name: 'pause' | 'resume', description: string): void => {
-    addPlacedCommand(lake, name, description, '--network ethereum')
-      .option('--network <id>', 'Only this network')
-      .action(async ({ network, ...place }: NetworkOptions) => {
-        const state = name === 'pause' ? 'paused' : 'active';
-        await printControls(place, await operate(io, place, setLakeState, { network, state }));
-      });
-  };
-  addState('pause', 'Stop writing tables until they are resumed; a file under way is finished');
-  addState('resume', 'Write tables again');
-
-  addPlacedCommand(
-    lake,
-    'set',
-    'Set when history is written; new blocks are always',
-    '--window "Mon-Fri 20:00-06:00 Europe/Berlin" --share 0.5',
-  )
-    .option('--network <id>', 'Only this network')
-    .option('--window <hours>', 'Hours of a week, repeatable; "none": at any time', collect)
-    .option('--share <share>', 'Share of the time, above 0 and up to 1')
-    .action(async ({ network, window, share, ...place }: SetOptions) => {
-      const windows = window?.join() === 'none' ? [] : window;
-      await printControls(place, await operate(io, place, setLake, { network, windows, share }));
-    });
-
-  addPlacedCommand(
-    lake,
-    'rebuild',
-    'Write files of a table again from the bundles, in new snapshots',
-    '--network ethereum --table logs --from 17000000 --to 17009999',
-  )
-    .requiredOption('--network <id>', 'Network')
-    .requiredOption('--table <name>', `Table: ${TABLES.join(', ')}`)
-    .option('--from <block>', 'First block (default: 0)')
-    .option('--to <block>', 'Last block (default: the last)')
-    .action(async ({ network, table: name, from, to, ...place }: RebuildOptions) => {
-      const range = {
-        ...(from === undefined ? {} : { from: parseBlockNumber(from, '--from') }),
-        ...(to === undefined ? {} : { to: parseBlockNumber(to, '--to') }),
-      };
-      const made = await operate(io, place, rebuildLake, { network, table: name, ...range });
-      const text = `${counted(made.files, 'file')} of ${network} ${name} to be written again by packers with LAKE=on.`;
-      await print(io, place.json ? made : text);
-    });
-}
-
-type SetOptions = NetworkOptions & { window?: string[]; share?: string };
-type RebuildOptions = Place & {
-  network: string;
-  table: TableName;
-  from?: string;
-  to?: string;
-};
+export const addLakeCommand = resource('lake', 'Show and control the tables of the lake', 'status', {
+  status: list(listLakeTables, {
+    about: 'List the tables and how far behind they are',
+    isDefault: true,
+    fields: { network: NETWORK },
+    empty: 'No tables yet. Packers with LAKE=on write them.',
+    columns: {
+      NETWORK: (row) => row.network,
+      TABLE: (row) => row.kind,
+      STATE: toState,
+      FILES: (row) => formatCount(row.files),
+      ROWS: (row) => formatCount(row.rows),
+      BYTES: (row) => formatBytes(row.bytes),
+      CHANGED: (row) => row.madeAt.toISOString().slice(0, 19),
+      'BUNDLES BEHIND': (row) => row.filesBehind,
+      'BEHIND FINAL': ({ blocksBehindFinal: behind }) => (behind === null ? '?' : formatCount(behind)),
+      BLOCKS: ({ complete }) => {
+        const named = complete.slice(0, SHOWN).map(({ from, to }) => `${from}-${to}`);
+        return [...named, ...(complete.length > SHOWN ? ['…'] : [])].join(', ');
+      },
+    },
+  }),
+  pause: list(setLakeState, {
+    about: 'Stop writing tables until they are resumed; a file under way is finished',
+    examples: ['--network ethereum'],
+    fields: { network: NETWORK },
+    fixed: { state: 'paused' },
+    ...CONTROLS,
+  }),
+  resume: list(setLakeState, {
+    about: 'Write tables again',
+    examples: ['--network ethereum'],
+    fields: { network: NETWORK },
+    fixed: { state: 'active' },
+    ...CONTROLS,
+  }),
+  set: list(setLake, {
+    about: 'Set when history is written; new blocks are always',
+    examples: ['--window "Mon-Fri 20:00-06:00 Europe/Berlin" --share 0.5'],
+    none: 'none',
+    fields: {
+      network: NETWORK,
+      windows: ['--window <hours>', 'Hours of a week, repeatable; "none": at any time'],
+      share: ['--share <share>', 'Share of the time, above 0 and up to 1'],
+    },
+    ...CONTROLS,
+  }),
+  rebuild: one(rebuildLake, {
+    about: 'Write files of a table again from the bundles, in new snapshots',
+    examples: ['--network ethereum --table logs --from 17000000 --to 17009999'],
+    fields: {
+      network: ['--network <id>', 'Network'],
+      table: ['--table <name>', `Table: ${TABLES.join(', ')}`],
+      from: ['--from <block>', 'First block (default: 0)', { read: parseBlockNumber }],
+      to: ['--to <block>', 'Last block (default: the last)', { read: parseBlockNumber }],
+    },
+    say: ({ files }, { network, table }) =>
+      `${counted(files, 'file')} of ${network} ${table} to be written again by packers with LAKE=on.`,
+  }),
+});
 
 function controlLine({ network, paused, windows, share }: Control): string {
   const when = windows.length === 0 ? 'at any time' : `in ${windows.join(' or ')}`;
   const part = share === 1 ? '' : `, for ${Math.round(share * 100)} % of the time`;
   return `${network}: ${paused ? 'paused' : `active, history ${when}${part}`}.`;
-}
-
-function statusTable(rows: readonly TableRow[]): string {
-  const lines = rows.map((row) => {
-    const named = row.complete.slice(0, SHOWN).map(({ from, to }) => `${from}-${to}`);
-    if (row.complete.length > SHOWN) named.push('…');
-    return [
-      row.network,
-      row.kind,
-      toState(row),
-      formatCount(row.files),
-      formatCount(row.rows),
-      formatBytes(row.bytes),
-      row.madeAt.toISOString().slice(0, 19),
-      String(row.filesBehind),
-      row.blocksBehindFinal === null ? '?' : formatCount(row.blocksBehindFinal),
-      named.join(', '),
-    ];
-  });
-  const head = [
-    'NETWORK',
-    'TABLE',
-    'STATE',
-    'FILES',
-    'ROWS',
-    'BYTES',
-    'CHANGED',
-    'BUNDLES BEHIND',
-    'BEHIND FINAL',
-    'BLOCKS',
-  ];
-  return table([head, ...lines]);
 }
 
 function toState({ paused, open, rebuilding }: TableRow): string {

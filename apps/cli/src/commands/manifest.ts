@@ -5,32 +5,40 @@ import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
 import { namesDatabase } from '../installation/context.js';
 import { DATA_DIRECTORY, runningDatabaseUrl } from '../installation/data-directory.js';
-import { operate } from '../installation/operate.js';
-import { addCommand, addPlacedCommand, type Place, withDataDir } from '../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../terminal/io.js';
-
-type SigningKey = Awaited<ReturnType<typeof listSigningKeys.run>>[number];
+import { list, resource } from '../installation/resource.js';
+import { addCommand, type Place, withDataDir } from '../terminal/command.js';
+import { type CliIo, print } from '../terminal/io.js';
 
 interface RotateOptions extends Place {
   keyFile?: string;
 }
 
-/** `packhouse manifest keys|rotate`. */
-export function addManifestCommand(program: Command, io: CliIo): void {
-  const manifest = addCommand(program, 'manifest', 'List and rotate the signing keys of manifests', 'keys');
+export const addManifestCommand = resource(
+  'manifest',
+  'List and rotate the signing keys of manifests',
+  'keys',
+  {
+    keys: list(listSigningKeys, {
+      about: 'List public keys',
+      empty: 'No signing key yet. The first packer creates it.',
+      columns: {
+        KEY: (key) => key.keyId,
+        'PUBLIC KEY': (key) => key.publicKey,
+        STATE: ({ createdAt, retiredAt }) =>
+          retiredAt === null
+            ? `active since ${createdAt.toISOString()}`
+            : `retired ${retiredAt.toISOString()}`,
+      },
+    }),
+    rotate: addRotateCommand,
+  },
+);
 
-  addPlacedCommand(manifest, 'keys', 'List public keys').action(async (options: Place) => {
-    const keys = await operate(io, options, listSigningKeys, {});
-    await printRows(io, options, keys, {
-      none: 'No signing key yet. The first packer creates it.',
-      show: () => table([['KEY', 'PUBLIC KEY', 'STATE'], ...keys.map(keyLine)]),
-    });
-  });
-
+function addRotateCommand(group: Command, io: CliIo, name: string): void {
   withDataDir(
     addCommand(
-      manifest,
-      'rotate',
+      group,
+      name,
       'Retire the signing key and create a new one; entries that are already signed stay valid',
       '--key-file ./signing-key.pem',
     ),
@@ -63,10 +71,4 @@ function keyFile(io: CliIo, { keyFile: given, dataDir }: RotateOptions): string 
   if (named !== undefined) return path.resolve(io.cwd, named);
   const local = !namesDatabase(io) && runningDatabaseUrl(io.cwd, dataDir) !== undefined;
   return path.resolve(io.cwd, local ? (dataDir ?? DATA_DIRECTORY) : '.', 'signing-key.pem');
-}
-
-function keyLine({ keyId, publicKey, createdAt, retiredAt }: SigningKey): string[] {
-  const since = `since ${createdAt.toISOString()}`;
-  const state = retiredAt === null ? `active ${since}` : `retired ${retiredAt.toISOString()}`;
-  return [keyId, publicKey, state];
 }

@@ -1,75 +1,48 @@
 import { cordonNode, listNodes, type NodeState, uncordonNode } from '@packhouse/operations';
-import type { Command } from 'commander';
-import { operate } from '../installation/operate.js';
-import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../terminal/io.js';
+import { list, one, resource } from '../installation/resource.js';
+import { columnTable } from '../terminal/table.js';
 
-/** `packhouse nodes list|cordon|uncordon`. */
-export function addNodesCommand(program: Command, io: CliIo): void {
-  const nodes = addCommand(program, 'nodes', 'List, cordon and uncordon nodes', 'list');
+const NODE = {
+  network: ['<network>', 'Network of the node'],
+  upstream: ['<node>', 'Name of the node in the networks file'],
+} as const;
 
-  addPlacedCommand(nodes, 'list', 'List nodes with state, head, latency and errors', '--network ethereum')
-    .option('--network <name>', 'Only this network')
-    .action(async (options: Place & { network?: string }) => {
-      const rows = await operate(io, options, listNodes, { network: options.network });
-      await printRows(io, options, rows, {
-        none: 'No ingester or gateway reported a node in the last 15 s.',
-        show: () => [nodeTable(rows), ...cordonLines(rows), ...leftOutLines(rows)].join('\n'),
-      });
-    });
-
-  addPlacedCommand(
-    nodes,
-    'cordon',
-    'Cordon a node: within a second it gets no new requests',
-    'ethereum main --reason "disk replacement"',
-  )
-    .argument('<network>', 'Network of the node')
-    .argument('<node>', 'Name of the node in the networks file')
-    .requiredOption('--reason <text>', 'Reason, shown in `nodes list` and in the history')
-    .action(async (network: string, upstream: string, options: Place & { reason: string }) => {
-      const row = await operate(io, options, cordonNode, { network, upstream, reason: options.reason });
-      await print(
-        io,
-        options.json ? row : `Node ${upstream} of ${network} cordoned. It finishes its open requests.`,
-      );
-    });
-
-  addPlacedCommand(nodes, 'uncordon', 'Uncordon a node: it gets requests again', 'ethereum main')
-    .argument('<network>', 'Network of the node')
-    .argument('<node>', 'Name of the node in the networks file')
-    .action(async (network: string, upstream: string, options: Place) => {
-      const row = await operate(io, options, uncordonNode, { network, upstream });
-      await print(io, options.json ? row : `Node ${upstream} of ${network} uncordoned.`);
-    });
-}
+export const addNodesCommand = resource('nodes', 'List, cordon and uncordon nodes', 'list', {
+  list: list(listNodes, {
+    about: 'List nodes with state, head, latency and errors',
+    examples: ['--network ethereum'],
+    fields: { network: ['--network <name>', 'Only this network'] },
+    empty: 'No ingester or gateway reported a node in the last 15 s.',
+    show: (rows) => [nodeTable(rows), ...cordonLines(rows), ...leftOutLines(rows)],
+  }),
+  cordon: one(cordonNode, {
+    about: 'Cordon a node: within a second it gets no new requests',
+    examples: ['ethereum main --reason "disk replacement"'],
+    fields: { ...NODE, reason: ['--reason <text>', 'Reason, shown in `nodes list` and in the history'] },
+    say: (_, { network, upstream }) =>
+      `Node ${upstream} of ${network} cordoned. It finishes its open requests.`,
+  }),
+  uncordon: one(uncordonNode, {
+    about: 'Uncordon a node: it gets requests again',
+    examples: ['ethereum main'],
+    fields: NODE,
+    say: (_, { network, upstream }) => `Node ${upstream} of ${network} uncordoned.`,
+  }),
+});
 
 function nodeTable(rows: readonly NodeState[]): string {
-  const lines = rows.map((row) => [
-    row.network,
-    row.upstream,
-    toState(row),
-    row.head === null ? '?' : String(row.head),
-    row.lag === null ? '?' : String(row.lag),
-    meanMs(row),
-    `${row.inFlight} of ${row.maxInFlight}`,
-    row.errors.map(({ meaning, calls }) => `${calls} ${meaning}`).join(', ') || 'none',
-    String(row.invalidResponses),
-    row.missingCapabilities.join(', ') || '-',
-  ]);
-  const heads = [
-    'NETWORK',
-    'NODE',
-    'STATE',
-    'HEAD',
-    'BEHIND',
-    'MS',
-    'IN FLIGHT',
-    'ERRORS',
-    'INVALID',
-    'MISSING',
-  ];
-  return table([heads, ...lines]);
+  return columnTable(rows, {
+    NETWORK: (row) => row.network,
+    NODE: (row) => row.upstream,
+    STATE: toState,
+    HEAD: (row) => row.head ?? '?',
+    BEHIND: (row) => row.lag ?? '?',
+    MS: meanMs,
+    'IN FLIGHT': (row) => `${row.inFlight} of ${row.maxInFlight}`,
+    ERRORS: (row) => row.errors.map(({ meaning, calls }) => `${calls} ${meaning}`).join(', ') || 'none',
+    INVALID: (row) => row.invalidResponses,
+    MISSING: (row) => row.missingCapabilities.join(', ') || null,
+  });
 }
 
 /** A cordon takes effect a moment later, in each process. */

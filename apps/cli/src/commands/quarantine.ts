@@ -1,92 +1,73 @@
 import { listQuarantine, retryQuarantine, showQuarantined } from '@packhouse/operations';
-import type { Command } from 'commander';
-import { operate } from '../installation/operate.js';
-import { addCommand, addPlacedCommand, type Place } from '../terminal/command.js';
+import { list, one, resource } from '../installation/resource.js';
 import { counted, formatRange } from '../terminal/format.js';
-import { type CliIo, print, printRows, table } from '../terminal/io.js';
 import { checkRange, parseBlockNumber } from '../terminal/parse.js';
+import { columnTable } from '../terminal/table.js';
 import { describeRow, nextTry } from './quarantine-lines.js';
 
-interface ListOptions extends Place {
-  network?: string;
-  cause?: string;
-  after?: string;
-  limit: string;
-}
-
-/** `packhouse quarantine list|show|retry`. */
-export function addQuarantineCommand(program: Command, io: CliIo): void {
-  const quarantine = addCommand(program, 'quarantine', 'List, show and retry quarantined blocks', 'list');
-
-  addPlacedCommand(
-    quarantine,
-    'list',
-    'List quarantined blocks by network and block',
-    '--network ethereum --cause PROOF_FAILED',
-  )
-    .option('--network <id>', 'Only this network')
-    .option('--cause <code>', 'Only this cause, e.g. PROOF_FAILED')
-    .option('--after <block>', 'Continue after this block; with several networks, give --network')
-    .option('--limit <n>', 'Maximum number of rows, 1 to 10000', '50')
-    .action(async (options: ListOptions) => {
-      const { network, cause, limit } = options;
-      const after = options.after === undefined ? undefined : parseBlockNumber(options.after, '--after');
-      const { rows, more } = await operate(io, options, listQuarantine, { network, cause, after, limit });
-      const now = Date.now();
-      const lines = rows.map((row) => [
-        row.network,
-        formatRange(row.from, row.to),
-        row.kinds.join(','),
-        row.cause,
-        row.upstream ?? '-',
-        String(row.attempts),
-        nextTry(row, now),
-      ]);
-      await printRows(io, options, rows, {
-        none: 'No quarantined blocks.',
-        show: () =>
-          table([['NETWORK', 'BLOCKS', 'KINDS', 'CAUSE', 'UPSTREAM', 'ATTEMPTS', 'NEXT RETRY'], ...lines]),
-      });
-      const last = rows.at(-1);
-      if (!options.json && more && last !== undefined) {
-        await print(io, `More rows: add --network ${last.network} --after ${last.from}.`);
-      }
-    });
-
-  addPlacedCommand(
-    quarantine,
-    'show',
-    'Show a quarantined block: causes, responses by upstream, and the remedy',
-    '17000123',
-  )
-    .argument('<block>', 'Block number')
-    .option('--network <id>', 'Network of the block, if there are several')
-    .action(async (block: string, options: Place & { network?: string }) => {
-      const number = parseBlockNumber(block, 'The block');
-      const row = await operate(io, options, showQuarantined, { network: options.network, block: number });
-      await print(io, options.json ? row : describeRow(row, { block: number, now: Date.now() }));
-    });
-
-  addPlacedCommand(
-    quarantine,
-    'retry',
-    'Retry quarantined blocks now',
-    '17000000-17000999 --network ethereum',
-  )
-    .argument('<blocks>', 'Block, range such as 17000000-17000999, or all')
-    .option('--network <id>', 'Network of the blocks; with all, only this network')
-    .action(async (blocks: string, options: Place & { network?: string }) => {
-      const range = parseBlocks(blocks);
-      const done = await operate(io, options, retryQuarantine, { network: options.network, ...range });
-      for (const { network, retried } of done) {
-        const line =
+export const addQuarantineCommand = resource(
+  'quarantine',
+  'List, show and retry quarantined blocks',
+  'list',
+  {
+    list: list(listQuarantine, {
+      about: 'List quarantined blocks by network and block',
+      examples: ['--network ethereum --cause PROOF_FAILED'],
+      fields: {
+        network: ['--network <id>', 'Only this network'],
+        cause: ['--cause <code>', 'Only this cause, e.g. PROOF_FAILED'],
+        after: [
+          '--after <block>',
+          'Continue after this block; with several networks, give --network',
+          { read: parseBlockNumber },
+        ],
+        limit: ['--limit <n>', 'Maximum number of rows, 1 to 10000'],
+      },
+      empty: 'No quarantined blocks.',
+      show(rows, _, { more }) {
+        const last = more ? rows.at(-1) : undefined;
+        const now = Date.now();
+        const shown = columnTable(rows, {
+          NETWORK: (row) => row.network,
+          BLOCKS: (row) => formatRange(row.from, row.to),
+          KINDS: (row) => row.kinds.join(','),
+          CAUSE: (row) => row.cause,
+          UPSTREAM: (row) => row.upstream,
+          ATTEMPTS: (row) => row.attempts,
+          'NEXT RETRY': (row) => nextTry(row, now),
+        });
+        if (last === undefined) return shown;
+        return [shown, `More rows: add --network ${last.network} --after ${last.from}.`];
+      },
+    }),
+    show: one(showQuarantined, {
+      about: 'Show a quarantined block: causes, responses by upstream, and the remedy',
+      examples: ['17000123'],
+      fields: {
+        block: ['<block>', 'Block number', { read: parseBlockNumber }],
+        network: ['--network <id>', 'Network of the block, if there are several'],
+      },
+      say: (row, { block }) => describeRow(row, { block: Number(block), now: Date.now() }),
+    }),
+    retry: list(retryQuarantine, {
+      about: 'Retry quarantined blocks now',
+      examples: ['17000000-17000999 --network ethereum'],
+      fields: {
+        from: ['<blocks>', 'Block, range such as 17000000-17000999, or all'],
+        network: ['--network <id>', 'Network of the blocks; with all, only this network'],
+      },
+      toInput: ({ from, network }) => ({ ...parseBlocks(String(from)), network }),
+      toRows: (done) => done.map(({ network, retried }) => ({ network, retried })),
+      empty: 'No networks yet.',
+      show: (rows) =>
+        rows.map(({ network, retried }) =>
           retried === 0
             ? `${network}: no quarantined blocks.`
-            : `${network}: retrying ${counted(retried, 'block')} now.`;
-        await print(io, options.json ? { network, retried } : line);
-      }
-    });
-}
+            : `${network}: retrying ${counted(retried, 'block')} now.`,
+        ),
+    }),
+  },
+);
 
 /** `17`, `17-99`, or `all`, which has no bounds. */
 function parseBlocks(text: string): { from?: number; to?: number } {

@@ -1,59 +1,49 @@
 import type { WorkerRow } from '@packhouse/database';
 import { drainWorker, listWorkers } from '@packhouse/operations';
-import type { Command } from 'commander';
-import { operate } from '../installation/operate.js';
-import { addCommand, addPlacedCommand, describeCommand, type Place, withPlace } from '../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../terminal/io.js';
+import { list, one, resource } from '../installation/resource.js';
+import { columnTable } from '../terminal/table.js';
 
 /** Jobs that a line of the table names. */
 const SHOWN = 2;
 
-/** `packhouse workers list|drain|resume`. */
-export function addWorkersCommand(program: Command, io: CliIo): void {
-  const workers = addCommand(program, 'workers', 'List, drain and resume ingesters and packers', 'list');
+const setDraining = (draining: boolean, about: string, does: string) =>
+  one(drainWorker, {
+    about,
+    examples: ['3f2a'],
+    fields: { id: ['<id>', 'Id of the worker, or its first characters'] },
+    fixed: { draining },
+    say: ({ role, id, pid, host }) => `${role} ${id.slice(0, 8)} (process ${pid} on ${host}) ${does}.`,
+  });
 
-  const list = workers.command('list', { isDefault: true });
-  withPlace(describeCommand(list, 'List workers and their jobs', 'packhouse workers list')).action(
-    async (options: Place) => {
-      const rows = await operate(io, options, listWorkers, {});
-      await printRows(io, options, rows, {
-        none: 'No ingester or packer reported in the last 15 s.',
-        show: () => [workerTable(rows), ...fileLines(rows)].join('\n'),
-      });
-    },
-  );
-
-  const setDraining = (name: 'drain' | 'resume', description: string): void => {
-    addPlacedCommand(workers, name, description, '3f2a')
-      .argument('<id>', 'Id of the worker, or its first characters')
-      .action(async (id: string, options: Place) => {
-        const row = await operate(io, options, drainWorker, { id, draining: name === 'drain' });
-        const does = row.draining
-          ? 'draining: it finishes its jobs and takes no new ones until it is resumed or restarted'
-          : 'resumed: it takes jobs again';
-        const text = `${row.role} ${row.id.slice(0, 8)} (process ${row.pid} on ${row.host}) ${does}.`;
-        await print(io, options.json ? row : text);
-      });
-  };
-  setDraining('drain', 'Drain a worker: it finishes its jobs and takes no new ones');
-  setDraining('resume', 'Resume a drained worker');
-}
+export const addWorkersCommand = resource('workers', 'List, drain and resume ingesters and packers', 'list', {
+  list: list(listWorkers, {
+    about: 'List workers and their jobs',
+    isDefault: true,
+    empty: 'No ingester or packer reported in the last 15 s.',
+    show: (rows) => [workerTable(rows), ...fileLines(rows)],
+  }),
+  drain: setDraining(
+    true,
+    'Drain a worker: it finishes its jobs and takes no new ones',
+    'draining: it finishes its jobs and takes no new ones until it is resumed or restarted',
+  ),
+  resume: setDraining(false, 'Resume a drained worker', 'resumed: it takes jobs again'),
+});
 
 function workerTable(rows: readonly WorkerRow[]): string {
-  const lines = rows.map((row) => {
-    const [...doing] = row.jobs.slice(0, SHOWN).map(({ job, seconds }) => `${job} ${seconds} s`);
-    if (row.jobs.length > SHOWN) doing.push(`and ${row.jobs.length - SHOWN} more`);
-    return [
-      row.id.slice(0, 8),
-      row.role,
-      `${row.host}:${row.pid}`,
-      row.startedAt.toISOString().slice(0, 19),
-      row.networksDigest || '?',
-      `${row.jobs.length} of ${row.slots}${row.draining ? ', draining' : ''}`,
-      doing.join(', ') || 'idle',
-    ];
+  return columnTable(rows, {
+    ID: (row) => row.id.slice(0, 8),
+    ROLE: (row) => row.role,
+    PROCESS: (row) => `${row.host}:${row.pid}`,
+    SINCE: (row) => row.startedAt.toISOString().slice(0, 19),
+    'NETWORKS FILE': (row) => row.networksDigest || '?',
+    JOBS: (row) => `${row.jobs.length} of ${row.slots}${row.draining ? ', draining' : ''}`,
+    'CURRENT JOBS': ({ jobs }) => {
+      const named = jobs.slice(0, SHOWN).map(({ job, seconds }) => `${job} ${seconds} s`);
+      if (jobs.length > SHOWN) named.push(`and ${jobs.length - SHOWN} more`);
+      return named.join(', ') || 'idle';
+    },
   });
-  return table([['ID', 'ROLE', 'PROCESS', 'SINCE', 'NETWORKS FILE', 'JOBS', 'CURRENT JOBS'], ...lines]);
 }
 
 /** Problems of the networks files that the workers use. */

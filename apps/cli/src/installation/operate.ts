@@ -15,6 +15,9 @@ const TIMEOUT_MS = 60_000;
 /** Maximum bytes of its response. */
 const MAX_ANSWER = 67_108_864;
 
+/** Fields as messages name them: `--plan`, `The id`; one without is the option of its name. */
+type Flags = Readonly<Record<string, string>>;
+
 /** Fields of results that are dates: JSON has them as text. */
 const DATE = /(At|Until|Since|Ends|^at|^due|^since|^forecast|^until|^deadline|^nextTry|^firstSeen)$/;
 
@@ -27,6 +30,7 @@ export async function operate<I extends z.ZodObject, O>(
   where: Place,
   operation: Operation<I, O>,
   input: z.input<I>,
+  flags?: Flags,
 ): Promise<O> {
   const server = where.server ?? (io.env.PACKHOUSE_SERVER || undefined);
   if (server !== undefined) return ask<O>(io, server, operation, input as Record<string, unknown>);
@@ -47,7 +51,7 @@ export async function operate<I extends z.ZodObject, O>(
       const parts = { context: commandContext(io), database, queue, leases, actor: operatorName(io) };
       return await operation.run(parts, readInput(operation.input, input));
     } catch (error) {
-      throw isPackhouseError(error, 'INPUT_INVALID') ? toUsageError(error, input) : error;
+      throw isPackhouseError(error, 'INPUT_INVALID') ? toUsageError(error, input, flags) : error;
     } finally {
       await reader?.close();
       redis?.close();
@@ -64,44 +68,35 @@ export async function readAllRows<I extends z.ZodObject, T extends { id: number 
   where: Place,
   operation: Operation<I, { rows: T[]; more: boolean }>,
   input: z.input<I>,
+  flags?: Flags,
 ): Promise<T[]> {
   const rows: T[] = [];
   for (let more = true; more; ) {
-    const page = await operate(io, where, operation, { ...input, after: rows.at(-1)?.id, limit: PAGE });
+    const asked = { ...input, after: rows.at(-1)?.id, limit: PAGE };
+    const page = await operate(io, where, operation, asked, flags);
     rows.push(...page.rows);
     more = page.more;
   }
   return rows;
 }
 
-/** Options whose names differ from those of their fields. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  zone: 'tz',
-  windows: 'window',
-  networks: 'network',
-  names: 'name',
-  expiresAt: 'expires',
-  pricePerMillion: 'price',
-  unitsPerSecond: 'per-second',
-  unitsPerDay: 'per-day',
-  unitsPerMonth: 'per-month',
-  callsPerSecond: 'method',
-};
-/** Fields that are arguments of commands. */
-const ARGUMENTS = ['name', 'provider', 'id', 'command', 'kind', 'recipients'];
 /** Fields whose values are not shown. */
 const SECRETS = ['password', 'key'];
 
-/** The error of an invalid field, by its option. */
-function toUsageError(error: PackhouseError, input: Readonly<Record<string, unknown>>): PackhouseError {
+/** The error of an invalid field, by its option or argument. */
+function toUsageError(
+  error: PackhouseError,
+  input: Readonly<Record<string, unknown>>,
+  flags: Flags = {},
+): PackhouseError {
   const [first] = (error.data.fields ?? []) as { name: string; message: string }[];
   const field = first?.name.split('.')[0];
   if (first === undefined || !field) return error;
   const dashed = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const name = ARGUMENTS.includes(field) ? `The ${field}` : `--${OPTIONS[field] ?? dashed}`;
   const value = input[field];
   const isShown = typeof value === 'string' && first.message.startsWith('takes ') && !SECRETS.includes(field);
-  return usageError(`${name} ${first.message}${isShown ? `, got "${value.slice(0, 64)}"` : ''}.`);
+  const got = isShown ? `, got "${value.slice(0, 64)}"` : '';
+  return usageError(`${flags[field] ?? `--${dashed}`} ${first.message}${got}.`);
 }
 
 async function ask<O>(

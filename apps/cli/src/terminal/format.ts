@@ -42,3 +42,8 @@ export function formatDuration(seconds: number): string {
 export function toPublicRange<T extends BlockRange>({ firstBlock: from, lastBlock: to, ...rest }: T) {
   return { from, to, ...rest };
 }
+
+/** A time in UTC, up to the second: `2026-11-28T10:00:00Z`. */
+export function formatTime(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`;
+}

@@ -52,29 +52,3 @@ export async function drained({ stdout, signal }: CliIo): Promise<void> {
     throw new OutputEnded('stdout is closed', { cause: error });
   });
 }
-
-/** Prints rows: an object per line with --json, else as the text of `show`, or `none` if there are none. */
-export async function printRows<T extends object>(
-  io: CliIo,
-  { json }: { json?: boolean },
-  rows: readonly T[],
-  { none, show }: { none?: string; show(rows: readonly T[]): string },
-): Promise<void> {
-  if (json) for (const row of rows) await print(io, row);
-  else await print(io, rows.length === 0 && none !== undefined ? none : show(rows));
-}
-
-/** Columns of equal width, as text. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  );
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}

@@ -3,7 +3,7 @@ import type { KeyRow } from '@packhouse/database';
 import { addressBlock } from '@packhouse/runtime';
 import { type MaybePromise, thenSync } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
-import { type AnswerHeaders, type RateVerdict, writeRateLimitHeaders } from './rate-headers.js';
+import { type AnswerHeaders, type RateVerdict, writeRateLimitHeaders } from './quotas.js';
 import type { SecondLimiter } from './rate-limiter.js';
 
 /** Counts the requests of clients without a key, by address, and apart from them those whose key is not valid. */

@@ -7,9 +7,9 @@ import type { Problem } from '../http/problem.js';
 import { createAddressLimiter } from './address-limiter.js';
 import { bearerKey, createAdmission } from './admission.js';
 import { createKeyCache } from './key-cache.js';
-import { createLocalSeconds } from './local-seconds.js';
 import { createQuotas } from './quotas.js';
 import { createRateLimiter } from './rate-limiter.js';
+import { createLocalSeconds } from './seconds.js';
 import type { UsageCounts } from './usage-counts.js';
 
 const keyOf = (name: string): string => `ph_abcdefgh_${name.padEnd(43, 'A')}`;

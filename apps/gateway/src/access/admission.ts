@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.js';
 import type { AddressLimiter } from './address-limiter.js';
 import type { KeyCache } from './key-cache.js';
 import { allowsOrigin, isRestricted, requireAllowedClient, requireRoute } from './key-restrictions.js';
-import { type RateVerdict, writeRateLimitHeaders } from './rate-headers.js';
+import { type RateVerdict, writeRateLimitHeaders } from './quotas.js';
 import type { CountedCall, RateLimiter } from './rate-limiter.js';
 import { type UsageCounts, usedNetwork } from './usage-counts.js';
 

@@ -1,9 +1,9 @@
 import type { KeyRow, Plan } from '@packhouse/database';
 import { describe, expect, it } from 'vitest';
-import { createLocalSeconds } from './local-seconds.js';
+import type { RateVerdict } from './quotas.js';
 import { createQuotas } from './quotas.js';
-import type { RateVerdict } from './rate-headers.js';
 import { createRateLimiter } from './rate-limiter.js';
+import { createLocalSeconds } from './seconds.js';
 
 const plan: Plan = {
   name: 'free',

@@ -1,7 +1,6 @@
 import type { KeyRow } from '@packhouse/database';
 import { type MaybePromise, thenSync } from '../http/maybe-promise.js';
-import type { Quotas, QuotaVerdict } from './quotas.js';
-import type { RateVerdict } from './rate-headers.js';
+import type { Quotas, QuotaVerdict, RateVerdict } from './quotas.js';
 
 /** One call to count: its method, or the route of what is not JSON-RPC, and the units it costs. */
 export interface CountedCall {

@@ -2,8 +2,7 @@ import { type LocalRedis, redisInstalled, startRedis } from '@packhouse/local';
 import { createLogger, systemClock } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectRedis } from './connect-redis.js';
-import { createLocalSeconds } from './local-seconds.js';
-import { createSharedSeconds } from './shared-seconds.js';
+import { createLocalSeconds, createSharedSeconds } from './seconds.js';
 
 const WAIT = { timeout: 120_000 };
 const context = { logger: createLogger({ name: 'test', level: 'silent' }) };

@@ -7,9 +7,9 @@ import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
 import type { Pacer } from '../http/paced-pieces.js';
 import { fileDamaged, Problem, unavailable } from '../http/problem.js';
+import { findRemovedBlock } from '../pointers/find-pointer.js';
 import { type BoundedStore, createBoundedStore } from './bounded-store.js';
 import { type BundleFacts, createDamagedFiles, type DamagedFiles } from './damaged-files.js';
-import { findRemovedBlock } from './removed-block.js';
 import { type FragmentTable, openBlockFile, openPublishedFile, type ServedFile } from './served-file.js';
 
 /** Most rows of published bundles kept, without their fragment tables: about 500 bytes each. */

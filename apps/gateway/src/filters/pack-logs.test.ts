@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { packLogs, unpackLogs } from './pack-logs.js';
+import { packLogs, unpackLogs } from './filter-state.js';
 
 const log = (n: number): string =>
   JSON.stringify({

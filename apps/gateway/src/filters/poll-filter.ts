@@ -10,9 +10,9 @@ import {
   type FilterState,
   keepRecent,
   type LogsState,
+  packLogs,
   type ReportedBlock,
 } from './filter-state.js';
-import { packLogs } from './pack-logs.js';
 import { getBlockLogs, getRemovedLogs, getUndeliveredLogs } from './reported-logs.js';
 
 /** The answer to a poll, and the state to store unless another poll wrote first. */

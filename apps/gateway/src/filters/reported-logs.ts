@@ -5,10 +5,8 @@ import { askWhole, expectLogs, failure, UpstreamRpcError } from '../rpc/ask-node
 import type { LogFilter } from '../rpc/log-filter.js';
 import type { CallContext } from '../rpc/method.js';
 import { getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
-import { CONCURRENCY } from './chain-changes.js';
-import { filterLost } from './filter-lost.js';
-import type { LogsState, ReportedBlock } from './filter-state.js';
-import { unpackLogs } from './pack-logs.js';
+import { CONCURRENCY, filterLost } from './chain-changes.js';
+import { type LogsState, type ReportedBlock, unpackLogs } from './filter-state.js';
 
 /** The logs of one block by its hash. Throws UpstreamRpcError if the upstream does not have the block. */
 export async function getBlockLogs(

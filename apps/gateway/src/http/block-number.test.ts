@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockNumber } from './block-number.js';
+import { blockNumber } from '../routes/common/keyed-route.js';
 import { Problem } from './problem.js';
 
 describe('a block number in a path', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBodyMemory } from './body-memory.js';
+import { createBodyMemory } from './body.js';
 
 it('has room for its bytes and no more, and for what was freed again', () => {
   const memory = createBodyMemory(400);

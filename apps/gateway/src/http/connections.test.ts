@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { expect, it } from 'vitest';
-import { createTrustedProxies } from './client-address.js';
-import { limitConnections } from './connections.js';
+import { createTrustedProxies, limitConnections } from './client-address.js';
 import { createHttpServer } from './server.js';
 
 /** A server whose connections are made by hand. */

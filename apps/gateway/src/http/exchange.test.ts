@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { servePlain } from '../plain-http/serve-plain.js';
+import { servePlain } from '../plain-http/plain-connection.js';
 import { createContentCodings } from './content-coding.js';
 import { Exchange } from './exchange.js';
 import { createPacer } from './paced-pieces.js';

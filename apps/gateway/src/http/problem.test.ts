@@ -49,7 +49,7 @@ describe('the refusal for an error', () => {
 
 it('the table of refusals in docs/gateway.md is the table of reasons', () => {
   const page = readFileSync(new URL('../../../../docs/gateway.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| (`.*`) \| (\d{3}) \| (-\d+) \| .+ \|$/gm)].flatMap(
+  const rows = [...page.matchAll(/^- (`.*`) \((\d{3}), (-\d+)\): .+$/gm)].flatMap(
     ([, names = '', status, code]) =>
       names
         .split(', ')

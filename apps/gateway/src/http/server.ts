@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { PackhouseError } from '@packhouse/runtime';
-import { type PlainConnections, servePlain } from '../plain-http/serve-plain.js';
+import { type PlainConnections, servePlain } from '../plain-http/plain-connection.js';
 import { Problem, type ProblemReason } from './problem.js';
 
 /** How often idle connections are closed while the server closes, in milliseconds. */

@@ -12,8 +12,7 @@ import {
   type Prove,
   parseResult,
 } from './block-evidence.js';
-import { type BlockLogs, checkLogs } from './check-logs.js';
-import { checkReceipt, type Receipt } from './check-receipt.js';
+import { type BlockLogs, checkLogs, checkReceipt, type Receipt } from './check-logs.js';
 
 /** Bytes of an answer that is proved at most: it is parsed at once, into some ten times as much. */
 const MAX_PROVED_BYTES = 33_554_432;

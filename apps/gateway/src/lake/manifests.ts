@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { Problem } from '../http/problem.js';
 import { type Group, maxFilesOf, toGroups } from './groups.js';
-import type { Kept } from './kept.js';
+import type { Kept } from './table-request.js';
 import { addressOf, getChunks, limitOf, type TableRequest, viewOf } from './table-request.js';
 
 /** Lengths of manifests that are kept: lists have them. */

@@ -2,9 +2,8 @@ import type { BlockRange } from '@packhouse/chain';
 import type { Database, LakeTable, NetworkDatabase } from '@packhouse/database';
 import { type Field, tableMetadata } from '@packhouse/lake';
 import { Problem } from '../http/problem.js';
-import { createKept } from './kept.js';
 import { createManifests, unknown } from './manifests.js';
-import { addressOf, getChunks, limitOf, type TableRequest, viewOf } from './table-request.js';
+import { addressOf, createKept, getChunks, limitOf, type TableRequest, viewOf } from './table-request.js';
 
 /** Ranges of complete blocks that the properties of a table name. */
 const MAX_RANGES = 1_000;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { PlainRequest } from './plain-request.js';
-import { servePlain } from './serve-plain.js';
+import { servePlain } from './plain-connection.js';
+import { PlainRequest } from './plain-messages.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 let server: Server;

@@ -1,7 +1,6 @@
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/report';
-import { findRemovedBlock } from '../files/removed-block.js';
 import type { MaybePromise } from '../http/maybe-promise.js';
 import { Problem } from '../http/problem.js';
 import type { RangeCache } from './range-cache.js';
@@ -123,4 +122,19 @@ async function explainAbsence(
 
 function written(range: BlockRange | null): string | null {
   return range === null ? null : `${range.firstBlock}-${range.lastBlock}`;
+}
+
+/** The refusal for a block that a reorganisation removed within the last 400 days; null if none did. */
+export async function findRemovedBlock(
+  database: Database,
+  network: string,
+  kind: Kind,
+  block: number,
+): Promise<Problem | null> {
+  const abandoned = await database.network(network).staging.abandonedAt(block);
+  if (abandoned === null) return null;
+  return new Problem('reorganised', {
+    detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation; request the pointer of block ${block} again.`,
+    members: { kind, block, hash: abandoned.hash, abandonedAt: abandoned.at.toISOString() },
+  });
 }

@@ -5,7 +5,7 @@ import { thenSync } from '../http/maybe-promise.js';
 import { Problem, toProblem } from '../http/problem.js';
 import { sendProblem } from '../http/refuse.js';
 import type { Fallback } from '../http/route.js';
-import { hostName } from '../http/route-table.js';
+import { hostName } from '../http/route.js';
 import type { Mount, ServedNetwork } from '../networks/served-network.js';
 import { sendRefusal } from '../rpc/send.js';
 import type { GatewayParts } from './common/gateway-parts.js';

@@ -1,5 +1,12 @@
 import type { KeyRow } from '@packhouse/database';
-import type { CallSignal, Context, FairTurns, Span } from '@packhouse/runtime';
+import type { Network } from '@packhouse/networks';
+import {
+  type CallSignal,
+  type Context,
+  createFairTurns,
+  type FairTurns,
+  type Span,
+} from '@packhouse/runtime';
 import { OTHER } from '../access/admission.js';
 import { isRestricted } from '../access/key-restrictions.js';
 import type { CountedCall } from '../access/rate-limiter.js';
@@ -11,7 +18,6 @@ import type { Route } from '../http/route.js';
 import { rpcAddresses, type ServedNetwork } from '../networks/served-network.js';
 import { answerBatch, hasAnswers } from '../rpc/answer-batch.js';
 import { answerCall, findMethod, isRangeLimited } from '../rpc/answer-call.js';
-import { createBatchTurns } from '../rpc/batch-turns.js';
 import type { CallContext, RpcAnswer, RpcMethod, RpcNetwork } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
@@ -243,4 +249,20 @@ async function sendBatch(
 
 function countedCall(network: RpcNetwork, item: RpcItem): CountedCall {
   return 'problem' in item ? OTHER : (findMethod(network, item.call.method) ?? OTHER);
+}
+
+/** What batches may use of the requests that the nodes asked first take at a time. */
+const SHARE = 0.75;
+
+/**
+ * Limits the calls of all batches of one network together, so that single calls find a connection to a node. Callers take
+ * turns; a batch waits with a few calls at a time.
+ */
+function createBatchTurns({ upstreams }: Pick<Network, 'upstreams'>): FairTurns {
+  const first = Math.min(...upstreams.map(({ priority }) => priority));
+  const inFlight = upstreams.reduce(
+    (sum, { priority, maxInFlight }) => sum + (priority === first ? maxInFlight : 0),
+    0,
+  );
+  return createFairTurns(Math.max(1, Math.floor(inFlight * SHARE)));
 }

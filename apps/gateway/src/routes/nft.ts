@@ -165,7 +165,7 @@ const token = partial({
       { enum: [...NFT_OUTCOMES, null] },
     ),
   ),
-  asked_at: nullable(text('When it was fetched.')),
+  requested_at: nullable(text('When it was fetched.')),
   refreshed: flag('false: it was fetched less than 15 minutes earlier, and not again.'),
 });
 
@@ -243,12 +243,12 @@ export function nftStatusRoute(parts: GatewayParts, served: ServedNetwork): Rout
   });
 }
 
-function tokenBody({ contract, tokenId, outcome, askedAt, refreshed }: NftJobToken): object {
+function tokenBody({ contract, tokenId, outcome, requestedAt, refreshed }: NftJobToken): object {
   return {
     contractAddress: contract,
     tokenId,
     outcome,
-    asked_at: askedAt?.toISOString() ?? null,
+    requested_at: requestedAt?.toISOString() ?? null,
     refreshed,
   };
 }

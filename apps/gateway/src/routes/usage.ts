@@ -12,8 +12,7 @@ import type { Exchange } from '../http/exchange.js';
 import type { Route } from '../http/route.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './common/gateway-parts.js';
-import { keyedRoute } from './common/keyed-route.js';
-import { queryInvalid, readParameters } from './common/read-parameters.js';
+import { keyedRoute, queryInvalid, readParameters } from './common/keyed-route.js';
 import {
   described,
   integer,

@@ -18,7 +18,7 @@ import {
   toForwardRequest,
   UpstreamRpcError,
 } from './ask-node.js';
-import { requireLogRange } from './log-range.js';
+import { pinTags, requireLogRange } from './log-range.js';
 import {
   type CallContext,
   type Prepared,
@@ -29,7 +29,6 @@ import {
   toCaller,
   toResult,
 } from './method.js';
-import { pinTags } from './pin-tags.js';
 import type { RpcCall } from './read-request.js';
 
 /*

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countText } from './count-text.js';
+import { countText } from './match-logs.js';
 
 it('counts a name', () => {
   expect(countText([Buffer.from('[{"logIndex":"0x1"},{"logIndex":"0x2"}]')], '"logIndex"')).toBe(2);

@@ -3,9 +3,8 @@ import { splitArray } from '@packhouse/json';
 import { parseRefusedRange, type RefusedRange, type ResultBody } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
 import { askWhole, expectLogs, failure, getPieces, getSize, UpstreamRpcError } from './ask-node.js';
-import { countText } from './count-text.js';
 import type { LogFilter } from './log-filter.js';
-import { matchesFilter } from './match-logs.js';
+import { countText, matchesFilter } from './match-logs.js';
 import type { CallContext } from './method.js';
 
 /** An inclusive range of block numbers. */

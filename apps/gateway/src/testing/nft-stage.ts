@@ -22,7 +22,7 @@ export interface NftStatus {
     contractAddress: string;
     tokenId: string;
     outcome: string;
-    asked_at: string;
+    requested_at: string;
     refreshed: boolean;
   }[];
   next: string | null;

@@ -101,7 +101,7 @@ export async function startTestGateway(
     makeKey: (plan = 'unlimited', network: string | null = null, expiresAt: Date | null = null) =>
       database.keys.create({ application: 'test', network, plan, expiresAt }),
 
-    /** Stages start..end of all kinds; `group` blocks share a fragment. */
+    /** Stages `start` to `end` of all kinds; `group` blocks share a fragment. */
     async stage(
       start: number,
       end: number,

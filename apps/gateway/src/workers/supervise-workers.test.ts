@@ -8,8 +8,8 @@ import {
   systemClock,
 } from '@packhouse/runtime';
 import { expect, it, vi } from 'vitest';
-import type { ToPrimary, ToWorker } from './messages.js';
 import { superviseWorkers } from './supervise-workers.js';
+import type { ToPrimary, ToWorker } from './worker-link.js';
 import { createWorkerLink } from './worker-link.js';
 
 /** A worker that lives in this process, with the metrics of one. */

@@ -1,7 +1,7 @@
 import type { Cluster, Worker } from 'node:cluster';
 import { type Context, type Metrics, type ProcessMessage, renderTogether } from '@packhouse/runtime';
-import { createLocalSeconds, type LocalSeconds } from '../access/local-seconds.js';
-import type { CountRequest, ToPrimary, ToWorker } from './messages.js';
+import { createLocalSeconds, type LocalSeconds } from '../access/seconds.js';
+import type { CountRequest, ToPrimary, ToWorker } from './worker-link.js';
 
 /** Pauses before a worker that ended is replaced: doubled each time, until one ran for a minute. */
 const [INITIAL_PAUSE_MS, MAX_PAUSE_MS, STEADY_MS] = [500, 30_000, 60_000];

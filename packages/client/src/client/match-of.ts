@@ -8,7 +8,7 @@ export interface WantedRows {
   address?: string | readonly string[] | undefined;
   /**
    * By position as in eth_getLogs: a text, several of which one is enough, or null for any. The first is what
-   * `topicsOf` takes (`Transfer` with an ABI); the others are 32 bytes, or an address.
+   * `getTopics` takes (`Transfer` with an ABI); the others are 32 bytes, or an address.
    */
   topics?: readonly (string | readonly string[] | null)[] | undefined;
 }

@@ -55,7 +55,7 @@ interface Cursor {
 const digest = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
 const pack = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
-/** Starts a gateway with the genesis block alone. `logsPerBlock` vary by the hash of a block. */
+/** Starts a gateway with the genesis block alone. How many logs a block has varies by its hash. */
 export async function startFeedGateway(kinds: readonly Kind[] = ['logs']): Promise<FeedGateway> {
   const [first, ...others] = await Promise.all(kinds.map((kind) => startTestGateway(kind)));
   const gateway = first as TestGateway;

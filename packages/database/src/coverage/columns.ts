@@ -2,7 +2,8 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
-import { type HoleReason, hintsJson, type QueueHints, withReasons } from './hole-reasons-sql.js';
+import type { HoleReason, QueueHints } from './hole-reasons.js';
+import { hintsJson, withReasons } from './hole-reasons-sql.js';
 
 /** What is asked of a view of coverage by columns. */
 type ColumnsRequest = {

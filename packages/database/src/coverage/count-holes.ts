@@ -1,7 +1,8 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { getKind, kindsMask } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import { type HoleReason, hintsJson, type QueueHints, withReasons } from './hole-reasons-sql.js';
+import type { HoleReason, QueueHints } from './hole-reasons.js';
+import { hintsJson, withReasons } from './hole-reasons-sql.js';
 
 /** Blocks of one kind by state. */
 export interface HoleCounts {

@@ -42,7 +42,7 @@ const publishedWithin = (first: string, last: string): string => `
       WHERE b.network_id = $1 AND b.kind = k.kind AND b.first_block <= ${first}
     ), ${first})`;
 
-/** $1 network id, $2 kinds (int2[]), $3 start, $4 end: the three parts of coverage within start..end. */
+/** $1 network id, $2 kinds (int2[]), $3 first block, $4 last block: the three parts of coverage within that range. */
 const selectCoverage = statement(
   'coverage/select-coverage',
   `SELECT k.kind, p.part, p.chunk, p.version, p.ranges FROM unnest($2::int2[]) AS k (kind), LATERAL (

@@ -1,7 +1,8 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
-import { type HoleReason, withReasons } from './hole-reasons-sql.js';
+import type { HoleReason } from './hole-reasons.js';
+import { withReasons } from './hole-reasons-sql.js';
 
 /** Blocks that follow one another and are not published for one reason. */
 export interface Hole extends BlockRange {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
-import type { HoleReason, QueueHints } from './hole-reasons-sql.js';
+import type { HoleReason, QueueHints } from './hole-reasons.js';
 import type { Hole } from './holes-page.js';
 
 let open: OpenDatabase;

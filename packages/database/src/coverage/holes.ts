@@ -4,7 +4,8 @@ import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
 import { readColumns } from './columns.js';
 import { countHoles, type HoleCounts } from './count-holes.js';
-import { hintsJson, type QueueHints } from './hole-reasons-sql.js';
+import type { QueueHints } from './hole-reasons.js';
+import { hintsJson } from './hole-reasons-sql.js';
 import { cutPage, type HoleRow, selectHoles } from './holes-page.js';
 import { readStanding } from './standing.js';
 

@@ -1,7 +1,7 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindsMask } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { QueueHints } from './hole-reasons-sql.js';
+import type { QueueHints } from './hole-reasons.js';
 
 /** Why backfills of a network may wait. */
 export interface WaitingFacts {

@@ -16,7 +16,7 @@ export function behindEntry(of: Record<'networkId' | 'kind' | 'sequence' | 'prev
 }
 
 /**
- * $1 network id, $2 kind, $3 sequence, $4 start, $5 end, $6 bytes, $7 raw bytes, $8 published at, $9 proofs (mask),
+ * $1 network id, $2 kind, $3 sequence, $4 first block, $5 last block, $6 bytes, $7 raw bytes, $8 published at, $9 proofs (mask),
  * $10 origin, $11 version, $12 key, $13 sha256, $14 first hash, $15 first parent hash, $16 last hash, $17 hash,
  * $18 signature, $19 sha256 of what it supersedes (empty: nothing), $20 text of what is not proved, $21 bytes (0: none)
  * and $22 sha256 of the filter, $23 hash of the entry before: inserts nothing if that is not there.

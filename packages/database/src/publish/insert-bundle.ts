@@ -15,7 +15,7 @@ export const INSERT_FILTER = `filter AS (
    )`;
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
+ * $1 network id, $2 kind, $3 first block, $4 last block, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
  * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table, $15 version,
  * $16 time (null: now), $17 text of what is not proved, $18 bytes and $19 sha256 of the filter (null: none).
  *

@@ -16,7 +16,7 @@ import { appendEntry } from './append-entry.js';
 import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
 import type { PublishTools, Sealing } from './publish.js';
 
-/** $1 network id, $2 kind, $3 start. */
+/** $1 network id, $2 kind, $3 first block. */
 const selectBundleAt = statement(
   'publish/select-bundle-at',
   `SELECT ${STORED_BUNDLE}
@@ -24,7 +24,7 @@ const selectBundleAt = statement(
    WHERE network_id = $1 AND kind = $2 AND first_block = $3`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 reason: copies the bundle to the superseded ones. */
+/** $1 network id, $2 kind, $3 first block, $4 reason: copies the bundle to the superseded ones. */
 const insertSuperseded = statement(
   'publish/insert-superseded',
   `INSERT INTO packhouse.superseded_bundle (network_id, ${BUNDLE_COLUMNS}, superseded_at, reason)
@@ -33,7 +33,7 @@ const insertSuperseded = statement(
    WHERE network_id = $1 AND kind = $2 AND first_block = $3`,
 );
 
-/** $1 network id, $2 kind, $3 start. */
+/** $1 network id, $2 kind, $3 first block. */
 const deleteBundle = statement(
   'publish/delete-bundle',
   'DELETE FROM packhouse.bundle WHERE network_id = $1 AND kind = $2 AND first_block = $3',

@@ -16,7 +16,7 @@ const selectPublishedEnd = statement(
    ) AS r`,
 );
 
-/** $1 network id, $2 start: stores the hashes of the blocks to be deleted. */
+/** $1 network id, $2 first block: stores the hashes of the blocks to be deleted. */
 const insertAbandoned = statement(
   'staging/insert-abandoned',
   `INSERT INTO packhouse.abandoned_block (network_id, block, hash, parent_hash)
@@ -24,23 +24,23 @@ const insertAbandoned = statement(
    ON CONFLICT (network_id, block, hash) DO UPDATE SET abandoned_at = excluded.abandoned_at`,
 );
 
-/** $1 network id, $2 start, $3 first block of its segment: deletes all fragments with `start` or a later block. */
+/** $1 network id, $2 first block, $3 first block of its segment: deletes all fragments with the first block or a later block. */
 const deleteFragments = statement(
   'staging/delete-fragments',
   'DELETE FROM packhouse.fragment WHERE network_id = $1 AND first_block >= $3 AND last_block >= $2',
 );
 
-/** $1 network id, $2 start. Returns a row for each block. */
+/** $1 network id, $2 first block. Returns a row for each block. */
 const deleteBlocks = statement(
   'staging/delete-blocks',
   'DELETE FROM packhouse.staged_block WHERE network_id = $1 AND block >= $2 RETURNING block',
 );
 
 /**
- * Drops staged data from `start` up (a reorganisation) and stores the hashes as abandoned, in one transaction under the
+ * Drops staged data from the first block up (a reorganisation) and stores the hashes as abandoned, in one transaction under the
  * network's exclusive lock.
  *
- * Throws STAGE_CONFLICT if a bundle holds `start` or a later block, as published blocks are final; LEASE_LOST.
+ * Throws STAGE_CONFLICT if a bundle holds the first block or a later block, as published blocks are final; LEASE_LOST.
  */
 export async function abandon(
   connections: Connections,

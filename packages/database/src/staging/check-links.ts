@@ -4,9 +4,9 @@ import type { Named, StoredBundle } from '../tables/published/bundles.js';
 import type { StagedBlock, StagedBlockRow, StageRequest } from './rows.js';
 
 /**
- * $1 network id, $2 start, $3 end: the bundles of all kinds that touch start..end.
+ * $1 network id, $2 first block, $3 last block: the bundles of all kinds that touch that range.
  *
- * Two walks along the primary key for each kind: the last bundle that starts at or before `start`, and those that
+ * Two walks along the primary key for each kind: the last bundle that begins at or before the first block, and those that
  * start after it.
  */
 export const selectBundleEnds = statement(

@@ -19,7 +19,7 @@ export const listPartitions = statement(
    ORDER BY segment, name`,
 );
 
-/** $1 network id, $2 start, $3 end of a segment: whether every fragment in it is published. */
+/** $1 network id, $2 first block, $3 last block of a segment: whether every fragment in it is published. */
 const selectIsCovered = statement(
   'staging/select-is-covered',
   `SELECT NOT EXISTS (
@@ -43,7 +43,7 @@ export const deleteOldAbandoned = statement(
 );
 
 /**
- * $1 network id, $2 start, $3 end of a segment: forgets that blocks were abandoned to which the chain came back. Until
+ * $1 network id, $2 first block, $3 last block of a segment: forgets that blocks were abandoned to which the chain came back. Until
  * they are dropped here, their staged rows show it.
  */
 const deleteRevived = statement(

@@ -45,7 +45,7 @@ export const STAGED_BLOCK = `block AS number, '0x' || encode(hash, 'hex') AS has
      '0x' || encode(parent_hash, 'hex') AS "parentHash", timestamp, transaction_count AS "transactionCount", proofs,
      client, not_proved`;
 
-/** $1 network id, $2 start, $3 end. Partitions outside are pruned. */
+/** $1 network id, $2 first block, $3 last block. Partitions outside are pruned. */
 export const selectBlocks = statement(
   'staging/select-blocks',
   `SELECT ${STAGED_BLOCK}

@@ -31,7 +31,7 @@ const lockStage = statement(
    SELECT pg_advisory_xact_lock($3, segment) FROM network, unnest($4::int4[]) AS segment`,
 );
 
-/** $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 first block of their segment: staged ranges by kind. */
+/** $1 network id, $2 kinds (int2[]), $3 first block, $4 last block, $5 first block of their segment: staged ranges by kind. */
 const selectStagedRanges = statement(
   'staging/select-staged-ranges',
   `SELECT kind, first_block AS "firstBlock", last_block AS "lastBlock"

@@ -30,7 +30,7 @@ const selectNewest = statement(
 );
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end, $5 first block of the start's segment (no fragment begins earlier and
+ * $1 network id, $2 kind, $3 first block, $4 last block, $5 first block of the segment of the first (no fragment begins earlier and
  * reaches the start).
  */
 const selectFragments = statement(
@@ -97,7 +97,7 @@ export function createStaging(
     /** Reads the bodies of fragments to these places (see readInto). */
     readInto: async (kind: Kind, fragments: readonly FragmentInfo[], places: readonly Buffer[]) =>
       readInto(connections, { ...(await place(kind)), fragments, places }),
-    /** Drops staged data from `start` up (see abandon). */
+    /** Drops staged data from the first block up (see abandon). */
     abandon: async (start: number) =>
       abandon(connections, { network: network.name, networkId: await network.get(), start, fence }),
     /** The abandoned hash of this block number; null if there is none or another block replaced it. */

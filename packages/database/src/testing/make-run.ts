@@ -29,7 +29,7 @@ export function makeFragment(kind: Kind, firstBlock: number, lastBlock: number, 
   return { firstBlock, lastBlock, body, byteLength: body.length, rawLength: raw.length, crc32: firstBlock };
 }
 
-/** A run of blocks start..end, fragments of `blocksAFragment` blocks in each kind. */
+/** A run of blocks, fragments of `blocksAFragment` blocks in each kind. */
 export function makeRun(
   start: number,
   end: number,

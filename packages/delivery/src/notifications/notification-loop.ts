@@ -1,7 +1,7 @@
 import { type ChannelWork, type Database, withLock } from '@packhouse/database';
 import type { LeaseStore } from '@packhouse/node-rpc';
-import type { AlarmName } from '@packhouse/pipeline';
 import { type Context, repeat } from '@packhouse/runtime';
+import { keepAlarm } from '../outbox/keep-alarm.js';
 import { findConditions } from './find-conditions.js';
 import { createChannelNotify, type NotifyParts } from './notify-channel.js';
 
@@ -15,7 +15,6 @@ interface LoopParts extends Omit<NotifyParts, 'database'> {
 const LOOK_EVERY_MS = 2_000;
 /** How often what ended long ago is forgotten, in milliseconds. */
 const SWEEP_EVERY_MS = 3_600_000;
-const ALARM: AlarmName = 'NOTIFICATIONS_FAILING';
 /** A channel that accepts nothing for so long raises the alarm, in seconds. */
 const FAILING_S = 900;
 
@@ -63,7 +62,7 @@ function createLoop(parts: LoopParts, signal: AbortSignal) {
     async look(): Promise<void> {
       const before = await database.channelMessages.work();
       gauges.show(before);
-      await keepAlarm(database, before);
+      await keepFailing(database, before);
       if (before.length === 0) return;
       const changed = await findConditions(parts);
       // As they are behind what was found: one that was resumed meanwhile is told of what is open.
@@ -79,30 +78,23 @@ function createLoop(parts: LoopParts, signal: AbortSignal) {
   };
 }
 
-/** Raises the alarm in the networks of channels that accept nothing, of all if a channel has none of its own. */
-async function keepAlarm(database: Database, channels: readonly ChannelWork[]): Promise<void> {
+/** Keeps the alarm in the networks of channels that accept nothing; one without networks of its own is of all. */
+async function keepFailing(database: Database, channels: readonly ChannelWork[]): Promise<void> {
   const failing = channels.filter(
     ({ state, failingSeconds }) => state === 'active' && failingSeconds >= FAILING_S,
   );
-  const open = (await database.alarms.list()).filter(({ name }) => name === ALARM);
-  if (failing.length + open.length === 0) return;
-  const all = (await database.networks.list()).map(({ id }) => id);
-  const wanted = new Map<string, ChannelWork[]>();
-  for (const network of all) {
-    const own = failing.filter(({ networks }) => networks.length === 0 || networks.includes(network));
-    if (own.length > 0) wanted.set(network, own);
-  }
-  for (const { network } of open) {
-    if (!wanted.has(network)) await database.network(network).alarms.clear(ALARM, 'itself');
-  }
-  for (const [network, own] of wanted) {
+  const wanted = new Map<string, { message: string; data: { channels: number[] } }>();
+  const networks = failing.length === 0 ? [] : await database.networks.list();
+  for (const { id: network } of networks) {
+    const own = failing.filter(({ networks: of }) => of.length === 0 || of.includes(network));
+    if (own.length === 0) continue;
     const listed = own.map(({ id, kind, lastError }) => `${id} (${kind}): ${lastError ?? ''}`).slice(0, 20);
-    await database.network(network).alarms.raise({
-      name: ALARM,
+    wanted.set(network, {
       message: `Channels of notifications have accepted nothing for over ${FAILING_S / 60} minutes: ${listed.join(' ')} See \`packhouse notifications list\`.`,
       data: { channels: own.map(({ id }) => id) },
     });
   }
+  await keepAlarm(database, 'NOTIFICATIONS_FAILING', wanted);
 }
 
 function createGauges({ metrics }: Context) {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { ChannelWork, Database, PendingMessage, Severity } from '@packhouse/database';
 import { createOpeningHours } from '@packhouse/pipeline';
+import { makeMessageId } from '../outbox/post-message.js';
 import { toBody } from './compose.js';
 import { createMessageSender, type MessageParts } from './send-message.js';
 
@@ -30,8 +30,6 @@ export function createChannelNotify(parts: NotifyParts) {
   /** Channels with nothing to say, and for how many looks. */
   const idle = new Map<number, { lowest: Severity; looks: number }>();
 
-  const makeId = (): string => `msg_${randomUUID()}`;
-
   const test = async (channel: ChannelWork, signal: AbortSignal): Promise<void> => {
     const contents = {
       type: 'test',
@@ -40,7 +38,7 @@ export function createChannelNotify(parts: NotifyParts) {
       conditions: [],
       link,
     } as const;
-    const message = { id: makeId(), body: toBody(channel.kind, contents) };
+    const message = { id: makeMessageId(), body: toBody(channel.kind, contents) };
     const { accepted, error } = await send(channel, message, signal);
     await channelMessages.noteTest(channel.id, error ?? (accepted ? 'Accepted.' : 'Refused.'));
   };
@@ -66,7 +64,7 @@ export function createChannelNotify(parts: NotifyParts) {
       return null;
     }
     const message = {
-      id: makeId(),
+      id: makeMessageId(),
       body: toBody(kind, { type: 'notification', channel: id, at: new Date(now), conditions, link }),
       urgent: conditions.some(({ severity }) => severity === 'critical'),
       told: conditions.map(({ key, times, endedAt }) => ({ key, times, ended: endedAt !== null })),
@@ -87,6 +85,6 @@ export function createChannelNotify(parts: NotifyParts) {
       return;
     }
     logger.warn({ channel: id, kind, error }, 'a notification was not accepted; it is sent again');
-    await channelMessages.fail(id, message, error ?? '');
+    await channelMessages.fail(id, message, { error: error ?? '' });
   };
 }

@@ -1,8 +1,7 @@
 import type { ChannelWork, PendingMessage } from '@packhouse/database';
-import type { Mail, Post } from '@packhouse/outbound';
-import { type Context, openText, sealText } from '@packhouse/runtime';
-import { signDelivery } from '../webhooks/secret.js';
-import { isAccepted, toReason } from '../webhooks/send.js';
+import type { Mail } from '@packhouse/outbound';
+import { openText, sealText } from '@packhouse/runtime';
+import { createMessagePost, isAccepted, type PostParts, toReason } from '../outbox/post-message.js';
 import type { Text } from './compose.js';
 
 const PURPOSE = 'notification address';
@@ -12,11 +11,7 @@ export function sealAddress(seal: Buffer, address: string): Buffer {
   return sealText(seal, PURPOSE, address);
 }
 
-export interface MessageParts {
-  context: Context;
-  /** The key that addresses are encrypted with and secrets derived from. */
-  seal: Buffer;
-  post: Post;
+export interface MessageParts extends PostParts {
   /** Null: this packer has no SMTP server. */
   mail: Mail | null;
 }
@@ -30,10 +25,11 @@ interface Outcome {
 type Receiver = Pick<ChannelWork, 'id' | 'kind' | 'recipients' | 'address' | 'salt' | 'oldSalt'>;
 type Message = Pick<PendingMessage, 'id' | 'body'>;
 
-/** Creates what sends a message to a channel, signed with the time of this try. Rejects only if the signal is aborted. */
-export function createMessageSender({ context, seal, post, mail }: MessageParts) {
-  const { clock, metrics } = context;
-  const ended = metrics.counter(
+/** Creates what sends a message to a channel. Rejects only if the signal is aborted. */
+export function createMessageSender(parts: MessageParts) {
+  const { context, mail, seal } = parts;
+  const post = createMessagePost(parts);
+  const ended = context.metrics.counter(
     'packhouse_notifications_total',
     'Tries of messages to channels of notifications by how they ended',
     ['kind', 'outcome'],
@@ -55,32 +51,14 @@ export function createMessageSender({ context, seal, post, mail }: MessageParts)
     };
   };
 
-  const sendPost = async (
-    { kind, address, salt, oldSalt }: Receiver,
-    { id, body }: Message,
-    signal: AbortSignal,
-  ): Promise<Outcome> => {
+  const sendPost = async (channel: Receiver, message: Message, signal: AbortSignal): Promise<Outcome> => {
+    const { address, kind } = channel;
     const url = address === null ? null : openText(seal, PURPOSE, address);
     if (url === null)
       return refuse(
         'The address cannot be decrypted: packhouse.secret_seal has changed. Add the channel again.',
       );
-    const timestamp = Math.floor(clock.now() / 1_000);
-    const signed = {
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': signDelivery(seal, oldSalt === null ? [salt] : [salt, oldSalt], {
-        id,
-        timestamp,
-        body,
-      }),
-    };
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'packhouse',
-      ...(kind === 'webhook' ? signed : {}),
-    };
-    const outcome = await post(new URL(url), { body, headers }, signal);
+    const outcome = await post(url, message, kind === 'webhook' ? channel : null, signal);
     return isAccepted(outcome) ? ACCEPTED : refuse(toReason(outcome));
   };
 

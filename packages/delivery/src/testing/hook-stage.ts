@@ -7,11 +7,11 @@ import type { FeedStep } from '@packhouse/manifest';
 import { createPost } from '@packhouse/outbound';
 import { createQueues, type Queues } from '@packhouse/queue';
 import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { makeHookSalt, toHookSecret } from '../outbox/secret.js';
 import type { HookNetwork } from '../webhooks/begin-delivery.js';
 import { createHookDelivery } from '../webhooks/deliver.js';
 import { hookLoop } from '../webhooks/dispatch.js';
 import type { LogMatcher } from '../webhooks/match-logs.js';
-import { makeHookSalt, toHookSecret } from '../webhooks/secret.js';
 
 /** A delivery as a receiver got it. */
 interface Received {

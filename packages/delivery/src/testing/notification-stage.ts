@@ -8,7 +8,7 @@ import { type Clock, type Context, createLogger, createMetrics, systemClock } fr
 import { SMTPServer } from 'smtp-server';
 import { notificationLoop } from '../notifications/notification-loop.js';
 import { sealAddress } from '../notifications/send-message.js';
-import { makeHookSalt, toHookSecret } from '../webhooks/secret.js';
+import { makeHookSalt, toHookSecret } from '../outbox/secret.js';
 
 /** A request as a receiver got it. */
 interface Posted {

@@ -173,7 +173,7 @@ describe('a webhook', () => {
     on.tell(made(1));
     const { run } = on.process();
     await run(id);
-    const { toHookSecret } = await import('./secret.js');
+    const { toHookSecret } = await import('../outbox/secret.js');
     const renewed = toHookSecret(on.seal, salt);
     const [both] = on.received;
     expect([secret, renewed, other.secret].map((each) => both !== undefined && isSigned(both, each))).toEqual(

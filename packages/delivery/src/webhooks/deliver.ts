@@ -2,10 +2,11 @@ import type { Database, HookWork, PendingDelivery } from '@packhouse/database';
 import type { PostOutcome } from '@packhouse/outbound';
 import type { Job } from '@packhouse/queue';
 import { openScope, PackhouseError } from '@packhouse/runtime';
+import { GONE, isAccepted, type PostParts, toReason } from '../outbox/post-message.js';
 import { createDeliveryBegin, type HookNetwork } from './begin-delivery.js';
-import { createSender, GONE, isAccepted, type SenderParts, toReason } from './send.js';
+import { createSender } from './send.js';
 
-interface DeliverParts extends SenderParts {
+interface DeliverParts extends PostParts {
   database: Pick<Database, 'hookDeliveries'>;
   /** Undefined: the networks file lacks the network. */
   network(id: string): HookNetwork | undefined;

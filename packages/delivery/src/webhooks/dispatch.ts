@@ -1,7 +1,7 @@
 import { type Database, withLock } from '@packhouse/database';
-import type { AlarmName } from '@packhouse/pipeline';
 import type { Queues } from '@packhouse/queue';
 import { type Context, openScope, repeat } from '@packhouse/runtime';
+import { keepAlarm } from '../outbox/keep-alarm.js';
 
 /** Tells of changes of a network: see feed/changes.ts. */
 interface HookChanges {
@@ -25,7 +25,6 @@ const LOOK_AFTER_MS = 50;
 const SWEEP_EVERY_MS = 60_000;
 /** Jobs of one look at most. */
 const MAX_JOBS = 10_000;
-const ALARM: AlarmName = 'HOOK_QUARANTINED';
 
 /**
  * Makes a job for each hook that is due, until the context is aborted: when its network changes, and when its row says
@@ -75,22 +74,14 @@ function createDispatch({ context, database, queues, changes }: DispatchParts) {
     const counts = await database.hookDeliveries.counts();
     hooks = counts.reduce((sum, each) => sum + each.hooks, 0);
     gauges.show(counts);
-    const ids = new Map<string, number[]>();
-    for (const each of counts) {
-      if (each.state === 'active') listen(each.network);
-      if (each.state === 'quarantined') ids.set(each.network, each.ids);
+    const quarantined = new Map<string, { message: string; data: { hooks: number[] } }>();
+    for (const { network, state, ids } of counts) {
+      if (state === 'active') listen(network);
+      if (state !== 'quarantined') continue;
+      const message = `Webhooks of ${network} are quarantined and get nothing: ${ids.join(', ')}. See \`packhouse hooks show\`; \`packhouse hooks resume\` tries again.`;
+      quarantined.set(network, { message, data: { hooks: ids } });
     }
-    const open = (await database.alarms.list()).filter(({ name }) => name === ALARM);
-    for (const { network } of open) {
-      if (!ids.has(network)) await database.network(network).alarms.clear(ALARM, 'itself');
-    }
-    for (const [network, quarantined] of ids) {
-      await database.network(network).alarms.raise({
-        name: ALARM,
-        message: `Webhooks of ${network} are quarantined and get nothing: ${quarantined.join(', ')}. See \`packhouse hooks show\`; \`packhouse hooks resume\` tries again.`,
-        data: { hooks: quarantined },
-      });
-    }
+    await keepAlarm(database, 'HOOK_QUARANTINED', quarantined);
   };
 
   const addJobs = async (): Promise<void> => {

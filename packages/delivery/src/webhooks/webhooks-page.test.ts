@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { makeHookSalt, signDelivery, toHookSecret } from './secret.js';
+import { makeHookSalt, signDelivery, toHookSecret } from '../outbox/secret.js';
 
 const page = readFileSync(new URL('../../../../docs/webhooks.md', import.meta.url), 'utf8');
 const blockOf = (language: string): string =>

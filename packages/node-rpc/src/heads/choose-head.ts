@@ -1,5 +1,6 @@
 import type { BatchUpstream } from '../calls/batch-upstream.js';
 import type { CallContext } from '../calls/call.js';
+import { FAR_AHEAD_BLOCKS } from './final-votes.js';
 import { fetchHeaders, type NodeHead } from './poll-head.js';
 
 /** The head of one upstream. */
@@ -10,8 +11,6 @@ export interface FoundHead {
 
 /** An upstream further behind the highest than this has no vote: it may have stopped on an abandoned branch. */
 const VOTE_BLOCKS = 8;
-/** A head further above all others is believed only if its chain contains the highest of theirs. */
-export const FAR_AHEAD_BLOCKS = 64;
 
 /**
  * The head that counts among those of upstreams that agree about finality; null if there is none.

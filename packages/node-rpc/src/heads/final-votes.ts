@@ -24,6 +24,8 @@ export interface Member {
 const SYNCING_BLOCKS = 1_000;
 /** A final block further below an earlier one of the same node is of another chain. */
 const RESET_BLOCKS = 64;
+/** A head further above all others is believed only if its chain contains the highest of theirs. */
+export const FAR_AHEAD_BLOCKS = 64;
 /** Hashes that are kept of each node: the genesis, and those of the last heights. */
 const MAX_TOLD = 16;
 /** Nodes are waited for this long once more than half of them agree, and this long if not: the others count as silent. */

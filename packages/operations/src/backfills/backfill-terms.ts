@@ -39,11 +39,11 @@ export function checkTerms(
   { to }: Pick<Backfill, 'to'>,
   { deadline, maxRequests }: { deadline?: unknown; maxRequests?: unknown },
 ): void {
-  const option = deadline ? '--deadline' : maxRequests ? '--max-requests' : null;
-  if (to !== null || option === null) return;
+  const term = deadline ? 'deadline' : maxRequests ? 'limit of requests' : null;
+  if (to !== null || term === null) return;
   fail(
     'USAGE',
-    `${option} needs a last block: a backfill that follows the head has no end.`,
-    `Use one backfill with --to and ${option} for the history, and another one for the head.`,
+    `A ${term} needs a last block: a backfill that follows the head has no end.`,
+    `Use one backfill with a last block and the ${term} for the history, and another one for the head.`,
   );
 }

@@ -148,12 +148,13 @@ function changeBudget(provider: string, before: Budget | null, given: Given): Bu
   };
   const some = Object.keys(given.weights ?? {}).length > 0;
   const after: Budget = { ...base, ...(some ? { unit: 'units' } : {}), ...withoutUndefined(given) };
-  if (after.unit === 'requests' && some) fail('USAGE', '--weights needs --unit units.');
+  if (after.unit === 'requests' && some)
+    fail('USAGE', 'Units per request, by method, need the unit "units".');
   if (after.perSecond === null && after.perDay === null && after.perMonth === null) {
     fail(
       'USAGE',
-      'A budget needs a limit: --per-second, --per-day or --per-month.',
-      'Or `packhouse budget remove`.',
+      'A budget needs a limit: per second, per day or per month.',
+      'Set one, or remove the budget.',
     );
   }
   checkHeaviest(after);
@@ -166,15 +167,15 @@ function checkHeaviest({ unit, weights, perDay, perMonth, reserve }: Budget): vo
     'a request',
     1,
   ];
-  for (const [limit, option] of [
-    [perDay, '--per-day'],
-    [perMonth, '--per-month'],
+  for (const [limit, period] of [
+    [perDay, 'day'],
+    [perMonth, 'month'],
   ] as const) {
     if (limit === null || Math.floor(limit * (1 - reserve)) >= units) continue;
     fail(
       'USAGE',
-      `${option} ${limit} leaves ${Math.floor(limit * (1 - reserve))} units to backfills, less than the ${units} of ${method}.`,
-      'Raise it, or lower --reserve.',
+      `The limit of ${limit} per ${period} leaves ${Math.floor(limit * (1 - reserve))} units to backfills, less than the ${units} of ${method}.`,
+      'Raise the limit, or lower the reserve.',
     );
   }
 }

@@ -12,7 +12,7 @@ export async function findExpiringKeys(keys: Database['keys']): Promise<Finding[
   const rest = { kind: 'key-expires' as const, network: '', since: null, alarms: [] };
   const listed = rows.slice(0, MAX_LISTED).map(({ application, expiresAt, leftMs, prefix }): Finding => {
     const message = `key ${prefix} of ${application} is in use and expires in ${formatLeft(leftMs)}.`;
-    const detail = 'Give it a later end, or move its client to another key.';
+    const detail = 'Extend it, or move its client to another key.';
     return { ...rest, message, detail, until: expiresAt, key: prefix };
   });
   if (rows.length <= MAX_LISTED) return listed;

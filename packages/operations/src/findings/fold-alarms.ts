@@ -44,7 +44,7 @@ function toFinding(rows: readonly AlarmRow[]): Finding[] {
       kind: 'alarm',
       network,
       message,
-      detail: getAlarmEnd(name) === 'itself' ? 'Ends when the cause is gone.' : null,
+      detail: getAlarmEnd(name) === 'itself' ? 'Clears itself when the cause is gone.' : null,
       since: new Date(Math.min(...rows.map(({ raisedAt }) => raisedAt.getTime()))),
       until: null,
       alarms: [name],

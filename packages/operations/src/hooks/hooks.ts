@@ -1,5 +1,5 @@
 import { KINDS } from '@packhouse/chain';
-import type { Database, Hook, HookTerms } from '@packhouse/database';
+import type { Hook, HookTerms } from '@packhouse/database';
 import { makeHookSalt, toHookSecret } from '@packhouse/delivery';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
@@ -14,14 +14,13 @@ import {
 } from '../operation/fields.js';
 import { findNetwork } from '../operation/find-network.js';
 import { change, read } from '../operation/operation.js';
+import { createReceiverOperations, idField, readReceiverUrl } from '../operation/receivers.js';
 
 /** Webhooks of an installation. */
 const MAX_HOOKS = 10_000;
 const MAX_URL = 2_000;
 /** Accounts, and topics, of a filter. */
 const MAX_LISTED = 100;
-
-const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its number');
 
 const hexField = (bytes: number) =>
   z
@@ -44,12 +43,23 @@ export const listHooks = read({
   },
 });
 
-export const showHook = read({
-  name: 'hooks/show',
-  role: 'operator',
-  summary: 'One webhook: what it is sent, what it accepted, and why it fails.',
-  input: z.object({ id: idField }),
-  run: ({ database }, { id }) => find(database, id),
+export const {
+  show: showHook,
+  setState: setHookState,
+  rotate: rotateHook,
+  test: testHook,
+  remove: removeHook,
+} = createReceiverOperations({
+  name: 'hooks',
+  texts: {
+    show: 'One webhook: what it is sent, what it accepted, and why it fails.',
+    state: 'Pauses a webhook, or resumes a paused or quarantined one where it stopped.',
+    rotate: 'Makes a new secret, shown only once; the old one signs too for some hours.',
+    test: 'Sends a test delivery within seconds; the webhook then has its outcome.',
+    remove: 'Removes a webhook; a delivery that was begun may still arrive.',
+  },
+  of: ({ hooks }) => hooks,
+  failUnknown,
 });
 
 const listFields = {
@@ -126,54 +136,6 @@ export const setHook = change({
   },
 });
 
-export const setHookState = change({
-  name: 'hooks/state',
-  role: 'operator',
-  summary: 'Pauses a webhook, or resumes a paused or quarantined one where it stopped.',
-  input: z.object({ id: idField, state: z.enum(['active', 'paused']) }),
-  run: async ({ actor, database }, { id, state }) => {
-    await find(database, id);
-    await database.hooks.setState(id, state, actor);
-    return find(database, id);
-  },
-});
-
-export const rotateHook = change({
-  name: 'hooks/rotate',
-  role: 'operator',
-  summary: 'Makes a new secret, shown only once; the old one signs too for some hours.',
-  input: z.object({ id: idField, overlapHours: numberField(0, 168).default(24) }),
-  run: async ({ actor, database }, { id, overlapHours }) => {
-    const salt = makeHookSalt();
-    const rotated = await database.hooks.rotate(id, { salt, overlapMs: overlapHours * 3_600_000 }, actor);
-    const row = await find(database, id);
-    if (!rotated) failUnknown(id);
-    return { secret: toHookSecret(await database.operators.seal(), salt), ...row };
-  },
-});
-
-export const testHook = change({
-  name: 'hooks/test',
-  role: 'operator',
-  summary: 'Sends a test delivery within seconds; the webhook then has its outcome.',
-  input: z.object({ id: idField }),
-  run: async ({ database }, { id }) => {
-    if (!(await database.hooks.askTest(id))) failUnknown(id);
-    return { id };
-  },
-});
-
-export const removeHook = change({
-  name: 'hooks/remove',
-  role: 'operator',
-  summary: 'Removes a webhook; a delivery that was begun may still arrive.',
-  input: z.object({ id: idField }),
-  run: async ({ actor, database }, { id }) => {
-    if (!(await database.hooks.remove(id, actor))) failUnknown(id);
-    return { id };
-  },
-});
-
 type Filter = Pick<HookTerms, 'kinds' | 'addresses' | 'topics'>;
 
 /** Each once, kinds in their order. */
@@ -194,29 +156,15 @@ function checkFilter({ kinds, addresses, topics }: Filter): void {
 }
 
 /** Throws HOOK_UNKNOWN. */
-async function find(database: Database, id: number): Promise<Hook> {
-  return (await database.hooks.find(id)) ?? failUnknown(id);
-}
-
 function failUnknown(id: number): never {
   fail('HOOK_UNKNOWN', `Unknown webhook ${id}.`, 'See `packhouse hooks list`.');
 }
 
 /** Which addresses are connected to is decided when a delivery is sent: names change theirs. Throws HOOK_INVALID. */
 function checkUrl(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
-    fail(
-      'HOOK_INVALID',
-      'The address of a webhook begins with https:// or http://.',
-      'For example https://example.com/packhouse.',
-    );
-  }
-  if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    fail(
-      'HOOK_INVALID',
-      'The address of a webhook has a user, a password or a fragment.',
-      'Leave them out: deliveries are signed.',
-    );
-  }
+  const hints = [
+    'For example https://example.com/packhouse.',
+    'Leave them out: deliveries are signed.',
+  ] as const;
+  readReceiverUrl(text, { code: 'HOOK_INVALID', what: 'The address of a webhook', hints });
 }

@@ -4,8 +4,9 @@ import { parseTimeWindow } from '@packhouse/pipeline';
 import { z } from 'zod';
 import { refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
-import { networkField, numberField, withoutUndefined } from '../operation/fields.js';
+import { networkField, withoutUndefined } from '../operation/fields.js';
 import { change, read } from '../operation/operation.js';
+import { createReceiverOperations, idField, readReceiverUrl } from '../operation/receivers.js';
 
 /** Channels of an installation. */
 const MAX_CHANNELS = 100;
@@ -14,8 +15,6 @@ const MAX_RECIPIENTS = 20;
 /** Networks, names and windows of a filter. */
 const MAX_LISTED = 100;
 const MAX_WINDOWS = 20;
-
-const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its number');
 
 /** A mailbox; without quotes and comments, so that it is one address wherever it is written. */
 const recipientField = z
@@ -34,12 +33,28 @@ export const listNotifications = read({
   run: ({ database }): Promise<Channel[]> => database.channels.list(),
 });
 
-export const showNotification = read({
-  name: 'notifications/show',
-  role: 'operator',
-  summary: 'One channel of notifications: what it is sent, and why it fails.',
-  input: z.object({ id: idField }),
-  run: ({ database }, { id }) => find(database, id),
+export const {
+  find,
+  show: showNotification,
+  setState: setNotificationState,
+  rotate: rotateNotification,
+  test: testNotification,
+  remove: removeNotification,
+} = createReceiverOperations({
+  name: 'notifications',
+  texts: {
+    show: 'One channel of notifications: what it is sent, and why it fails.',
+    state: 'Pauses a channel of notifications, or resumes it with what is open then.',
+    rotate: 'Makes a new secret of a webhook channel, shown only once; the old one signs too for some hours.',
+    test: 'Sends a test message within seconds; the channel then has its outcome.',
+    remove: 'Removes a channel of notifications; a message that was begun may still arrive.',
+  },
+  of: ({ channels }) => channels,
+  failUnknown,
+  checkSecret: ({ id, kind }) => {
+    if (kind === 'webhook') return;
+    fail('NOTIFICATION_INVALID', `Channel ${id} is of kind ${kind}, which has no secret to rotate.`);
+  },
 });
 
 const fields = {
@@ -143,57 +158,6 @@ export const setNotification = change({
   },
 });
 
-export const rotateNotification = change({
-  name: 'notifications/rotate',
-  role: 'operator',
-  summary: 'Makes a new secret of a webhook channel, shown only once; the old one signs too for some hours.',
-  input: z.object({ id: idField, overlapHours: numberField(0, 168).default(24) }),
-  run: async ({ actor, database }, { id, overlapHours }) => {
-    const salt = makeHookSalt();
-    const { kind } = await find(database, id);
-    if (kind !== 'webhook')
-      fail('NOTIFICATION_INVALID', `Channel ${id} is of kind ${kind}, which has no secret to rotate.`);
-    if (!(await database.channels.rotate(id, { salt, overlapMs: overlapHours * 3_600_000 }, actor)))
-      failUnknown(id);
-    const secret = toHookSecret(await database.operators.seal(), salt);
-    return { secret, ...(await find(database, id)) };
-  },
-});
-
-export const setNotificationState = change({
-  name: 'notifications/state',
-  role: 'operator',
-  summary: 'Pauses a channel of notifications, or resumes it with what is open then.',
-  input: z.object({ id: idField, state: z.enum(['active', 'paused']) }),
-  run: async ({ actor, database }, { id, state }) => {
-    await find(database, id);
-    await database.channels.setState(id, state, actor);
-    return find(database, id);
-  },
-});
-
-export const testNotification = change({
-  name: 'notifications/test',
-  role: 'operator',
-  summary: 'Sends a test message within seconds; the channel then has its outcome.',
-  input: z.object({ id: idField }),
-  run: async ({ database }, { id }) => {
-    if (!(await database.channels.askTest(id))) failUnknown(id);
-    return { id };
-  },
-});
-
-export const removeNotification = change({
-  name: 'notifications/remove',
-  role: 'operator',
-  summary: 'Removes a channel of notifications; a message that was begun may still arrive.',
-  input: z.object({ id: idField }),
-  run: async ({ actor, database }, { id }) => {
-    if (!(await database.channels.remove(id, actor))) failUnknown(id);
-    return { id };
-  },
-});
-
 /** Why a channel will not be sent anything as things are; null: nothing speaks against it. */
 async function getHint(database: Database, kind: Channel['kind']): Promise<string | null> {
   if (kind !== 'email') return null;
@@ -214,10 +178,6 @@ async function checkNetworks(database: Database, networks: readonly string[]): P
 }
 
 /** Throws NOTIFICATION_UNKNOWN. */
-async function find(database: Database, id: number): Promise<Channel> {
-  return (await database.channels.find(id)) ?? failUnknown(id);
-}
-
 function failUnknown(id: number): never {
   fail('NOTIFICATION_UNKNOWN', `Unknown channel ${id}.`, 'See `packhouse notifications list`.');
 }
@@ -235,16 +195,6 @@ function checkAddress(
   if (text === undefined || recipients.length > 0) {
     fail('NOTIFICATION_INVALID', `A channel of kind ${kind} takes a URL, and no recipients.`);
   }
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
-    fail('NOTIFICATION_INVALID', 'The URL of a channel begins with https:// or http://.');
-  }
-  if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    fail(
-      'NOTIFICATION_INVALID',
-      'The URL of a channel has a user, a password or a fragment.',
-      'Leave them out.',
-    );
-  }
-  return url;
+  const hints = [undefined, 'Leave them out.'] as const;
+  return readReceiverUrl(text, { code: 'NOTIFICATION_INVALID', what: 'The URL of a channel', hints });
 }

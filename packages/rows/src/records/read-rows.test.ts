@@ -34,8 +34,7 @@ function toBundle(texts: readonly string[]): Buffer {
 const INTRODUCTION = `# Tables
 
 \`packhouse pull --format\` and \`readRows\` of [\`packages/client\`](../packages/client/README.md) make a table for each kind, with a row for each record, in the
-order of the chain. \`createTable\` writes its SQL. The version of a table changes with every column; a target of another version is refused
-(\`TARGET_MISMATCH\`).
+order of the chain. The version of a table changes with every column; a target of another version is refused (\`TARGET_MISMATCH\`).
 
 | type | in JSONL | in CSV |
 |---|---|---|
@@ -49,7 +48,8 @@ order of the chain. \`createTable\` writes its SQL. The version of a table chang
 
 - \`extra\` is a JSON object of fields without a column, such as \`l1Fee\` or \`sourceHash\`, or null. It also has values that their column cannot hold, by
   the name in the record: \`DECIMAL(38,0)\` ends at 10^38, \`BIGINT\` at 2^63. \`value_text\` is exact for every value.
-- A type with \`?\` is null if the record lacks the field or has null. A \`_double\` is rounded.
+- A column has the member of the record with its name in camel case, or the one before the colon. A type with \`?\` is null if the record lacks it or has null. A
+  \`_double\` is rounded.
 - \`@time\` is the timestamp of the block's proved header, from the record or the file's signed [filter](formats.md#filters); null without both. \`@chain\` is in
   the manifest. \`receipt.…\` is of the receipts of the same blocks, which are pulled along; null where none are published.
 - The transactions of a block and the logs of a receipt are in tables of their own; their parents have the counts.
@@ -65,13 +65,19 @@ cryo has no receipts, and its traces leave out failed calls. Not available: othe
 
 /** The page of docs that has every column. */
 function tablesPage(): string {
+  const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
   const tables = KINDS.map((kind) => {
     const schema = toSchema(kind);
-    const rows = schema.columns.map(({ name, type, required }, at) => {
+    const lines: string[] = [];
+    let last: string | undefined;
+    for (const [at, { name, type, required }] of schema.columns.entries()) {
       const field = FIELD_COLUMNS[kind][at]?.field;
-      return `| \`${name}\` | ${type}${required ? '' : '?'} | ${field === undefined ? '' : `\`${field}\``} |`;
-    });
-    const lines = ['| column | type | in the record |', '|---|---|---|', ...rows];
+      const column = `\`${name}\` ${type}${required ? '' : '?'}`;
+      if (field !== undefined && field === last) lines.push(`${lines.pop()}, ${column}`);
+      else if (field === undefined || field === camelCase(name)) lines.push(`- ${column}`);
+      else lines.push(`- \`${field}\`: ${column}`);
+      last = field;
+    }
     return `\n## ${kind}\n\nVersion \`${schema.name}\`.\n\n${lines.join('\n')}\n`;
   });
   return INTRODUCTION + tables.join('') + transfersPage() + PEERS_TEXT;

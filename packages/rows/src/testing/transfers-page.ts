@@ -46,9 +46,9 @@ of traces come first, then those of logs; withdrawals end their block.
 
 /** The part of docs/tables.md about transfers. */
 export function transfersPage(): string {
-  const rows = TRANSFERS.columns.map(
-    ({ name, type, required }) => `| \`${name}\` | ${type}${required ? '' : '?'} | ${MEANINGS[name]} |`,
-  );
-  const lines = ['| column | type | |', '|---|---|---|', ...rows];
+  const lines = TRANSFERS.columns.map(({ name, type, required }) => {
+    const meaning = MEANINGS[name] === '' ? '' : `: ${MEANINGS[name]}`;
+    return `- \`${name}\` ${type}${required ? '' : '?'}${meaning}`;
+  });
   return `\n## transfers\n\nVersion \`${TRANSFERS.name}\`.\n${RULES}${lines.join('\n')}\n`;
 }

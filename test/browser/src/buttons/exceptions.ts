@@ -15,7 +15,7 @@ export const EXPECTED_FAULTS: readonly { fault: RegExp; reason: string }[] = [
 
 /** Labels that no press is expected of, by the file that has them. */
 const NOT_PRESSED: readonly (Label & { reason: string })[] = [
-  { file: 'screens/shown-screen.tsx', label: 'Reload page', reason: 'shown if code was not loaded' },
+  { file: 'screens/shown-screen.tsx', label: 'Reload page', reason: 'shown if its code failed to load' },
   { file: 'screens/files/one-file.tsx', label: 'Opening…', reason: 'shown while a request runs' },
   { file: 'screens/backfills/quote.tsx', label: 'Estimating…', reason: 'shown while a request runs' },
   {
@@ -26,7 +26,7 @@ const NOT_PRESSED: readonly (Label & { reason: string })[] = [
   { file: 'parts/networks.tsx', label: 'Get started', reason: 'shown while there is no network' },
   {
     file: 'screens/backfills/new-backfill.tsx',
-    label: 'Priority, owner, deadline and hours',
+    label: 'Priority, owner, deadline and time windows',
     reason: 'shown in Get started while there is no backfill',
   },
 ];

@@ -23,7 +23,7 @@ export function readLabels(): Label[] {
 
 /** Those of one file, in its order; a choice between two constants is both of them. */
 function findLabels(source: string): string[] {
-  const elements = [...source.matchAll(/<(button|summary|ActionButton|a)\b/g)].flatMap(
+  const elements = [...source.matchAll(/<([bB]utton|summary|ActionButton|a)\b/g)].flatMap(
     ({ 0: tag, 1: name, index }) => {
       const start = index + tag.length;
       const end = findEnd(source, start);

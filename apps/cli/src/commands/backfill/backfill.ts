@@ -10,9 +10,10 @@ import {
 } from '@packhouse/operations';
 import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { operate, readAllRows } from '../../installation/operate.js';
+import { operate } from '../../installation/operate.js';
+import { list, one, resource } from '../../installation/resource.js';
 import { addCommand, addPlacedCommand, type Place, withDataDir } from '../../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../../terminal/io.js';
+import { type CliIo, print } from '../../terminal/io.js';
 import { checkRange, parseBlockNumber, parseKinds, usageError } from '../../terminal/parse.js';
 import { backfillLines, deadlineLine, describeBlocks } from './show.js';
 import { addTermOptions, describeTermChange, describeTerms, parseTerms, type TermOptions } from './terms.js';
@@ -28,20 +29,62 @@ interface AddOptions extends RangeOptions, TermOptions {
   dryRun?: boolean;
 }
 
-/** `packhouse backfill quote|add|set|show|list|pause|resume|cancel`. */
-export function addBackfillCommand(program: Command, io: CliIo): void {
-  const backfill = addCommand(
-    program,
-    'backfill',
-    'Quote, add, list, show, change, pause, resume and cancel backfills',
-    'add --network ethereum --from 17000000',
-  );
+const ID = ['<id>', 'Id in `packhouse backfill list`'] as const;
+/** Fields of other names than their options. */
+const FLAGS = { id: 'The id', windows: '--window' };
 
+const setState = (state: 'paused' | 'active' | 'cancelled', about: string, done: string) => {
+  const reason = ['--reason <text>', 'Why, shown with your name'] as const;
+  return one(setBackfillState, {
+    about,
+    examples: ['3'],
+    fields: { id: ID, ...(state !== 'active' && { reason }) },
+    fixed: { state },
+    say: (row) => `Backfill ${row.id} ${done}: ${describe(row)}.`,
+  });
+};
+
+export const addBackfillCommand = resource(
+  'backfill',
+  'Quote, add, list, show, change, pause, resume and cancel backfills',
+  'add --network ethereum --from 17000000',
+  {
+    quote: addQuoteCommand,
+    add: addAddCommand,
+    set: addSetCommand,
+    show: one(showBackfill, {
+      about: 'Show progress, waits and history of a backfill',
+      examples: ['7'],
+      fields: { id: ID },
+      say: backfillLines,
+    }),
+    list: list(listBackfills, {
+      about: 'List backfills',
+      fields: { network: ['--network <id>', 'Only this network'] },
+      empty: 'No backfills yet. Add one: packhouse backfill add --network NAME --from BLOCK',
+      columns: {
+        ID: (row) => row.id,
+        NETWORK: (row) => row.network,
+        RANGE: (row) => `${row.from}-${row.to ?? 'head'}`,
+        KINDS: (row) => row.kinds.join(','),
+        PRIORITY: (row) => row.priority,
+        OWNER: (row) => row.owner,
+        WEIGHT: (row) => row.weight,
+        STATE: (row) => row.state,
+      },
+    }),
+    pause: setState('paused', 'Pause a backfill; staged blocks are kept', 'paused'),
+    resume: setState('active', 'Resume a paused or cancelled backfill', 'resumed'),
+    cancel: setState('cancelled', 'Cancel a backfill; published blocks are kept', 'cancelled'),
+  },
+);
+
+function addQuoteCommand(group: Command, io: CliIo, name: string): void {
   withDataDir(
     addRangeOptions(
       addCommand(
-        backfill,
-        'quote',
+        group,
+        name,
         'Estimate requests, bytes and time of a backfill, from at most 100 requests',
         '--network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
       ),
@@ -49,12 +92,14 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
   )
     .option('--json', 'Print one JSON object')
     .action((options: RangeOptions) => printQuote(io, options));
+}
 
+function addAddCommand(group: Command, io: CliIo, name: string): void {
   addTermOptions(
     addRangeOptions(
       addPlacedCommand(
-        backfill,
-        'add',
+        group,
+        name,
         'Add a backfill',
         '--network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
         '--network ethereum --from 0 --to 999999 --owner analytics --window "Sat,Sun" --max-requests 5M',
@@ -75,80 +120,35 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
         return;
       }
       const order = { network: options.network, kinds: [...kinds], from, to, ...terms };
-      const { range, outlook } = await operate(io, options, addBackfill, order);
+      const { range, outlook } = await operate(io, options, addBackfill, order, FLAGS);
       await print(io, options.json ? range : `Backfill ${range.id} added: ${describe(range)}.`);
       await printDeadline(io, outlook, options);
     });
+}
 
+function addSetCommand(group: Command, io: CliIo, name: string): void {
   addTermOptions(
     addPlacedCommand(
-      backfill,
-      'set',
+      group,
+      name,
       'Change the terms of a backfill',
       '7 --priority 10 --weight 1 --window none',
     ),
   )
-    .argument('<id>', ID)
+    .argument(...ID)
     .option('--priority <n>', 'Priority, 1 (first) to 1000 (last)')
     .action(async (id: string, options: TermOptions & Place) => {
       const terms = parseTerms(options, systemClock.now());
       if (Object.values(terms).every((term) => term === undefined)) {
         throw usageError('No change is given.', 'For example --priority 10. See --help.');
       }
-      const { before, range, outlook } = await operate(io, options, setBackfill, { id, ...terms });
+      const { before, range, outlook } = await operate(io, options, setBackfill, { id, ...terms }, FLAGS);
       const change = describeTermChange({ ...before }, { ...range });
       const outcome = change === null ? 'unchanged' : `changed (${change})`;
       await print(io, options.json ? range : `Backfill ${id} ${outcome}: ${describe(range)}.`);
       await printDeadline(io, outlook, options);
     });
-
-  addPlacedCommand(backfill, 'show', 'Show progress, waits and history of a backfill', '7')
-    .argument('<id>', ID)
-    .action(async (id: string, options: Place) => {
-      const shown = await operate(io, options, showBackfill, { id });
-      await print(io, options.json ? shown : backfillLines(shown));
-    });
-
-  addPlacedCommand(backfill, 'list', 'List backfills')
-    .option('--network <id>', 'Only this network')
-    .action(async (options: Place & { network?: string }) => {
-      const rows = await readAllRows(io, options, listBackfills, { network: options.network });
-      const lines = rows.map((row) => [
-        String(row.id),
-        row.network,
-        `${row.from}-${row.to ?? 'head'}`,
-        row.kinds.join(','),
-        String(row.priority),
-        row.owner,
-        String(row.weight),
-        row.state,
-      ]);
-      const headings = ['ID', 'NETWORK', 'RANGE', 'KINDS', 'PRIORITY', 'OWNER', 'WEIGHT', 'STATE'];
-      await printRows(io, options, rows, {
-        none: 'No backfills yet. Add one: packhouse backfill add --network NAME --from BLOCK',
-        show: () => table([headings, ...lines]),
-      });
-    });
-
-  const change = (
-    name: string,
-    state: 'paused' | 'active' | 'cancelled',
-    description: string,
-    done: string,
-  ): void => {
-    const command = addPlacedCommand(backfill, name, description, '3').argument('<id>', ID);
-    if (state !== 'active') command.option('--reason <text>', 'Why, shown with your name');
-    command.action(async (id: string, options: Place & { reason?: string }) => {
-      const row = await operate(io, options, setBackfillState, { id, state, reason: options.reason });
-      await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
-    });
-  };
-  change('pause', 'paused', 'Pause a backfill; staged blocks are kept', 'paused');
-  change('resume', 'active', 'Resume a paused or cancelled backfill', 'resumed');
-  change('cancel', 'cancelled', 'Cancel a backfill; published blocks are kept', 'cancelled');
 }
-
-const ID = 'Id in `packhouse backfill list`';
 
 function addRangeOptions(command: Command): Command {
   return command

@@ -1,6 +1,6 @@
 import type { Estimate, Quote } from '@packhouse/pipeline';
 import { counted, formatBytes, formatCount, formatDuration } from '../../terminal/format.js';
-import { table } from '../../terminal/io.js';
+import { table } from '../../terminal/table.js';
 
 /** A quote as text. `blocksPerSecond`: what ingesters fetch today; null if unknown. */
 export function quoteLines(made: Quote, blocksPerSecond: number | null): string {

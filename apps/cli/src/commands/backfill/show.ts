@@ -2,7 +2,7 @@ import type { Change } from '@packhouse/database';
 import type { BackfillReport } from '@packhouse/operations';
 import type { BackfillProgress } from '@packhouse/report';
 import { formatCount } from '../../terminal/format.js';
-import { table } from '../../terminal/io.js';
+import { table } from '../../terminal/table.js';
 import { describeTermChange, describeTerms } from './terms.js';
 
 /** A backfill as text: its progress, waits and history. */

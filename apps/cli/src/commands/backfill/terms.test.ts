@@ -83,8 +83,8 @@ describe('terms of a backfill', () => {
     [['--max-requests', '0'], /--max-requests takes .*"0".*\[USAGE\]$/],
     [['--max-requests', '1.5'], /--max-requests takes .*"1.5".*\[USAGE\]$/],
     [['--max-requests', '5T'], /--max-requests takes .*"5T".*\[USAGE\]$/],
-    [['--deadline', '2999-12-24', '--to', 'follow'], /--deadline needs a last block.*\[USAGE\]$/],
-    [['--max-requests', '3k', '--to', 'follow'], /--max-requests needs a last block.*\[USAGE\]$/],
+    [['--deadline', '2999-12-24', '--to', 'follow'], /A deadline needs a last block.*\[USAGE\]$/],
+    [['--max-requests', '3k', '--to', 'follow'], /A limit of requests needs a last block.*\[USAGE\]$/],
   ])('%j are refused', async (options, line) => {
     expect(await on.refused(64, ...add, '--to', '9', ...options)).toMatch(line);
   });

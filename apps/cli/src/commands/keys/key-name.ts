@@ -20,3 +20,10 @@ export function keyName(name: string): string {
     'See `packhouse keys list` for the prefixes.',
   );
 }
+
+/** The argument of commands on one key. */
+export const KEY = [
+  '<key>',
+  'Prefix (ph_ and 8 characters), number, or whole key',
+  { read: keyName },
+] as const;

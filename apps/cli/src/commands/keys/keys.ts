@@ -1,103 +1,96 @@
-import { createKey, listKeys, type PublicKey, revokeKey } from '@packhouse/operations';
+import { createKey, listKeys, type PublicKey, revokeKey, rotateKey, setKey } from '@packhouse/operations';
 import { systemClock } from '@packhouse/runtime';
-import type { Command } from 'commander';
-import { operate, readAllRows } from '../../installation/operate.js';
-import { addCommand, addPlacedCommand, type Place } from '../../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../../terminal/io.js';
+import { list, one, resource } from '../../installation/resource.js';
+import { formatTime } from '../../terminal/format.js';
 import { parseNetworkName } from '../../terminal/parse.js';
-import { addChangeKeyCommands } from './change-key.js';
-import { describeRestrictions } from './describe-restrictions.js';
-import { addKeyLogCommands } from './key-log.js';
-import { keyName } from './key-name.js';
-import type { TermOptions } from './term-options.js';
-import { addKeyUsageCommand } from './usage.js';
+import { LOG_COMMAND, REQUESTS_COMMAND } from './key-log.js';
+import { KEY } from './key-name.js';
+import { describeRestrictions, RESTRICTIONS } from './restrictions.js';
+import { USAGE_COMMAND } from './usage.js';
 
-interface CreateOptions extends TermOptions {
-  application: string;
-  plan: string;
-}
-
-/** `packhouse keys create|list|usage|set|rotate|log|requests|revoke`. */
-export function addKeysCommand(program: Command, io: CliIo): void {
-  const keys = addCommand(
-    program,
-    'keys',
-    'Create, list, change, rotate and revoke API keys, and show their usage',
-    'create --application analytics',
-  );
-
-  addPlacedCommand(
-    keys,
-    'create',
-    'Create an API key; it is shown only once',
-    '--application analytics --plan standard',
-    '--application shop --network ethereum --origin https://*.example.com --method eth_call eth_getLogs',
-  )
-    .requiredOption('--application <name>', 'Application; created if it does not exist')
-    .option('--plan <name>', 'Plan in `packhouse plans list`', 'standard')
-    .option('--network <id>', 'Allowed network (default: all)')
-    .option('--expires <date>', 'Expiry date, e.g. 2027-01-31')
-    .option('--origin <origin...>', 'Allowed browser origins, e.g. https://app.example.com')
-    .option('--address <cidr...>', 'Allowed client addresses, e.g. 203.0.113.0/24')
-    .option('--method <name...>', 'Allowed methods; also bundle-api, download, nft, usage')
-    .option('--contract <address...>', 'Contracts that calls may read; no files then')
-    .option('--max-log-range <blocks>', 'Most blocks of one eth_getLogs, if less than the plan has')
-    .action(async (options: CreateOptions) => {
-      const row = await operate(io, options, createKey, {
-        application: options.application,
-        network: options.network === undefined ? null : parseNetworkName(options.network),
-        plan: options.plan,
-        expiresAt: options.expires,
-        origins: options.origin,
-        addresses: options.address,
-        methods: options.method,
-        contracts: options.contract,
-        maxLogRange: options.maxLogRange,
-      });
-      const text = `${row.apiKey}\nStore it now: only its hash is kept. Plan ${row.plan}, application ${row.application}.${describeRestrictions(row, ' Only ')}`;
-      await print(io, options.json ? row : text);
-    });
-
-  addPlacedCommand(keys, 'list', 'List API keys by prefix')
-    .option('--search <text>', 'Only keys whose application contains this, or whose prefix begins with it')
-    .option('--application <name>', 'Only keys of this application')
-    .action(async (options: Place & { search?: string; application?: string }) => {
-      const { search, application } = options;
-      const rows = await readAllRows(io, options, listKeys, { search, application });
-      const lines = rows.map((row) => [
-        row.prefix,
-        row.application,
-        row.network ?? 'all',
-        row.plan,
-        toState(row),
-        row.lastUsedAt === null ? '-' : `${row.lastUsedAt.toISOString().slice(0, 19)}Z`,
-        describeRestrictions(row, '') || '-',
-      ]);
-      await printRows(io, options, rows, {
-        show: () =>
-          table([
-            ['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'LAST USED', 'RESTRICTIONS'],
-            ...lines,
-          ]),
-      });
-    });
-
-  addKeyUsageCommand(keys, io);
-  addChangeKeyCommands(keys, io);
-  addKeyLogCommands(keys, io);
-
-  addPlacedCommand(
-    keys,
-    'revoke',
-    'Revoke an API key; every gateway refuses it within a second',
-    'ph_3kTq9ZbX',
-  )
-    .argument('<key>', 'Prefix (ph_ and 8 characters), number, or whole key')
-    .action(async (name: string, options: Place) => {
-      const row = await operate(io, options, revokeKey, { key: keyName(name) });
-      await print(io, options.json ? row : `Key ${row.prefix} of ${row.application} revoked.`);
-    });
-}
+export const addKeysCommand = resource(
+  'keys',
+  'Create, list, change, rotate and revoke API keys, and show their usage',
+  'create --application analytics',
+  {
+    create: one(createKey, {
+      about: 'Create an API key; it is shown only once',
+      examples: [
+        '--application analytics --plan standard',
+        '--application shop --network ethereum --origin https://*.example.com --method eth_call eth_getLogs',
+      ],
+      fields: {
+        application: ['--application <name>', 'Application; created if it does not exist'],
+        plan: ['--plan <name>', 'Plan in `packhouse plans list`'],
+        network: ['--network <id>', 'Allowed network (default: all)', { read: parseNetworkName }],
+        expiresAt: ['--expires <date>', 'Expiry date, e.g. 2027-01-31'],
+        origins: ['--origin <origin...>', 'Allowed browser origins, e.g. https://app.example.com'],
+        addresses: ['--address <cidr...>', 'Allowed client addresses, e.g. 203.0.113.0/24'],
+        methods: ['--method <name...>', 'Allowed methods; also bundle-api, download, nft, usage'],
+        contracts: ['--contract <address...>', 'Contracts that calls may read; no files then'],
+        maxLogRange: [
+          '--max-log-range <blocks>',
+          'Most blocks of one eth_getLogs, if less than the plan has',
+        ],
+      },
+      say: (row) =>
+        `${row.apiKey}\nStore it now: only its hash is kept. Plan ${row.plan}, application ${row.application}.${describeRestrictions(row, ' Only ')}`,
+    }),
+    list: list(listKeys, {
+      about: 'List API keys by prefix',
+      fields: {
+        search: [
+          '--search <text>',
+          'Only keys whose application contains this, or whose prefix begins with it',
+        ],
+        application: ['--application <name>'],
+      },
+      columns: {
+        PREFIX: (row) => row.prefix,
+        APPLICATION: (row) => row.application,
+        NETWORK: (row) => row.network ?? 'all',
+        PLAN: (row) => row.plan,
+        STATE: toState,
+        'LAST USED': (row) => row.lastUsedAt,
+        RESTRICTIONS: (row) => describeRestrictions(row, '') || null,
+      },
+    }),
+    usage: USAGE_COMMAND,
+    set: one(setKey, {
+      about: 'Change plan, network, expiry or restrictions of an API key; what is not given stays',
+      examples: ['ph_3kTq9ZbX --expires 2027-01-31 --address 10.0.0.0/8 --origin any'],
+      none: 'any',
+      fields: {
+        key: KEY,
+        plan: ['--plan <name>', 'Plan in `packhouse plans list`'],
+        network: ['--network <id>', 'Allowed network; any: all', { read: parseNetworkName }],
+        expiresAt: ['--expires <date>', 'Expiry date; any: never'],
+        ...RESTRICTIONS,
+      },
+      say: (row) => `Key ${row.prefix} changed: plan ${row.plan}.${describeRestrictions(row, ' Only ')}`,
+    }),
+    rotate: one(rotateKey, {
+      about: 'Make a new secret, shown once; the old one works too for a while',
+      examples: ['ph_3kTq9ZbX --overlap 24'],
+      fields: {
+        key: KEY,
+        overlapHours: ['--overlap <hours>', 'Hours for which the old secret works too, 0 to 720'],
+      },
+      say: ({ apiKey, oldSecretUntil: until }) => {
+        const old = until === null ? 'is refused' : `works until ${formatTime(until)}`;
+        return `${apiKey}\nStore it now: only its hash is kept. The old secret ${old}.`;
+      },
+    }),
+    log: LOG_COMMAND,
+    requests: REQUESTS_COMMAND,
+    revoke: one(revokeKey, {
+      about: 'Revoke an API key; every gateway refuses it within a second',
+      examples: ['ph_3kTq9ZbX'],
+      fields: { key: KEY },
+      say: (row) => `Key ${row.prefix} of ${row.application} revoked.`,
+    }),
+  },
+);
 
 function toState({ revokedAt, expiresAt }: PublicKey): string {
   if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;

@@ -1,49 +1,39 @@
 import type { AlarmRow } from '@packhouse/database';
 import { clearAlarm, listAlarms } from '@packhouse/operations';
-import type { Command } from 'commander';
-import { operate } from '../../installation/operate.js';
-import { addCommand, addPlacedCommand, type Place } from '../../terminal/command.js';
-import { type CliIo, print, printRows, table } from '../../terminal/io.js';
+import { list, one, resource } from '../../installation/resource.js';
 import { parseNetworkName } from '../../terminal/parse.js';
+import { columnTable } from '../../terminal/table.js';
 
-/** `packhouse alarms list|clear`. */
-export function addAlarmsCommand(program: Command, io: CliIo): void {
-  const alarms = addCommand(program, 'alarms', 'List and clear alarms', 'list');
-
-  addPlacedCommand(alarms, 'list', 'List open alarms, newest first', '--all')
-    .option('--network <id>', 'Only this network')
-    .option('--all', 'Include cleared alarms')
-    .action(async (options: Place & { network?: string; all?: boolean }) => {
-      const network = options.network === undefined ? undefined : parseNetworkName(options.network);
-      const rows = await operate(io, options, listAlarms, { network, cleared: options.all === true });
-      await printRows(io, options, rows, {
-        none: options.all ? 'No alarms.' : 'No open alarms.',
-        show: alarmTable,
-      });
-    });
-
-  addPlacedCommand(
-    alarms,
-    'clear',
-    'Clear an alarm, and resume the work that it stopped',
-    'ethereum REORG_BELOW_FINALITY',
-  )
-    .argument('<network>', 'Network of the alarm')
-    .argument('<name>', 'Name of the alarm, e.g. REORG_BELOW_FINALITY')
-    .action(async (network: string, name: string, options: Place) => {
-      const row = await operate(io, options, clearAlarm, { network: parseNetworkName(network), name });
-      await print(io, options.json ? row : `Alarm ${row.name} of ${row.network} cleared.`);
-    });
-}
+export const addAlarmsCommand = resource('alarms', 'List and clear alarms', 'list', {
+  list: list(listAlarms, {
+    about: 'List open alarms, newest first',
+    examples: ['--all'],
+    fields: {
+      network: ['--network <id>', 'Only this network', { read: parseNetworkName }],
+      cleared: ['--all', 'Include cleared alarms'],
+    },
+    empty: ({ cleared }) => (cleared ? 'No alarms.' : 'No open alarms.'),
+    show: alarmTable,
+  }),
+  clear: one(clearAlarm, {
+    about: 'Clear an alarm, and resume the work that it stopped',
+    examples: ['ethereum REORG_BELOW_FINALITY'],
+    fields: {
+      network: ['<network>', 'Network of the alarm', { read: parseNetworkName }],
+      name: ['<name>', 'Name of the alarm, e.g. REORG_BELOW_FINALITY'],
+    },
+    say: (row) => `Alarm ${row.name} of ${row.network} cleared.`,
+  }),
+});
 
 /** Alarms as a table. */
 export function alarmTable(rows: readonly AlarmRow[]): string {
-  const lines = rows.map((row) => [
-    row.network,
-    row.name,
-    row.raisedAt.toISOString(),
-    row.clearedAt === null ? 'open' : `cleared ${row.clearedAt.toISOString()} by ${row.clearedBy}`,
-    row.message,
-  ]);
-  return table([['NETWORK', 'ALARM', 'RAISED', 'STATE', 'MESSAGE'], ...lines]);
+  return columnTable(rows, {
+    NETWORK: (row) => row.network,
+    ALARM: (row) => row.name,
+    RAISED: (row) => row.raisedAt.toISOString(),
+    STATE: ({ clearedAt, clearedBy }) =>
+      clearedAt === null ? 'open' : `cleared ${clearedAt.toISOString()} by ${clearedBy}`,
+    MESSAGE: (row) => row.message,
+  });
 }

@@ -5,8 +5,9 @@ import { type CoveragePage, holeNeeds } from '@packhouse/report';
 import { operate } from '../../installation/operate.js';
 import type { Place } from '../../terminal/command.js';
 import { formatCount, toPublicRange } from '../../terminal/format.js';
-import { type CliIo, print, table } from '../../terminal/io.js';
+import { type CliIo, print } from '../../terminal/io.js';
 import { checkRange, parseBlockNumber, parseKinds, usageError } from '../../terminal/parse.js';
+import { table } from '../../terminal/table.js';
 import { describeStanding } from './lines.js';
 
 /** The options of `packhouse status --holes`. */

@@ -3,7 +3,7 @@ import { HOLE_REASONS } from '@packhouse/database';
 import type { AuditState } from '@packhouse/operations';
 import type { CoverageSummary, NetworkStatus } from '@packhouse/report';
 import { counted, formatBytes, formatCount, formatRange } from '../../terminal/format.js';
-import { table } from '../../terminal/io.js';
+import { table } from '../../terminal/table.js';
 
 /** The progress of a network, as one line. */
 export function describeStanding({

@@ -62,7 +62,7 @@ export function CurveButton({
       </button>
       {failed && (
         <span class="bad" role="alert">
-          The curve was not loaded. Try again.
+          The chart failed to load. Try again.
         </span>
       )}
       {isOpen && Dialog !== undefined && <Dialog of={of} figure={figure} close={() => setOpen(false)} />}

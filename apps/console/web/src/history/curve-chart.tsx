@@ -59,7 +59,7 @@ export function CurveChart(props: ChartProps) {
   const value = at === null ? undefined : values[at];
   const time = at === null ? '' : formatDate((fromSeconds + at * stepSeconds) * 1_000);
   const shown = value === null ? 'unknown' : value === undefined ? '' : format(value);
-  const said = value === undefined ? 'no point chosen' : `${time}: ${shown}`;
+  const said = value === undefined ? 'no point selected' : `${time}: ${shown}`;
   return (
     <>
       <div
@@ -76,7 +76,7 @@ export function CurveChart(props: ChartProps) {
       />
       <p class="curve-value">
         {value === undefined ? (
-          <span class="faint">Point at the curve, or focus it and use the arrow keys; drag to zoom.</span>
+          <span class="faint">Point at the curve, or focus it and use the arrow keys. Drag to zoom.</span>
         ) : (
           <>
             {time}: <strong>{shown}</strong>

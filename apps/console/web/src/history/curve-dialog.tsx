@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../lib/answers.js';
 import { saveCsv, toCsv } from '../lib/csv.js';
-import { formatCount, formatDate } from '../lib/format.js';
+import { formatCount, formatDate, pluralize } from '../lib/format.js';
 import { Select } from '../parts/fields.js';
 import { Read } from '../parts/states.js';
 import { CurveChart } from './curve-chart.js';
@@ -84,7 +84,7 @@ function Curve(given: {
         <button type="button" disabled={known.length === 0} onClick={save}>
           Export as CSV
         </button>
-        <span class="faint">A point each {formatStep(stepSeconds)}, in the time zone of this browser</span>
+        <span class="faint">One point every {formatStep(stepSeconds)}, in the time zone of this browser</span>
       </div>
       {known.length === 0 ? (
         <p class="empty">{WHY_EMPTY[kept]}</p>
@@ -99,7 +99,7 @@ function Curve(given: {
             format={format}
           />
           <p class="faint">
-            Lowest {format(Math.min(...known))}, highest {format(Math.max(...known))}, last{' '}
+            Lowest {format(Math.min(...known))}, highest {format(Math.max(...known))}, latest{' '}
             {format(known.at(-1) ?? 0)}. {countGaps(values)}
           </p>
         </>
@@ -110,10 +110,9 @@ function Curve(given: {
 }
 
 const WHY_EMPTY: Readonly<Record<Curves['kept'], string>> = {
-  own: 'Nothing is known of this figure in this range.',
-  others:
-    'This has no curve of its own: there are more than are kept one by one, and it is in the sum of the others.',
-  none: 'Nothing was sampled of this yet. A packer samples each minute.',
+  own: 'No data for this figure in this range.',
+  others: 'No curve of its own: there are too many to store each. It is included in the sum of the others.',
+  none: 'No samples yet. A packer takes one every minute.',
 };
 
 function countGaps(values: readonly (number | null)[]): string {
@@ -132,7 +131,7 @@ function Marks({ marks, cut }: { marks: Curves['marks']; cut: boolean }) {
   return (
     <details>
       <summary>
-        {marks.length === 1 ? '1 event' : `${formatCount(marks.length)} events`}
+        {pluralize(marks.length, 'event')}
         {cut && ', the newest of this range'}
       </summary>
       <ul class="plain marks">

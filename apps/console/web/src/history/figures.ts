@@ -39,10 +39,10 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   calls: { label: 'Calls', ...perSecond('calls') },
   downloads: { label: 'Downloads', ...perSecond('downloads') },
   errors: { label: 'Errors', ...perSecond('errors') },
-  callErrors: { label: 'Errors of clients', ...perSecond('errors') },
-  callUnits: { label: 'Units of clients', ...perSecond('units') },
+  callErrors: { label: 'Client errors', ...perSecond('errors') },
+  callUnits: { label: 'Client units', ...perSecond('units') },
   nodeCalls: { label: 'Calls to nodes', ...perSecond('calls') },
-  nodeErrors: { label: 'Errors of nodes', ...perSecond('errors') },
+  nodeErrors: { label: 'Node errors', ...perSecond('errors') },
   requests: { label: 'Requests', ...perSecond('requests') },
   units: { label: 'Units', ...perSecond('units') },
   cost: {

@@ -97,8 +97,7 @@ export async function signOut(): Promise<void> {
 }
 
 function keep(session: Session): Session {
-  // The data of Overview are for operators.
-  noteSession(session.role !== 'owner');
+  noteSession(true, session.role !== 'owner');
   csrf = session.csrf ?? '';
   return session;
 }
@@ -119,7 +118,7 @@ async function send<T>(url: string, init: RequestInit): Promise<T> {
   } catch (error) {
     // Half of an answer is none: not even an empty one.
     if (init.signal?.aborted) throw error;
-    const message = 'The response was interrupted, or is not one of the console.';
+    const message = 'The response was cut off, or did not come from the console.';
     throw new ApiError(0, 'AWAY', message, 'This page retries automatically.', {});
   }
 }
@@ -134,7 +133,7 @@ async function getAnswer(url: string, init: RequestInit): Promise<Response> {
     answer = await (early ?? fetch(url, { ...init, signal, credentials: 'same-origin' }));
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(0, 'AWAY', 'The console does not respond.', 'This page retries automatically.', {});
+    throw new ApiError(0, 'AWAY', 'The console is not responding.', 'This page retries automatically.', {});
   }
   learnTime(answer.headers.get('date'));
   if (answer.ok) return answer;

@@ -50,6 +50,13 @@ describe('the requests of the first screen', () => {
     expect(asked).toEqual(['/api/session', '/api/sign-in']);
   });
 
+  test('of somebody who sees what is theirs alone is the session, and not the ways to sign in', () => {
+    const { asked } = useBrowser(false);
+    noteSession(true, false);
+    beginEarly('');
+    expect(asked).toEqual(['/api/session']);
+  });
+
   test('an answer from before a sign-in is not taken after it', () => {
     const { stored } = useBrowser(true);
     beginEarly('');

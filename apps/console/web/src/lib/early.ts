@@ -1,7 +1,10 @@
 import { toQuery } from './query.js';
 import { getRoute } from './route.js';
 
-/** Whether this browser was signed in last: without a session the data of a screen are not asked for. */
+/**
+ * Whether this browser was signed in last: without a session the data of a screen are not asked for. `own`: somebody who
+ * sees what is theirs alone, and has no Overview.
+ */
 const KEY = 'packhouse.signed-in';
 /** An answer that nobody took by then is out of date. */
 const FRESH_MS = 10_000;
@@ -18,20 +21,21 @@ const shared = globalThis as { packhouseEarly?: Early };
 
 /** Begins the requests of the first screen, and to load the code of a screen that is not in the first script. */
 export function beginEarly(hash: string): void {
-  const signedIn = wasSignedIn();
+  const signedIn = readStored();
   const { parts, query } = getRoute(hash);
   const isOverview = parts[0] === undefined || parts[0] === 'overview';
   const urls = ['/api/session'];
-  if (!signedIn) urls.push(SIGN_IN);
-  else if (isOverview) urls.push('/api/overview', `/api/findings${toQuery({ network: query.network })}`);
+  if (signedIn === null) urls.push(SIGN_IN);
+  else if (signedIn !== 'own' && isOverview)
+    urls.push('/api/overview', `/api/findings${toQuery({ network: query.network })}`);
   const begin = (url: string): [string, Promise<Response>] => {
     const answer = fetch(url, { credentials: 'same-origin', signal: AbortSignal.timeout(TIMEOUT_MS) });
-    // Whoever takes it sees the error.
+    // What takes it sees the error.
     answer.catch(() => undefined);
     return [url, answer];
   };
   shared.packhouseEarly = { answers: new Map(urls.map(begin)), at: performance.now() };
-  if (signedIn) document.documentElement.dataset.session = '';
+  if (signedIn !== null) document.documentElement.dataset.session = '';
   const screens = document.querySelector<HTMLMetaElement>('meta[name="screens"]')?.content;
   if (isOverview || screens === undefined) return;
   document.head.append(
@@ -49,22 +53,22 @@ export function takeEarly(url: string): Promise<Response> | undefined {
   return answer;
 }
 
-/** Notes whether somebody is signed in now. What was asked for without a session is forgotten. */
-export function noteSession(signedIn: boolean): void {
+/** Notes whether somebody is signed in now, and sees all. What was asked for without a session is forgotten. */
+export function noteSession(signedIn: boolean, seesAll = true): void {
   const answers = shared.packhouseEarly?.answers;
   if (!signedIn) for (const url of answers?.keys() ?? []) if (url !== SIGN_IN) answers?.delete(url);
   try {
-    if (signedIn) localStorage.setItem(KEY, 'yes');
+    if (signedIn) localStorage.setItem(KEY, seesAll ? 'yes' : 'own');
     else localStorage.removeItem(KEY);
   } catch {
     // Without storage the data are asked for by the page's script.
   }
 }
 
-function wasSignedIn(): boolean {
+function readStored(): string | null {
   try {
-    return localStorage.getItem(KEY) !== null;
+    return localStorage.getItem(KEY);
   } catch {
-    return false;
+    return null;
   }
 }

@@ -3,9 +3,15 @@ import { getNow } from './clock.js';
 /** 12,345 */
 export const formatCount = (value: number): string => value.toLocaleString('en-US');
 
+/** 1 file, 12,345 files, 2 entries. */
+export const pluralize = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+
 /** 12,345 or 0.42: events per second. */
 export const formatRate = (value: number): string =>
-  value >= 10 ? formatCount(Math.round(value)) : String(Number(value.toPrecision(2)));
+  value >= 10
+    ? formatCount(Math.round(value))
+    : value.toLocaleString('en-US', { maximumSignificantDigits: 2 });
 
 /** 1.2 GB */
 export function formatBytes(value: number): string {

@@ -4,6 +4,7 @@ import { change } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
 import { useIsOperator, useMayChange } from '../lib/use-session.js';
 import { useTask } from '../lib/use-task.js';
+import { Button } from './button.js';
 import { FieldErrorsContext, toFieldErrors } from './fields.js';
 import { Problem, useReload } from './states.js';
 
@@ -49,9 +50,9 @@ export function ActionButton<N extends OperationName>(
   };
   return (
     <>
-      <button type="button" disabled={busy || refused !== undefined} title={refused} onClick={press}>
+      <Button busy={busy} disabled={refused !== undefined} title={refused} onClick={press}>
         {children}
-      </button>
+      </Button>
       {error !== null && <Problem error={error} subject={subject} />}
     </>
   );
@@ -89,9 +90,9 @@ export function ChangeForm<N extends OperationName>(
     <form onSubmit={send}>
       <FieldErrorsContext.Provider value={toFieldErrors(error)}>{children}</FieldErrorsContext.Provider>
       <p class="actions">
-        <button type="submit" disabled={busy}>
+        <Button type="submit" busy={busy}>
           {submit}
-        </button>
+        </Button>
         {cancel !== undefined && (
           <button type="button" onClick={cancel}>
             Cancel

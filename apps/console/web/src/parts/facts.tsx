@@ -24,7 +24,7 @@ export const LastUse = ({ at }: { at: string | null }) =>
 
 /** What is used of a limit; null: unlimited. */
 export function Usage({ label, used, limit }: { label: string; used: number; limit: number | null }) {
-  if (limit === null) return <>{formatCount(used)} used, unlimited</>;
+  if (limit === null) return <>{formatCount(used)} used (unlimited)</>;
   return (
     <>
       <progress value={Math.min(used, limit)} max={limit} aria-label={label} /> {formatCount(used)} of{' '}

@@ -15,10 +15,14 @@ export function FindingItem(given: {
   action?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const { tone, icon = tone, since, until, ends = 'until', detail, action, children } = given;
+  const { tone, icon = tone, since, until, ends, detail, action, children } = given;
   const times = [
     since ? `since ${formatTime(since)}, ${formatDuration(getNow() - Date.parse(since))} ago` : null,
-    until ? (Date.parse(until) <= getNow() ? `${ends} now` : `${ends} ${formatTime(until)}`) : null,
+    until
+      ? Date.parse(until) <= getNow()
+        ? `${ends ?? 'ending'} now`
+        : `${ends ?? 'until'} ${formatTime(until)}`
+      : null,
   ].filter((text) => text !== null);
   return (
     <li class={`finding ${tone}`}>

@@ -61,7 +61,7 @@ export function GoTo({ from, href }: { from: string; href: string }) {
 export function NoNetworks() {
   return (
     <Empty>
-      No networks yet: no ingester has a node.{' '}
+      No networks yet. They appear once an ingester has a node.{' '}
       <a class="button" href={toHref('start')}>
         Get started
       </a>

@@ -54,7 +54,7 @@ export function WindowsEditor({
         }}
       />
       {known === null ? (
-        <p class="faint">These windows have minutes or several zones: edit them as text.</p>
+        <p class="faint">These windows have minutes or several time zones. Edit them as text.</p>
       ) : (
         <table class="week">
           <caption class="unseen">Hours of the week. Arrow keys move, Space toggles an hour.</caption>

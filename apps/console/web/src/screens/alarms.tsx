@@ -27,7 +27,7 @@ export function Alarms() {
           Alarm: (row) => <strong>{row.name}</strong>,
           Raised: (row) => <Ago at={row.raisedAt} />,
           Message: (row) => <bdi>{row.message}</bdi>,
-          Cure: ({ network, name, clearedAt }) => {
+          'Next step': ({ network, name, clearedAt }) => {
             const cure = clearedAt === null ? getAlarmCure(name, network) : null;
             return cure === null ? (
               ''
@@ -39,10 +39,10 @@ export function Alarms() {
           },
           State: ({ network, name, clearedAt, clearedBy, ends }) => {
             if (clearedAt !== null) return `cleared ${formatDate(clearedAt)} by ${clearedBy}`;
-            const confirm = `Clear ${name} of ${network}? What it stopped resumes.`;
+            const confirm = `Clear ${name} of ${network}? Work that it stopped resumes.`;
             return (
               <>
-                {ends === 'itself' ? 'open; ends when the cause is gone' : 'open until it is cleared'}{' '}
+                {ends === 'itself' ? 'open; clears itself when the cause is gone' : 'open until cleared'}{' '}
                 <ActionButton name="alarms/clear" input={{ network, name }} confirm={confirm}>
                   Clear
                 </ActionButton>

@@ -51,7 +51,7 @@ const ScheduleList = () => (
 
 function Actions({ row: { deletes, name, setting, paused } }: { row: Schedule }) {
   const isAdmin = useIsAdmin();
-  const refused = deletes && !isAdmin ? 'It deletes objects: only admins may.' : undefined;
+  const refused = deletes && !isAdmin ? 'It deletes objects: only admins can run it.' : undefined;
   return (
     <span class="actions">
       <ActionButton name="schedules/run" input={{ name }} refused={refused}>

@@ -34,7 +34,7 @@ export function ShownScreen({ path }: { path: string }) {
   if (!failed) return <p class="waiting">Loading…</p>;
   return (
     <div class="problem" role="alert">
-      The code of this screen was not loaded: the console does not respond, or has been updated.{' '}
+      This screen failed to load: the console is not responding, or was updated.{' '}
       <button type="button" onClick={() => location.reload()}>
         Reload page
       </button>

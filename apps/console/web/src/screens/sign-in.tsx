@@ -3,6 +3,7 @@ import { ApiError, readSignInWays, type Session, type SignInWays, signIn } from 
 import { onForm } from '../lib/form-values.js';
 import { useRoute } from '../lib/route.js';
 import { useTask } from '../lib/use-task.js';
+import { Button } from '../parts/button.js';
 import { Field } from '../parts/fields.js';
 import { Problem } from '../parts/states.js';
 
@@ -41,9 +42,9 @@ export function SignIn({ done }: { done: (session: Session) => void }) {
             required
             maxLength={1_024}
           />
-          <button type="submit" disabled={busy}>
+          <Button type="submit" busy={busy}>
             Sign in
-          </button>
+          </Button>
           <p>
             No password? Run <code>packhouse operators link NAME</code> for a one-time link.
           </p>
@@ -52,9 +53,9 @@ export function SignIn({ done }: { done: (session: Session) => void }) {
       <form onSubmit={submit}>
         <h2>API key sign-in</h2>
         <Field label="API key" name="key" type="password" autocomplete="off" required maxLength={256} />
-        <button type="submit" disabled={busy}>
+        <Button type="submit" busy={busy}>
           View usage
-        </button>
+        </Button>
       </form>
     </main>
   );

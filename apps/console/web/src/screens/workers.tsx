@@ -17,7 +17,7 @@ export function Workers() {
         {(rows) => (
           <>
             {new Set(rows.map((row) => row.networksDigest)).size > 1 && (
-              <p class="wait">The workers run with different networks files.</p>
+              <p class="wait">Workers are using different networks files.</p>
             )}
             <Table
               label="Workers"

@@ -5,25 +5,22 @@ const KNOWN = {
   networks: ['base', 'ethereum'],
   network: undefined,
   nodes: [{ network: 'ethereum', upstream: 'eth-archive-1' }],
+  backfill: null,
   keys: [],
   applications: [],
 };
 const titles = (text: string, more = {}): string[] =>
   findTargets(text, { ...KNOWN, ...more }).map(({ title }) => title);
 
-test('a number is a block of the networks, or a backfill', () => {
-  expect(titles('1_500,000')).toEqual([
+test('a number is a block of the networks, or a backfill that exists', () => {
+  expect(titles('1_500,000', { backfill: 1_500_000 })).toEqual([
     'Block 1,500,000 of base',
     'Files with block 1,500,000 of base',
     'Block 1,500,000 of ethereum',
     'Files with block 1,500,000 of ethereum',
     'Backfill 1500000',
   ]);
-  expect(titles('7', { network: 'base' })).toEqual([
-    'Block 7 of base',
-    'Files with block 7 of base',
-    'Backfill 7',
-  ]);
+  expect(titles('7', { network: 'base' })).toEqual(['Block 7 of base', 'Files with block 7 of base']);
   expect(titles('ethereum 7')[0]).toBe('Block 7 of ethereum');
 });
 

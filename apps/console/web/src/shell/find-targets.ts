@@ -18,6 +18,8 @@ export interface Known {
   /** The selected network; undefined: all. */
   network: string | undefined;
   nodes: readonly { network: string; upstream: string }[];
+  /** The ID that was typed, if there is such a backfill. */
+  backfill: number | null;
   applications: readonly { name: string; owner: string | null }[];
   keys: readonly { prefix: string; application: string }[];
 }
@@ -34,9 +36,19 @@ export function findTargets(text: string, known: Known): Target[] {
     const all = names.join(' ').toLowerCase();
     return words.every((word) => all.includes(word));
   };
-  const number = /^(\d[\d,_]*)$/.exec(words.find((word) => /^\d/.test(word)) ?? '')?.[1];
+  const number = getNumber(text);
   return [
-    ...(number === undefined ? [] : findNumber(Number(number.replace(/[,_]/g, '')), words, known)),
+    ...(number === null ? [] : findBlock(number, words, known)),
+    ...(known.backfill === null
+      ? []
+      : [
+          {
+            href: toHref(`backfills/${known.backfill}`),
+            icon: 'backfills',
+            title: `Backfill ${known.backfill}`,
+            note: 'Backfill',
+          } as const,
+        ]),
     ...SCREENS.filter(({ title, group }) => has(title, group)).map(
       ({ href, path, title, icon, byNetwork }): Target => ({
         href: href ?? toHref(path, byNetwork ? { network: known.network } : {}),
@@ -78,10 +90,16 @@ export function findTargets(text: string, known: Known): Target[] {
   ];
 }
 
-function findNumber(number: number, words: readonly string[], known: Known): Target[] {
+/** The number among the words of a text; null: there is none. */
+export function getNumber(text: string): number | null {
+  const word = text.split(/\s+/).find((each) => /^\d/.test(each)) ?? '';
+  return /^\d[\d,_]*$/.test(word) ? Number(word.replace(/[,_]/g, '')) : null;
+}
+
+function findBlock(number: number, words: readonly string[], known: Known): Target[] {
   const named = known.networks.filter((network) => words.includes(network.toLowerCase()));
   const chosen = named.length > 0 ? named : known.network === undefined ? known.networks : [known.network];
-  const blocks = chosen.slice(0, MAX_BLOCK_NETWORKS).flatMap((network): Target[] => [
+  return chosen.slice(0, MAX_BLOCK_NETWORKS).flatMap((network): Target[] => [
     {
       href: toHref('coverage', { network, from: number, to: number }),
       icon: 'block',
@@ -95,11 +113,4 @@ function findNumber(number: number, words: readonly string[], known: Known): Tar
       note: 'Files',
     },
   ]);
-  const backfill = {
-    href: toHref(`backfills/${number}`),
-    icon: 'backfills',
-    title: `Backfill ${number}`,
-    note: 'Backfill',
-  } as const;
-  return [...blocks, backfill];
 }

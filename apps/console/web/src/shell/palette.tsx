@@ -4,11 +4,11 @@ import { useSelectedNetwork } from '../lib/selected-network.js';
 import { useRead } from '../lib/use-read.js';
 import { Icon } from '../parts/icon.js';
 import { NETWORKS_EVERY_MS, useNetworkIds } from '../parts/networks.js';
-import { findTargets, type Known, type Target } from './find-targets.js';
+import { findTargets, getNumber, type Known, type Target } from './find-targets.js';
 
-/** Pause until applications and keys are searched for what was typed. */
 /** Characters that the console searches for. */
 const MAX_SEARCH = 100;
+/** Pause until the console searches for what was typed. */
 const SETTLED_MS = 150;
 
 /** Finds screens, networks, blocks, backfills, nodes, applications and keys. */
@@ -80,7 +80,7 @@ export function Palette({ close }: { close: () => void }) {
       </div>
       {/* biome-ignore-end lint/a11y/useKeyWithClickEvents: above */}
       {/* biome-ignore-end lint/a11y/useFocusableInteractive: above */}
-      {targets.length === 0 && <p class="none">Nothing is called that.</p>}
+      {targets.length === 0 && <p class="none">No results.</p>}
       <footer>
         <span>
           <kbd>↑</kbd> <kbd>↓</kbd> select
@@ -96,20 +96,29 @@ export function Palette({ close }: { close: () => void }) {
   );
 }
 
-type Found = Pick<Known, 'applications' | 'keys'>;
-const NONE: Found = { applications: [], keys: [] };
+type Found = Pick<Known, 'applications' | 'backfill' | 'keys'>;
+const NONE: Found = { applications: [], backfill: null, keys: [] };
 
-/** Applications and keys with the text in their names. */
+/** Applications and keys with the text in their names, and the backfill with the number in it. */
 function useFound(text: string): Found {
   const [found, setFound] = useState(NONE);
   useEffect(() => {
     const gone = new AbortController();
     const search = text.trim().slice(0, MAX_SEARCH);
     const timer = setTimeout(() => {
-      if (search.length < 2) return setFound(NONE);
-      const asked = { search, limit: 6 };
-      Promise.all([read('applications', asked, gone.signal), read('keys', asked, gone.signal)]).then(
-        ([applications, keys]) => setFound({ applications: applications.rows, keys: keys.rows }),
+      const [asked, id] = [{ search, limit: 6 }, getNumber(search)];
+      const none = { rows: [] };
+      Promise.all([
+        search.length < 2 ? none : read('applications', asked, gone.signal),
+        search.length < 2 ? none : read('keys', asked, gone.signal),
+        isId(id) ? read('backfills/progress', { ids: id }, gone.signal) : [],
+      ]).then(
+        ([applications, keys, [report]]) =>
+          setFound({
+            applications: applications.rows,
+            backfill: report?.backfill.id ?? null,
+            keys: keys.rows,
+          }),
         // The other targets are there; a later text tries again.
         () => undefined,
       );
@@ -121,3 +130,6 @@ function useFound(text: string): Found {
   }, [text]);
   return found;
 }
+
+const isId = (number: number | null): boolean =>
+  number !== null && number >= 1 && Number.isSafeInteger(number);

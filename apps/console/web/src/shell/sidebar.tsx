@@ -143,5 +143,5 @@ function ThemeChoice() {
     setTheme(next);
     choose(next);
   };
-  return <Segments label="Colours" options={LABELS} value={theme} choose={set} />;
+  return <Segments label="Theme" options={LABELS} value={theme} choose={set} />;
 }

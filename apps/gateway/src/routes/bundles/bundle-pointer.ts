@@ -1,13 +1,11 @@
 import { requireWithinPlan } from '../../access/admission.js';
-import { blockNumber } from '../../http/block-number.js';
 import { JSON_TYPE } from '../../http/exchange.js';
 import { thenSync } from '../../http/maybe-promise.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
+import { blockNumber, keyedRoute, readKind } from '../common/keyed-route.js';
 import { block, COMMON_REFUSALS, described, kindSchema, object, refusals, text } from '../common/schemas.js';
-import { readKind } from './read-kind.js';
 
 const schema = {
   summary: 'Find the file that contains a block',

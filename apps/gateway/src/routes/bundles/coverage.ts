@@ -9,7 +9,7 @@ import type { Exchange } from '../../http/exchange.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
+import { keyedRoute, readKind, requireBundles } from '../common/keyed-route.js';
 import {
   block,
   COMMON_REFUSALS,
@@ -27,7 +27,6 @@ import {
   text,
 } from '../common/schemas.js';
 import { cursorInvalid, limitParameter, readRangeQuery } from './range-query.js';
-import { readKind, requireBundles } from './read-kind.js';
 
 /** Holes of each kind on a page: by default, and at most. */
 const LIMITS = { usual: 500, most: 5_000 };

@@ -2,13 +2,15 @@ import { parseFileName } from '@packhouse/bundle';
 import type { BlockRange } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import { bearerKey, requireWithinPlan } from '../../access/admission.js';
+import type { ServedFile } from '../../files/served-file.js';
+import { type Exchange, GZIP_TYPE } from '../../http/exchange.js';
+import { byteRange, entityTag, ifRangePasses, matchPasses, noneMatchHits } from '../../http/file-headers.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
+import { readKind } from '../common/keyed-route.js';
 import { block, COMMON_REFUSALS, kindSchema, object, partial, refusals, text } from '../common/schemas.js';
-import { readKind } from './read-kind.js';
-import { sendFile } from './send-file.js';
 
 const content = { 'application/gzip': { schema: text(undefined, { format: 'binary' }) } };
 
@@ -74,4 +76,72 @@ function toRange(file: string): BlockRange {
       detail: 'A file is named <start>-<end>.json.gz, with block numbers in decimal without leading zeros.',
     });
   }
+}
+
+/**
+ * Answers with a file in the order of RFC 9110: preconditions, HEAD, a range, the whole file; or, for the last
+ * two, with the address where the object store has them.
+ * The file is kept until the answer has ended, however slowly the client reads it.
+ */
+export async function sendFile(file: ServedFile, exchange: Exchange): Promise<void> {
+  const { response } = exchange;
+  response.once('close', () => file.release());
+  if (response.closed) file.release();
+  const { headers, method } = exchange.request;
+  const tag = entityTag(file.sha256);
+  const size = file.byteLength;
+  const match = headers['if-match'];
+  if (match !== undefined && !matchPasses(match, tag)) {
+    throw new Problem('precondition-failed', { detail: 'The ETag of the file does not match If-Match.' });
+  }
+  exchange
+    .header('etag', tag)
+    .header('accept-ranges', 'bytes')
+    .header('cache-control', file.immutable ? 'private, immutable, max-age=31536000' : 'no-store');
+  if (noneMatchHits(headers['if-none-match'], tag)) {
+    exchange.status(304).sendNothing();
+    return;
+  }
+  exchange.header('content-type', file.contentType ?? GZIP_TYPE).uncompressed();
+  // Range is defined for GET only (RFC 9110, 14.2).
+  if (method === 'HEAD') {
+    exchange.header('content-length', size).sendNothing();
+    return;
+  }
+  const part = ifRangePasses(headers['if-range'] as string | undefined, tag)
+    ? byteRange(headers.range, size)
+    : 'whole';
+  if (part === 'unsatisfiable') {
+    throw new Problem('range-unsatisfiable', {
+      detail: `The file has ${size} bytes.`,
+      headers: { 'content-range': `bytes */${size}` },
+    });
+  }
+  // Its own entity tags are others than ours, so what depends on ours stays here.
+  if (file.address !== undefined && match === undefined && headers['if-range'] === undefined) {
+    const address = await file.address();
+    exchange.removeHeader('content-type');
+    exchange.removeHeader('etag');
+    exchange.redirected = part === 'whole' ? size : part.end - part.start + 1;
+    exchange
+      .status(302)
+      .header('location', address)
+      .header('packhouse-sha256', file.sha256)
+      .header('cache-control', 'no-store')
+      .sendNothing();
+    return;
+  }
+  const range = part === 'whole' ? { start: 0, end: size - 1 } : part;
+  if (part !== 'whole') {
+    exchange.status(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  }
+  const body = await file.body(exchange.owner);
+  if (body === null) {
+    const pieces = await file.stream(range, exchange.owner).catch((error: unknown) => {
+      if (response.closed) return null;
+      throw error;
+    });
+    if (pieces === null) return;
+    exchange.header('content-length', range.end - range.start + 1).sendStream(pieces, true);
+  } else exchange.sendBuffer(part === 'whole' ? body.bytes : body.bytes.subarray(range.start, range.end + 1));
 }

@@ -1,10 +1,8 @@
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { Network } from '@packhouse/networks';
-import { blockNumber } from '../../http/block-number.js';
 import type { Exchange } from '../../http/exchange.js';
-import { queryInvalid, readParameters } from '../common/read-parameters.js';
+import { blockNumber, queryInvalid, readKind, readParameters } from '../common/keyed-route.js';
 import { block, integer, object, text } from '../common/schemas.js';
-import { readKind } from './read-kind.js';
 
 /** Seconds that an answer may wait for something to happen, and steps of it: by default, and at most. */
 const WAIT = { usual: 25, most: 60 };

@@ -6,7 +6,7 @@ import { sentNotModified } from '../../http/file-headers.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
+import { keyedRoute, readQueryKind } from '../common/keyed-route.js';
 import {
   block,
   COMMON_REFUSALS,
@@ -20,7 +20,6 @@ import {
   text,
 } from '../common/schemas.js';
 import { rangeParameters, readRangeQuery } from './range-query.js';
-import { readQueryKind } from './read-kind.js';
 
 /** Files on a page: by default, and at most. A file has about 200 bytes. */
 const LIMITS = { usual: 1_000, most: 10_000 };

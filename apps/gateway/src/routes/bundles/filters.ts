@@ -9,10 +9,9 @@ import { sentNotModified } from '../../http/file-headers.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
+import { keyedRoute, readQueryKind } from '../common/keyed-route.js';
 import { COMMON_REFUSALS, keyParams, refusals, text } from '../common/schemas.js';
 import { rangeParameters, readRangeQuery } from './range-query.js';
-import { readQueryKind } from './read-kind.js';
 
 /** Files on a page: by default, and at most. A filter has about 10 KB. */
 const LIMITS = { usual: 200, most: 1_000 };

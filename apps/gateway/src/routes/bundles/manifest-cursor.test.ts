@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { manifestCursor, sequenceOfCursor } from './manifest-cursor.js';
+import { manifestCursor, sequenceOfCursor } from './manifest-part.js';
 
 const log = { network: 'ethereum', kind: 'logs' } as const;
 

@@ -1,13 +1,13 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import { entryLine } from '@packhouse/manifest';
 import { createInFlight } from '../../access/in-flight.js';
-import { blockNumber } from '../../http/block-number.js';
 import { sentNotModified } from '../../http/file-headers.js';
 import { resume } from '../../http/paced-pieces.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
+import { blockNumber, keyedRoute, readKind, requireBundles } from '../common/keyed-route.js';
 import {
   block,
   COMMON_REFUSALS,
@@ -18,9 +18,7 @@ import {
   refusals,
   text,
 } from '../common/schemas.js';
-import { type ManifestLog, manifestCursor, sequenceOfCursor } from './manifest-cursor.js';
-import { rangePart, wholePart } from './manifest-part.js';
-import { readKind } from './read-kind.js';
+import { type ManifestLog, manifestCursor, rangePart, sequenceOfCursor, wholePart } from './manifest-part.js';
 
 /** Entries in one answer: by default, and at most. An entry has about 1,100 bytes. */
 const DEFAULT_LIMIT = 10_000;
@@ -159,5 +157,52 @@ function cursorBeyondEnd({ network, kind }: ManifestLog, after: number, newest: 
   return new Problem('cursor-invalid', {
     detail: `The manifest of ${kind} of ${network} ${end}; entries after ${after} were requested.`,
     members: { newest, requested: after },
+  });
+}
+
+const headSchema = {
+  summary: 'Get the newest manifest entry of each kind',
+  description:
+    'JSON lines, one entry per kind. Each is signed and dated, and its sequence is the number of entries at that time. Keep it to detect a truncated manifest later. The header packhouse-manifest-blocks has the first and the last published block of each kind.',
+  tags: ['bundles'],
+  operationId: 'getManifestHead',
+  params: keyParams,
+  response: {
+    200: {
+      description: 'The newest entries; empty before anything is published.',
+      content: { 'application/x-ndjson': { schema: text() } },
+    },
+    ...refusals(...COMMON_REFUSALS),
+  },
+};
+
+/** `GET {base_url}<KEY>/bundle-api/manifest/head` of one network. */
+export function manifestHeadRoute(parts: GatewayParts, served: ServedNetwork): Route {
+  const { network } = served;
+  const { manifest } = parts.database.network(network.id);
+  return keyedRoute(served, '/bundle-api/manifest/head', {
+    name: 'manifest-head',
+    schema: headSchema,
+    async answer(exchange) {
+      await parts.admission.admit(exchange.param('key'), exchange);
+      requireBundles(network);
+      const heads = await Promise.all(
+        network.bundles.kinds.map(async (kind) => {
+          const tip = await manifest.tip(kind);
+          const [newest] = tip === null ? [] : await manifest.entries(kind, tip.sequence - 1, 1);
+          const extent = newest === undefined ? null : await manifest.extent(kind);
+          if (newest === undefined || extent === null) return null;
+          return {
+            line: `${entryLine(newest)}\n`,
+            blocks: `${kind}=${extent.firstBlock}-${extent.lastBlock}`,
+          };
+        }),
+      );
+      const published = heads.filter((head) => head !== null);
+      exchange
+        .header('cache-control', 'private, no-cache')
+        .header('packhouse-manifest-blocks', published.map(({ blocks }) => blocks).join(', '))
+        .sendText(published.map(({ line }) => line).join(''), 'application/x-ndjson');
+    },
   });
 }

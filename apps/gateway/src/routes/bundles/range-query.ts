@@ -1,7 +1,6 @@
-import { blockNumber } from '../../http/block-number.js';
 import type { Exchange } from '../../http/exchange.js';
 import { Problem } from '../../http/problem.js';
-import { queryInvalid, readParameters } from '../common/read-parameters.js';
+import { blockNumber, queryInvalid, readParameters } from '../common/keyed-route.js';
 import { block, integer, kindSchema, object, text } from '../common/schemas.js';
 
 /** Items on a page: by default, and at most. */

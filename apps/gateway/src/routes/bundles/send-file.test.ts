@@ -5,7 +5,7 @@ import type { ServedFile } from '../../files/served-file.js';
 import { createContentCodings } from '../../http/content-coding.js';
 import { Exchange } from '../../http/exchange.js';
 import { createPacer } from '../../http/paced-pieces.js';
-import { sendFile } from './send-file.js';
+import { sendFile } from './download.js';
 
 /** More than the kernel's buffers of two sockets hold. */
 const bytes = Buffer.alloc(64 * 1_024 * 1_024, 1);

@@ -11,7 +11,7 @@ import type { UsageCounts } from '../../access/usage-counts.js';
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { Feeds } from '../../feeds/create-feeds.js';
 import type { FileFinder } from '../../files/find-file.js';
-import type { BodyMemory } from '../../http/body-memory.js';
+import type { BodyMemory } from '../../http/body.js';
 import type { Pacer } from '../../http/paced-pieces.js';
 import type { Catalog } from '../../lake/catalog.js';
 import type { PointerFinder } from '../../pointers/find-pointer.js';

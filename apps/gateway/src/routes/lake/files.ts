@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto';
-import type { Plan } from '@packhouse/database';
+import type { LakeFile, Plan } from '@packhouse/database';
 import { lakePrefix, parseLakeFileName } from '@packhouse/lake';
 import { bearerKey, requireWithinPlan } from '../../access/admission.js';
-import { createBoundedStore } from '../../files/bounded-store.js';
-import { fileInMemory } from '../../files/served-file.js';
+import { type BoundedStore, createBoundedStore } from '../../files/bounded-store.js';
+import { checkedPieces, createWholeCheck } from '../../files/checked-pieces.js';
+import { fileInMemory, type ServedFile } from '../../files/served-file.js';
 import type { Exchange } from '../../http/exchange.js';
+import type { FileRange } from '../../http/file-headers.js';
+import { type Pacer, PIECE_BYTES, resume } from '../../http/paced-pieces.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
-import { openLakeFile } from '../../lake/lake-file.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
-import { sendFile } from '../bundles/send-file.js';
+import { sendFile } from '../bundles/download.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { ICEBERG, refuseFile } from './refuse.js';
 
@@ -66,4 +68,41 @@ export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork):
 function fileKey({ request: { headers } }: Exchange): string | undefined {
   const token = headers['x-amz-security-token'];
   return typeof token === 'string' ? token : bearerKey(headers.authorization);
+}
+
+/** One shared error: its stack is never read. */
+const RELEASED = new Error('the file was released');
+
+/**
+ * A data file of the lake, streamed. Whole, it is checked by its SHA-256 before its last piece is sent; a part is not
+ * checked: readers of Parquet have only the checksums of its compression.
+ */
+function openLakeFile(
+  { objectKey, bytes, sha256 }: LakeFile,
+  { store, pacer }: { store: BoundedStore; pacer: Pacer },
+): ServedFile {
+  const stop = new AbortController();
+  const { signal } = stop;
+  async function* open(range: FileRange, owner: number | string): AsyncGenerator<Buffer, void, undefined> {
+    const turn = (length: number): Promise<void> | undefined => pacer.turn(owner, length, signal);
+    await turn(Math.min(PIECE_BYTES, range.end - range.start + 1));
+    const source = await store.stream(objectKey, range, signal);
+    const whole = range.start === 0 && range.end === bytes - 1;
+    const check = whole
+      ? createWholeCheck({ objectKey, byteLength: bytes, sha256 })
+      : { read: range, push: async () => undefined, finish: () => undefined };
+    yield* checkedPieces(source, check, range, turn);
+  }
+  return {
+    sha256,
+    byteLength: bytes,
+    contentType: 'application/vnd.apache.parquet',
+    immutable: true,
+    body: async () => null,
+    async stream(range, owner) {
+      const pieces = open(range, owner);
+      return resume(await pieces.next(), pieces);
+    },
+    release: () => stop.abort(RELEASED),
+  };
 }

@@ -3,10 +3,8 @@ import { lakeEntryLine } from '@packhouse/manifest';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
-import { requireBundles } from '../bundles/read-kind.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute } from '../common/keyed-route.js';
-import { queryInvalid, readParameters } from '../common/read-parameters.js';
+import { keyedRoute, queryInvalid, readParameters, requireBundles } from '../common/keyed-route.js';
 import { COMMON_REFUSALS, integer, keyParams, object, refusals, text } from '../common/schemas.js';
 
 /** Entries in one answer, about 700 bytes each. */

@@ -173,7 +173,7 @@ describe('a token', () => {
     const second = await claim();
     expect(await nft.begin(second, 1, at(15 * MINUTES - 1))).toBe('recent');
     expect(await nft.tokens(second.id, 0, 10)).toEqual([
-      { position: 1, ...token, outcome: 'indexed', askedAt: new Date(NOW), refreshed: false },
+      { position: 1, ...token, outcome: 'indexed', requestedAt: new Date(NOW), refreshed: false },
     ]);
     await nft.end(second, 'unreachable');
     const third = await jobFor(token);
@@ -185,7 +185,7 @@ describe('a token', () => {
       uri: 'u',
       metadata: '{"\\u0000":1}',
       outcome: 'throttled',
-      askedAt: new Date(NOW + 15 * MINUTES),
+      requestedAt: new Date(NOW + 15 * MINUTES),
       indexedAt: new Date(NOW),
     });
   });

@@ -57,13 +57,13 @@ type NftJobView = NftTarget & {
 export interface NftJobToken extends NftTokenRef {
   position: number;
   outcome: NftOutcome | null;
-  askedAt: Date | null;
+  requestedAt: Date | null;
   refreshed: boolean;
 }
 
 /** The stored data of a token. */
 type NftTokenRow = NftTokenRef & {
-  askedAt: Date;
+  requestedAt: Date;
   outcome: NftOutcome | null;
   standard: 'erc721' | 'erc1155' | null;
   uri: string | null;
@@ -101,8 +101,8 @@ const openNftJob = statement(
      END AS tokens,
      EXISTS (
        SELECT FROM packhouse.nft_token
-       WHERE network = $2::text AND contract = $4::text AND token_id = $6::text AND asked_by IS NULL
-         AND outcome IS NOT NULL AND asked_at > $9::timestamptz
+       WHERE network = $2::text AND contract = $4::text AND token_id = $6::text AND requested_by IS NULL
+         AND outcome IS NOT NULL AND requested_at > $9::timestamptz
      ) AS recent
    FROM job`,
 );
@@ -124,7 +124,7 @@ const selectNftJob = statement(
 /** $1 job, $2 position to continue after, $3 limit. */
 const selectNftJobTokens = statement(
   'nft/select-job-tokens',
-  `SELECT position, contract, token_id AS "tokenId", outcome, asked_at AS "askedAt", refreshed
+  `SELECT position, contract, token_id AS "tokenId", outcome, requested_at AS "requestedAt", refreshed
    FROM packhouse.nft_job_token
    WHERE job_id = $1 AND position > $2 ORDER BY position LIMIT $3`,
 );
@@ -180,17 +180,17 @@ const beginNftToken = statement(
      JOIN packhouse.nft_job_token AS i ON i.job_id = j.id AND i.position = $3
      WHERE j.id = $1 AND j.lease = $2 AND j.status = 'running'
    ), mine AS (
-     INSERT INTO packhouse.nft_token AS t (network, contract, token_id, asked_at, asked_by)
+     INSERT INTO packhouse.nft_token AS t (network, contract, token_id, requested_at, requested_by)
      SELECT network, contract, token_id, $4::timestamptz, $1 FROM item
-     ON CONFLICT (network, contract, token_id) DO UPDATE SET asked_at = excluded.asked_at, asked_by = excluded.asked_by
-     WHERE t.asked_by = $1
-       OR (t.asked_by IS NULL AND (t.outcome IS NULL OR t.asked_at <= $5::timestamptz))
+     ON CONFLICT (network, contract, token_id) DO UPDATE SET requested_at = excluded.requested_at, requested_by = excluded.requested_by
+     WHERE t.requested_by = $1
+       OR (t.requested_by IS NULL AND (t.outcome IS NULL OR t.requested_at <= $5::timestamptz))
      RETURNING 1
    ), recent AS (
-     UPDATE packhouse.nft_job_token AS i SET outcome = t.outcome, asked_at = t.asked_at
+     UPDATE packhouse.nft_job_token AS i SET outcome = t.outcome, requested_at = t.requested_at
      FROM packhouse.nft_token AS t JOIN item USING (network, contract, token_id)
-     WHERE i.job_id = $1 AND i.position = $3 AND t.asked_by IS NULL AND t.outcome IS NOT NULL
-       AND t.asked_at > $5::timestamptz
+     WHERE i.job_id = $1 AND i.position = $3 AND t.requested_by IS NULL AND t.outcome IS NOT NULL
+       AND t.requested_at > $5::timestamptz
      RETURNING 1
    )
    SELECT CASE
@@ -207,16 +207,16 @@ const settleNftToken = statement(
   `WITH item AS (
      UPDATE packhouse.nft_job_token AS i SET
        outcome = $4::text, refreshed = true,
-       asked_at = (SELECT t.asked_at FROM packhouse.nft_token AS t
+       requested_at = (SELECT t.requested_at FROM packhouse.nft_token AS t
                    WHERE t.network = j.network AND t.contract = i.contract AND t.token_id = i.token_id)
      FROM packhouse.nft_job AS j
      WHERE j.id = $1 AND j.lease = $2 AND j.status = 'running' AND i.job_id = j.id AND i.position = $3
      RETURNING j.network, i.contract, i.token_id
    )
    UPDATE packhouse.nft_token AS t SET
-     outcome = $4::text, asked_by = NULL, standard = coalesce($5::text, t.standard), uri = coalesce($6::text, t.uri),
+     outcome = $4::text, requested_by = NULL, standard = coalesce($5::text, t.standard), uri = coalesce($6::text, t.uri),
      metadata = CASE WHEN $4::text = 'indexed' THEN $7::text ELSE t.metadata END,
-     indexed_at = CASE WHEN $4::text = 'indexed' THEN t.asked_at ELSE t.indexed_at END
+     indexed_at = CASE WHEN $4::text = 'indexed' THEN t.requested_at ELSE t.indexed_at END
    FROM item
    WHERE t.network = item.network AND t.contract = item.contract AND t.token_id = item.token_id
    RETURNING 1 AS kept`,
@@ -240,7 +240,7 @@ const endNftJob = statement(
      UPDATE packhouse.nft_job_token AS i SET outcome = $3::text FROM job
      WHERE i.job_id = job.id AND i.outcome IS NULL
    ), left_over AS (
-     UPDATE packhouse.nft_token AS t SET asked_by = NULL, outcome = $3::text FROM job WHERE t.asked_by = job.id
+     UPDATE packhouse.nft_token AS t SET requested_by = NULL, outcome = $3::text FROM job WHERE t.requested_by = job.id
    )
    SELECT 1 AS kept FROM job`,
 );
@@ -248,7 +248,7 @@ const endNftJob = statement(
 /** $1 network, $2 contract, $3 token id. */
 const selectNftToken = statement(
   'nft/select-token',
-  `SELECT contract, token_id AS "tokenId", asked_at AS "askedAt", outcome, standard, uri, metadata,
+  `SELECT contract, token_id AS "tokenId", requested_at AS "requestedAt", outcome, standard, uri, metadata,
      indexed_at AS "indexedAt"
    FROM packhouse.nft_token
    WHERE network = $1 AND contract = $2 AND token_id = $3`,

@@ -56,6 +56,30 @@ export async function noteChange(
   await session.query(insertChange, [actor, subject, action, json(before), json(after)]);
 }
 
+/**
+ * Creates what changes a subject of one kind, by id or name, and notes it: `read` returns what is noted of it. The change
+ * resolves to false, and notes nothing, if its statement returns no row.
+ */
+export function createNotedChange<K extends number | string>(
+  connections: Pick<Connections, 'transaction'>,
+  kind: string,
+  read: (session: Session, key: K) => Promise<object | null>,
+) {
+  return (
+    query: ReturnType<typeof statement>,
+    values: readonly [K, ...unknown[]],
+    { action, actor }: Pick<Change, 'action' | 'actor'>,
+  ): Promise<boolean> =>
+    connections.transaction(async (session) => {
+      const [key] = values;
+      const before = await read(session, key);
+      if ((await session.query(query, values)).length === 0) return false;
+      const after = await read(session, key);
+      await noteChange(session, { actor, subject: `${kind} ${key}`, action, before, after });
+      return true;
+    });
+}
+
 /** What operators changed, kept for a year. */
 export function createChanges(connections: Connections) {
   return {

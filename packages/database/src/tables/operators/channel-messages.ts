@@ -1,6 +1,7 @@
 import { type Connections, statement } from '../../connection/connections.js';
-import { CHANNEL, type Channel } from './channels.js';
+import { CHANNEL, CHANNELS, type Channel } from './channels.js';
 import type { Condition } from './conditions.js';
+import { ACCEPTED, createTries, RECEIVER_WORK, type ReceiverWork } from './receivers.js';
 
 /** What a message says of a condition. */
 interface Told {
@@ -20,15 +21,9 @@ export interface PendingMessage {
 }
 
 /** A channel with all that sending needs. */
-export interface ChannelWork extends Channel {
+export interface ChannelWork extends Channel, ReceiverWork<PendingMessage> {
   /** Encrypted; null: e-mail. */
   address: Buffer | null;
-  salt: Buffer;
-  /** The one before, while it still signs. */
-  oldSalt: Buffer | null;
-  pending: PendingMessage | null;
-  /** Whether an operator asks for a test. */
-  testAsked: boolean;
   /** Whether a message may be sent now. */
   due: boolean;
   /** Seconds for which it has accepted nothing; 0: the last message was accepted. */
@@ -45,16 +40,12 @@ export interface UntoldCondition extends Condition {
 const MAX_CONDITIONS = 1_000;
 /** The beginning of a condition is sent to a channel at most once in this time. */
 const AGAIN_AFTER = `interval '15 minutes'`;
-/** Milliseconds until a channel is tried again after its nth failure: doubled each time, up to an hour. */
-const PAUSE_MS = 'least(3600000, 5000 * 2 ^ least(h.failures, 10))';
-
 const selectWork = statement(
   'channel-messages/select-work',
-  `SELECT ${CHANNEL}, h.address, h.salt, h.pending,
-     CASE WHEN h.old_salt_until > clock_timestamp() THEN h.old_salt END AS "oldSalt", h.test_asked_at IS NOT NULL AS "testAsked",
+  `SELECT ${CHANNEL}, ${RECEIVER_WORK}, h.address,
      h.due_at <= clock_timestamp() AS due,
      coalesce(extract(epoch FROM clock_timestamp() - h.failing_since), 0)::float8 AS "failingSeconds"
-   FROM packhouse.notification_channel AS h ORDER BY h.id`,
+   FROM ${CHANNELS} ORDER BY h.id`,
 );
 
 /** $1 channel, $2 the lowest severity now. The urgent first, then in the order in which they began. */
@@ -62,7 +53,7 @@ const selectUntold = statement(
   'channel-messages/select-untold',
   `SELECT c.key, c.name, c.network, c.severity, c.message, c.since, c.ended_at AS "endedAt", c.times,
      c.times - coalesce(t.times, 0) AS begun
-   FROM packhouse.notification_channel AS h
+   FROM ${CHANNELS}
    CROSS JOIN packhouse.condition AS c
    LEFT JOIN packhouse.notification_told AS t ON t.channel_id = h.id AND t.key = c.key
    WHERE h.id = $1 AND (c.severity = 'critical' OR (h.severity = 'warning' AND $2::text = 'warning'))
@@ -94,26 +85,9 @@ const updateAccepted = statement(
      ON CONFLICT (channel_id, key) DO UPDATE SET times = excluded.times, ended = excluded.ended,
        begun_at = CASE WHEN excluded.times > t.times THEN excluded.begun_at ELSE t.begun_at END
    )
-   UPDATE packhouse.notification_channel AS h SET pending = NULL, delivered = delivered + 1,
-     delivered_at = clock_timestamp(), failing_since = NULL, failures = 0, last_error = $4,
+   UPDATE packhouse.notification_channel AS h SET ${ACCEPTED}, last_error = $4,
      due_at = clock_timestamp() + $3::int8 * interval '1 millisecond'
    FROM accepted WHERE h.id = accepted.id RETURNING h.id`,
-);
-
-/** $1 id, $2 id of the message, $3 error. */
-const updateFailed = statement(
-  'channel-messages/update-failed',
-  `UPDATE packhouse.notification_channel AS h SET failures = h.failures + 1, last_error = $3,
-     failing_since = coalesce(h.failing_since, clock_timestamp()),
-     due_at = clock_timestamp() + ${PAUSE_MS} * interval '1 millisecond'
-   WHERE h.id = $1 AND h.state = 'active' AND h.pending ->> 'id' = $2 RETURNING h.failures`,
-);
-
-/** $1 id, $2 outcome. */
-const updateTested = statement(
-  'channel-messages/update-tested',
-  `UPDATE packhouse.notification_channel
-   SET test_asked_at = NULL, tested_at = clock_timestamp(), test_outcome = $2 WHERE id = $1`,
 );
 
 /**
@@ -122,6 +96,10 @@ const updateTested = statement(
  */
 export function createChannelMessages(connections: Connections) {
   return {
+    ...createTries<Channel>(connections, {
+      name: 'channel-messages',
+      table: 'packhouse.notification_channel',
+    }),
     /** All channels, by number. */
     work: () => connections.query<ChannelWork>(selectWork, []),
     /** What a channel is to be told, of this severity or above; 1,000 at most. */
@@ -139,10 +117,5 @@ export function createChannelMessages(connections: Connections) {
       message: Pick<PendingMessage, 'id'>,
       { pauseMs, error }: { pauseMs: number; error: string | null },
     ) => (await connections.query(updateAccepted, [id, message.id, pauseMs, error])).length > 0,
-    /** Notes a try that failed. */
-    fail: async (id: number, message: Pick<PendingMessage, 'id'>, error: string) =>
-      void (await connections.query(updateFailed, [id, message.id, error])),
-    noteTest: async (id: number, outcome: string) =>
-      void (await connections.query(updateTested, [id, outcome])),
   };
 }

@@ -1,5 +1,6 @@
 import { type Connections, statement } from '../../connection/connections.js';
 import { HOOK, HOOKS, type Hook } from './hooks.js';
+import { ACCEPTED, createTries, RECEIVER_WORK, type ReceiverWork } from './receivers.js';
 
 /** The highest delivered blocks that are not final yet. */
 export interface ToldBlocks {
@@ -25,14 +26,7 @@ export interface PendingDelivery extends HookPlace {
 }
 
 /** A hook with all that a delivery needs. */
-export interface HookWork extends Hook, HookPlace {
-  salt: Buffer;
-  /** The one before, while it still signs. */
-  oldSalt: Buffer | null;
-  pending: PendingDelivery | null;
-  /** Whether an operator asks for a test. */
-  testAsked: boolean;
-}
+export interface HookWork extends Hook, HookPlace, ReceiverWork<PendingDelivery> {}
 
 /** Hooks of one network. */
 type HookCount = {
@@ -45,14 +39,10 @@ type HookCount = {
   ids: number[];
 };
 
-/** Milliseconds until a hook is due again after its nth failure: doubled each time, up to an hour. */
-const PAUSE_MS = 'least(3600000, 5000 * 2 ^ least(h.failures, 10))';
-
 /** $1 id. */
 const selectWork = statement(
   'hook-deliveries/select-work',
-  `SELECT ${HOOK}, h.cursor, h.waiting, h.salt, h.pending, h.test_asked_at IS NOT NULL AS "testAsked",
-     CASE WHEN h.old_salt_until > clock_timestamp() THEN h.old_salt END AS "oldSalt",
+  `SELECT ${HOOK}, ${RECEIVER_WORK}, h.cursor, h.waiting,
      CASE WHEN h.told_first IS NOT NULL THEN jsonb_build_object('first', h.told_first, 'last', h.told_last) END AS told
    FROM ${HOOKS} WHERE h.id = $1`,
 );
@@ -89,20 +79,8 @@ const updatePending = statement(
 /** $1 id, $2 id of the delivery, $3 to $7 as above. */
 const updateAccepted = statement(
   'hook-deliveries/update-accepted',
-  `UPDATE packhouse.hook SET ${PLACE}, pending = NULL, delivered = delivered + 1, delivered_at = clock_timestamp(),
-     failing_since = NULL, failures = 0, last_error = NULL
+  `UPDATE packhouse.hook SET ${PLACE}, ${ACCEPTED}, last_error = NULL
    WHERE id = $1 AND pending ->> 'id' = $2 RETURNING id`,
-);
-
-/** $1 id, $2 id of the delivery, $3 error, $4 whether no other try helps, $5 days until quarantine. */
-const updateFailed = statement(
-  'hook-deliveries/update-failed',
-  `UPDATE packhouse.hook AS h SET failures = h.failures + 1, last_error = $3,
-     failing_since = coalesce(h.failing_since, clock_timestamp()),
-     due_at = clock_timestamp() + ${PAUSE_MS} * interval '1 millisecond',
-     state = CASE WHEN $4 OR h.failing_since < clock_timestamp() - $5::float8 * interval '1 day' THEN 'quarantined'
-       ELSE h.state END
-   WHERE h.id = $1 AND h.state = 'active' AND h.pending ->> 'id' = $2 RETURNING h.state, h.failures`,
 );
 
 /** $1 id, $2 reason. */
@@ -110,12 +88,6 @@ const updateQuarantined = statement(
   'hook-deliveries/update-quarantined',
   `UPDATE packhouse.hook SET state = 'quarantined', last_error = $2,
      failing_since = coalesce(failing_since, clock_timestamp()) WHERE id = $1 AND state = 'active' RETURNING id`,
-);
-
-/** $1 id, $2 outcome. */
-const updateTested = statement(
-  'hook-deliveries/update-tested',
-  `UPDATE packhouse.hook SET test_asked_at = NULL, tested_at = clock_timestamp(), test_outcome = $2 WHERE id = $1`,
 );
 
 const countHooks = statement(
@@ -142,6 +114,7 @@ export function createHookDeliveries(connections: Connections) {
     waits,
   ];
   return {
+    ...createTries<Hook>(connections, { name: 'hook-deliveries', table: 'packhouse.hook' }),
     /** Null: it was removed. */
     work: (id: number) => connections.queryOne<HookWork>(selectWork, [id]),
     /** The hooks that are due, and those that waited for one of these networks; `limit` at most. */
@@ -159,26 +132,8 @@ export function createHookDeliveries(connections: Connections) {
      */
     accept: (id: number, pending: PendingDelivery, waits: boolean) =>
       isChanged(updateAccepted, [id, pending.id, ...toValues(pending, waits)]),
-    /**
-     * Notes a try that failed. Quarantines the hook if `final`, or if it has failed for that many days. Null: it is
-     * paused, quarantined or removed, or the delivery was ended.
-     */
-    fail: (
-      id: number,
-      pending: PendingDelivery,
-      given: { error: string; final: boolean; quarantineDays: number },
-    ) =>
-      connections.queryOne<Pick<Hook, 'state' | 'failures'>>(updateFailed, [
-        id,
-        pending.id,
-        given.error,
-        given.final,
-        given.quarantineDays,
-      ]),
     /** Quarantines a hook whose feed cannot go on. */
     quarantine: (id: number, reason: string) => isChanged(updateQuarantined, [id, reason]),
-    noteTest: async (id: number, outcome: string) =>
-      void (await connections.query(updateTested, [id, outcome])),
     /** By network and state. */
     counts: () => connections.query<HookCount>(countHooks, []),
   };

@@ -1,5 +1,5 @@
 import { type Connections, statement } from '../../connection/connections.js';
-import { noteChange } from './changes.js';
+import { createNotedChange } from './changes.js';
 
 /** Work that repeats: by a cron pattern in a zone, or every so often. */
 export interface Schedule {
@@ -187,22 +187,13 @@ type StoredRun = Omit<ScheduleRun, 'due' | 'startedAt' | 'endedAt'> & {
  * of the database's clock.
  */
 export function createSchedules(connections: Connections) {
-  const change = (
-    query: ReturnType<typeof statement>,
-    values: readonly unknown[],
-    { name, action, actor }: { name: string; action: string; actor: string },
-  ): Promise<boolean> =>
-    connections.transaction(async (session) => {
-      const before = await session.queryOne(selectOne, [name]);
-      if ((await session.query(query, values)).length === 0) return false;
-      const after = await session.queryOne(selectOne, [name]);
-      await noteChange(session, { actor, subject: `schedule ${name}`, action, before, after });
-      return true;
-    });
+  const change = createNotedChange(connections, 'schedule', (session, name: string) =>
+    session.queryOne(selectOne, [name]),
+  );
   return {
     /** Returns false if the name is taken. */
     add: (schedule: NewSchedule, actor: string) =>
-      change(insertSchedule, toValues(schedule), { name: schedule.name, action: 'add', actor }),
+      change(insertSchedule, toValues(schedule), { action: 'add', actor }),
     /** Makes the schedules of a setting exactly these. */
     async keepOfSetting(setting: string, schedules: readonly NewSchedule[]): Promise<void> {
       await connections.query(deleteOfSetting, [setting, schedules.map(({ name }) => name)]);
@@ -218,13 +209,12 @@ export function createSchedules(connections: Connections) {
     },
     /** Returns false if there is none. One that goes on has no missed times. */
     setPaused: (name: string, paused: boolean, actor: string) =>
-      change(updatePaused, [name, paused], { name, action: paused ? 'pause' : 'resume', actor }),
+      change(updatePaused, [name, paused], { action: paused ? 'pause' : 'resume', actor }),
     /** Returns false if there is none. Its runs are kept. */
-    remove: (name: string, actor: string) =>
-      change(deleteSchedule, [name], { name, action: 'remove', actor }),
+    remove: (name: string, actor: string) => change(deleteSchedule, [name], { action: 'remove', actor }),
     /** Asks for a run that begins at once, due now; false if there is none, or a run is asked for already. */
     requestRun: (name: string, actor: string) =>
-      change(updateRequested, [name, null], { name, action: 'run', actor }),
+      change(updateRequested, [name, null], { action: 'run', actor }),
     /** Asks for the run of a time that had none; false as above. */
     requestMissedRun: async (name: string, due: Date) =>
       (await connections.query(updateRequested, [name, due])).length > 0,
@@ -262,7 +252,7 @@ export function createSchedules(connections: Connections) {
   };
 }
 
-function toValues(schedule: NewSchedule): unknown[] {
+function toValues(schedule: NewSchedule): [string, ...unknown[]] {
   const { name, owner, cron, zone, everyMs, missed, command, setting } = schedule;
   return [name, owner, cron, zone, everyMs, missed, command, setting];
 }

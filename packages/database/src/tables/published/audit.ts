@@ -13,7 +13,7 @@ export interface AuditRun {
 }
 
 /**
- * $1 network id, $2 kind, $3 start blocks: the object keys of all versions, current and superseded, of the bundles
+ * $1 network id, $2 kind, $3 first blocks: the object keys of all versions, current and superseded, of the bundles
  * that start there. Two look-ups by primary key for each start block.
  */
 const selectKnownKeys = statement(

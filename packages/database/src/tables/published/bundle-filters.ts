@@ -15,7 +15,7 @@ export interface FilteredFile extends BlockRange {
 }
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end, $5 limit: the first bundles that touch start..end, ascending, each with its
+ * $1 network id, $2 kind, $3 first block, $4 last block, $5 limit: the first bundles that touch that range, ascending, each with its
  * filter. The walk of `bundles/select-files`, with a step in the filters' primary key for each.
  */
 const selectFilters = statement(
@@ -40,7 +40,7 @@ const selectFilters = statement(
    LIMIT $5`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 version, $5 sha256 of the bundle, $6 bytes, $7 sha256. */
+/** $1 network id, $2 kind, $3 first block, $4 version, $5 sha256 of the bundle, $6 bytes, $7 sha256. */
 const upsertFilter = statement(
   'bundle-filters/upsert-filter',
   `INSERT INTO packhouse.bundle_filter (network_id, kind, first_block, version, bundle_sha256, byte_length, sha256)

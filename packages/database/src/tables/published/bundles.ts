@@ -18,16 +18,16 @@ export interface BundleRow {
   rawLength: number;
   /** Hex. */
   sha256: string;
-  /** Hash of block `start`, `0x` hex. */
+  /** Hash of the first block, `0x` hex. */
   firstHash: string;
-  /** Parent hash of block `start`. */
+  /** Parent hash of the first block. */
   firstParentHash: string;
-  /** Hash of block `end`. */
+  /** Hash of the last block. */
   lastHash: string;
   proofs: readonly Proof[];
   /** What of some block was not proved, each reason once; absent: nothing. */
   notProved?: readonly NotProved[];
-  /** In order, covering start..end without a gap. */
+  /** In order, covering the bundle without a gap. */
   fragments: readonly FragmentInfo[];
   formatVersion: number;
   /** 1, or one more than that of the bundle it superseded. */
@@ -90,7 +90,7 @@ const selectCovering = statement(
    WHERE "lastBlock" >= $3`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 end: see `bundles/select-ranges`. */
+/** $1 network id, $2 kind, $3 first block, $4 last block: see `bundles/select-ranges`. */
 const TOUCHING = `WHERE network_id = $1 AND kind = $2 AND first_block <= $4 AND last_block >= $3
      AND first_block >= coalesce((
        SELECT first_block FROM packhouse.bundle
@@ -100,9 +100,9 @@ const TOUCHING = `WHERE network_id = $1 AND kind = $2 AND first_block <= $4 AND 
      ), $3)`;
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end: ranges of the bundles that touch start..end, ascending.
+ * $1 network id, $2 kind, $3 first block, $4 last block: ranges of the bundles that touch that range, ascending.
  *
- * The sub-select finds the last bundle that starts at or before `start`. Read from the primary key
+ * The sub-select finds the last bundle that begins at or before the first block. Read from the primary key
  * alone, which includes last_block: 0.06 ms at 200,000 bundles of the kind. Rejected: without the sub-select every
  * entry from the first block on is read and discarded (42,857 of them, 2.8 ms, if the range begins a fifth into
  * the index).
@@ -116,9 +116,9 @@ const selectRanges = statement(
 );
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end, $5 limit: the first bundles that touch start..end, ascending.
+ * $1 network id, $2 kind, $3 first block, $4 last block, $5 limit: the first bundles that touch that range, ascending.
  *
- * The sub-select finds the last bundle that starts at or before `start`, so that the walk along the primary key begins
+ * The sub-select finds the last bundle that begins at or before the first block, so that the walk along the primary key begins
  * at the page; see `bundles/select-ranges`. A page of 1,000 anywhere in 300,000 bundles: 0.5 ms and 30 pages.
  */
 export const selectFiles = statement(
@@ -131,7 +131,7 @@ export const selectFiles = statement(
    LIMIT $5`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 end: from a partial index, which is empty if everything is proved. */
+/** $1 network id, $2 kind, $3 first block, $4 last block: from a partial index, which is empty if everything is proved. */
 const selectNotProved = statement(
   'bundles/select-not-proved',
   `SELECT first_block AS "firstBlock", last_block AS "lastBlock", not_proved AS "notProved"
@@ -188,10 +188,10 @@ export function createBundles(connections: Connections, network: NetworkRef) {
       const row = await connections.queryOne<StoredBundle>(selectCovering, [...(await place(kind)), number]);
       return row && toBundle(network.name, row);
     },
-    /** Ranges of the bundles that touch start..end, ascending: less data than `list`, for caches. */
+    /** Ranges of the bundles that touch the range, ascending: less data than `list`, for caches. */
     ranges: async (kind: Kind, range: BlockRange) =>
       publishedRanges(connections, await network.find(), kind, range),
-    /** The first `limit` bundles that touch start..end, ascending, with what a list of files says of them. */
+    /** The first `limit` bundles that touch that range, ascending, with what a list of files says of them. */
     async files(kind: Kind, { firstBlock, lastBlock }: BlockRange, limit: number) {
       const values = [...(await place(kind)), firstBlock, lastBlock, limit];
       return connections.query<PublishedFile>(selectFiles, values);

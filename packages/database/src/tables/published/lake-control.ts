@@ -26,7 +26,7 @@ const selectRebuild = statement(
    ORDER BY first_block`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 end: one pass over the files of the table. */
+/** $1 network id, $2 kind, $3 first block, $4 last block: one pass over the files of the table. */
 const updateRebuild = statement(
   'lake-control/update-rebuild',
   `UPDATE packhouse.lake_file SET rebuild = true

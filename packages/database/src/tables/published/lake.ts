@@ -146,7 +146,7 @@ const selectFile = statement(
    LIMIT 1`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 end: the files of the newest snapshot that begin in the range. */
+/** $1 network id, $2 kind, $3 first block, $4 last block: the files of the newest snapshot that begin in the range. */
 const selectNewest = statement(
   'lake/select-newest',
   `SELECT ${FILE} FROM packhouse.lake_file

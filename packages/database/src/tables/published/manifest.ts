@@ -56,11 +56,11 @@ const selectEntriesAt = statement(
 );
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end, $5 after this sequence, $6 up to this one, $7 limit: the sequences of the
- * entries that touch start..end, ascending.
+ * $1 network id, $2 kind, $3 first block, $4 last block, $5 after this sequence, $6 up to this one, $7 limit: the sequences of the
+ * entries that touch that range, ascending.
  *
  * Read from the index of ranges alone, and sorted: 0.2 ms for 100 bundles of 300,000, 45 ms for 100,000. The first sub-select
- * finds the last range that starts at or before `start`, as in `bundles/select-ranges`. Without MATERIALIZED the
+ * finds the last range that begins at or before the first block, as in `bundles/select-ranges`. Without MATERIALIZED the
  * planner may walk along the primary key through the whole log, since that is in order already.
  */
 export const selectTouching = statement(

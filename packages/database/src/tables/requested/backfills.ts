@@ -6,7 +6,7 @@ import { type Backfill, type BackfillTerms, createBackfillCache } from './backfi
 import { createBackfillPages } from './backfill-pages.js';
 import { COLUMNS, type Row, toBackfill } from './backfill-rows.js';
 
-/** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority, $6 to $10 terms. */
+/** $1 network id, $2 kinds (mask), $3 first block, $4 last block or null, $5 priority, $6 to $10 terms. */
 const insertBackfill = statement(
   'requested/insert-backfill',
   `WITH w AS (

@@ -39,7 +39,7 @@ export const COLUMNS = `q.first_block AS "firstBlock", q.last_block AS "lastBloc
      encode(q.payload_digest, 'hex') AS "payloadDigest", q.attempts, q.first_seen AS "firstSeen",
      q.next_try AS "nextTry", q.tried, q.next_try <= now() AS due`;
 
-/** $1 network id, $2 start, $3 end: the rows that touch start..end, ascending. */
+/** $1 network id, $2 first block, $3 last block: the rows that touch that range, ascending. */
 export const selectOverlapping = statement(
   'quarantine/select-overlapping',
   `SELECT ${COLUMNS}

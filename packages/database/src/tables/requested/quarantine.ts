@@ -76,7 +76,7 @@ const selectAllCauses = statement(
    GROUP BY n.name, q.cause ORDER BY n.name, q.cause`,
 );
 
-/** $1 network id, $2 start, $3 end, $4 causes or null: makes these rows due now. Returns the blocks of each row within the range. */
+/** $1 network id, $2 first block, $3 last block, $4 causes or null: makes these rows due now. Returns the blocks of each row within the range. */
 const updateNextTry = statement(
   'quarantine/update-next-try',
   `UPDATE packhouse.quarantine SET next_try = least(next_try, now())

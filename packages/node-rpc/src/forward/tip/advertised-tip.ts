@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@packhouse/runtime';
-import { ANNOUNCED_MS, createMembership } from './membership.js';
-import { createSharedReads, type SharedTips, type TipTag } from './shared-tips.js';
+import {
+  ANNOUNCED_MS,
+  createMembership,
+  createSharedReads,
+  type SharedTips,
+  type TipTag,
+} from './shared-tips.js';
 
 /** The newest block numbers that clients of a network were given. */
 export type AdvertisedTip = ReturnType<typeof createAdvertisedTip>;

@@ -1,7 +1,7 @@
 import type { Network } from '@packhouse/networks';
 import { type CallSignal, type Context, FIRST, openScope } from '@packhouse/runtime';
-import { FAR_AHEAD_BLOCKS } from '../../heads/choose-head.js';
 import type { NodeFinding } from '../../heads/final-branches.js';
+import { FAR_AHEAD_BLOCKS } from '../../heads/final-votes.js';
 import {
   getHeaderRequest,
   getIdentityRequest,

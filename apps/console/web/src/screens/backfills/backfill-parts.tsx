@@ -1,6 +1,6 @@
 import type { Answer } from '../../lib/answers.js';
 import { toText } from '../../lib/form-values.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatCount, formatRate, formatTime } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { Field } from '../../parts/fields.js';
@@ -48,7 +48,7 @@ export function Progress({ report, state }: { report: BackfillReport | undefined
   if (report === undefined) return <span class="faint">{state === 'cancelled' ? '' : '…'}</span>;
   const { published, all } = getTotals(report);
   const percent = all === 0 ? 0 : Math.floor((published / all) * 1_000) / 10;
-  const rate = report.rate === null ? null : `${report.rate.blocksPerSecond.toFixed(1)} blocks/s`;
+  const rate = report.rate === null ? null : `${formatRate(report.rate.blocksPerSecond)} blocks/s`;
   const eta = report.forecast === null ? null : `ETA ${formatTime(report.forecast)}`;
   return (
     <>
@@ -77,7 +77,7 @@ const PauseForm = ({ range: { id, state, stopped } }: { range: Range }) => (
         getInput={(form) => ({ id, state: 'paused', expected: { state }, reason: toText(form, 'reason') })}
       >
         <Field
-          label={state === 'active' ? 'Reason (optional; everybody sees it)' : 'Reason (everybody sees it)'}
+          label={state === 'active' ? 'Reason (optional; everyone sees it)' : 'Reason (everyone sees it)'}
           name="reason"
           maxLength={500}
           required={state !== 'active'}
@@ -110,7 +110,7 @@ export function StateActions({ range, withReason = false }: { range: Range; with
         button(
           'cancelled',
           'Cancel',
-          `Cancel backfill ${id}? Staged and published blocks stay; the rest is not fetched.`,
+          `Cancel backfill ${id}? Staged and published blocks are kept; the rest is not fetched.`,
         )}
     </span>
   );

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatTime, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
 import { useMayChange } from '../../lib/use-session.js';
@@ -79,10 +79,7 @@ function BackfillList() {
               </Empty>
             ) : (
               <>
-                <p class="faint">
-                  {formatCount(matching)} {matching === 1 ? 'backfill' : 'backfills'}, the highest priority
-                  first
-                </p>
+                <p class="faint">{pluralize(matching, 'backfill')}, highest priority first</p>
                 <Rows rows={rows} />
               </>
             )}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { formatCount } from '../../lib/format.js';
+import { formatCount, pluralize } from '../../lib/format.js';
 import { ActionButton } from '../../parts/changes.js';
 
 /** What to do with the selected backfills, and what became of it. */
@@ -8,14 +8,14 @@ export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () =
   const [result, setResult] = useState('');
   const [reason, setReason] = useState('');
   if (ids.length === 0) return result === '' ? null : <p role="status">{result}</p>;
-  const many = `${formatCount(ids.length)} ${ids.length === 1 ? 'backfill' : 'backfills'}`;
+  const many = pluralize(ids.length, 'backfill');
   const done =
     (verb: string) =>
     (rows: Answer<'backfills/states'>): void => {
       const refused = rows.filter((row) => row.refused !== null);
       const left = refused.map(({ id, refused: why }) => `${id}: ${why}`).join(', ');
       setResult(
-        `${formatCount(rows.length - refused.length)} ${verb}${refused.length === 0 ? '.' : `; left as they are: ${left}.`}`,
+        `${formatCount(rows.length - refused.length)} ${verb}${refused.length === 0 ? '.' : `; unchanged: ${left}.`}`,
       );
       clear();
     };
@@ -25,7 +25,7 @@ export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () =
       input={{ ids, state, reason: state === 'active' || reason.trim() === '' ? undefined : reason }}
       confirm={
         state === 'cancelled'
-          ? `Cancel ${many}? Staged and published blocks stay; the rest is not fetched.`
+          ? `Cancel ${many}? Staged and published blocks are kept; the rest is not fetched.`
           : undefined
       }
       done={done(verb)}
@@ -38,7 +38,7 @@ export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () =
       <strong>{many} selected</strong>
       <input
         type="text"
-        aria-label="Reason of a pause or cancellation"
+        aria-label="Reason for pausing or cancelling"
         placeholder="Reason (optional)"
         maxLength={500}
         value={reason}
@@ -52,7 +52,7 @@ export function BulkBar({ ids, all, clear }: { ids: readonly number[]; all: () =
         input={{ ids }}
         done={(rows) => {
           const retried = rows.reduce((sum, row) => sum + row.retried, 0);
-          setResult(`${formatCount(retried)} quarantined entries are retried.`);
+          setResult(`Retrying ${pluralize(retried, 'quarantined entry', 'quarantined entries')}.`);
           clear();
         }}
       >

@@ -59,7 +59,7 @@ export function BackfillForm(props: {
       <QuoteButton getInput={getRange} />
       {brief ? (
         <details>
-          <summary>Priority, owner, deadline and hours</summary>
+          <summary>Priority, owner, deadline and time windows</summary>
           <TermsFields terms={DEFAULT_TERMS} />
         </details>
       ) : (

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatCount, formatDate } from '../../lib/format.js';
+import { formatCount, formatDate, formatRate, pluralize } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { ChangeForm, MayChange } from '../../parts/changes.js';
@@ -136,11 +136,11 @@ function Terms({ report }: { report: BackfillReport }) {
         Rate:
           rate === null
             ? 'unknown: too few blocks of its kinds were published in the last day'
-            : `${rate.blocksPerSecond.toFixed(1)} blocks/s (${rate.of === 'backfill' ? 'this backfill' : 'all blocks of its kinds'})`,
+            : `${formatRate(rate.blocksPerSecond)} blocks/s (${rate.of === 'backfill' ? 'this backfill' : 'all blocks of its kinds'})`,
         ETA:
           blocksLeft === 0
             ? 'all finalized blocks are fetched'
-            : `${eta}, ${formatCount(blocksLeft)} finalized blocks left`,
+            : `${eta}, ${pluralize(blocksLeft, 'finalized block')} left`,
       }}
     />
   );
@@ -149,7 +149,7 @@ function Terms({ report }: { report: BackfillReport }) {
 const OUTLOOKS: Readonly<Record<string, string>> = {
   kept: 'on track',
   late: 'late at the current rate',
-  closed: 'late: no time window opens before it',
+  closed: 'late: no time window opens before the deadline',
   missed: 'missed',
   unknown: 'unknown: no current rate',
 };
@@ -160,7 +160,7 @@ function Outlook({ standing, takes }: { standing: string; takes: number | null }
     <span class={bad ? 'bad' : 'faint'}>
       {': '}
       {OUTLOOKS[standing] ?? standing}
-      {takes !== null && `; needs ${takes < 0.1 ? takes.toExponential(1) : takes.toFixed(1)} blocks/s`}
+      {takes !== null && `; needs ${formatRate(takes)} blocks/s`}
     </span>
   );
 }

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Answer, Input } from '../../lib/answers.js';
 import { read } from '../../lib/api.js';
-import { formatBytes, formatCount, formatDuration } from '../../lib/format.js';
+import { formatBytes, formatCount, formatDuration, formatRate, pluralize } from '../../lib/format.js';
 import { useTask } from '../../lib/use-task.js';
+import { Button } from '../../parts/button.js';
 import { Facts } from '../../parts/facts.js';
 import { Problem } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
@@ -26,9 +27,9 @@ export function QuoteButton({ getInput }: { getInput: (form: FormData) => Input<
   return (
     <>
       <p>
-        <button type="button" onClick={ask} disabled={busy}>
+        <Button onClick={ask} busy={busy}>
           {busy ? 'Estimating…' : 'Estimate cost'}
-        </button>{' '}
+        </Button>{' '}
         <span class="faint">Samples the nodes with at most 100 calls.</span>
       </p>
       {error !== null && <Problem error={error} />}
@@ -42,7 +43,7 @@ function Estimates({ quote }: { quote: Quote }) {
   return (
     <section class="card" aria-label="Estimate" aria-live="polite">
       {lacking.length > 0 && (
-        <p class="wait">No node serves {lacking.join(' and ')}: not in this estimate.</p>
+        <p class="wait">No node serves {lacking.join(' and ')}, so this estimate leaves them out.</p>
       )}
       {cost === null ? (
         <p>Nothing to fetch: all blocks are published, staged or requested.</p>
@@ -82,16 +83,17 @@ function CostFacts({ quote, cost }: { quote: Quote; cost: Cost }) {
           'Data received': formatEstimate(cost.bytesIn, formatBytes),
           'Data stored': formatEstimate(cost.bytesStored, formatBytes),
           ...Object.fromEntries(providers),
-          'Peak of staging': formatBytes(cost.stagingPeak),
+          'Peak staging size': formatBytes(cost.stagingPeak),
           'Time at the nodes’ limits': formatDuration(cost.nodeSeconds * 1_000),
           'Time at the current rate':
             blocksPerSecond === null
               ? 'unknown: no ingester of this network is active'
-              : `${formatDuration((blocks / blocksPerSecond) * 1_000)} (${blocksPerSecond.toFixed(1)} blocks/s)`,
+              : `${formatDuration((blocks / blocksPerSecond) * 1_000)} (${formatRate(blocksPerSecond)} blocks/s)`,
         }}
       />
       <p class="faint">
-        From {asked.sample.length} sample blocks and {asked.calls} calls; brackets hold the 90 % interval.
+        Based on {pluralize(asked.sample.length, 'sample block')} and {pluralize(asked.calls, 'call')}; 90 %
+        interval in brackets.
       </p>
     </>
   );

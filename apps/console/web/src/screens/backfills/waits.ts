@@ -1,5 +1,5 @@
-import type { WaitReason } from '@packhouse/pipeline';
-import { formatTime } from '../../lib/format.js';
+import type { WaitReason } from '@packhouse/report';
+import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import type { BackfillReport, Range } from './backfill-parts.js';
 
@@ -48,14 +48,14 @@ export const WAITS: Readonly<Record<WaitReason, Entry>> = {
   },
   'window-closed': {
     tone: 'wait',
-    words: 'Outside its hours',
+    words: 'Outside time windows',
     why: ({ until }) => (until === null ? 'Its time windows are invalid.' : 'Its time windows are closed.'),
     cure: (_, __, id) => ({ label: 'Edit terms', href: toHref(`backfills/${id}`, { edit: 'terms' }) }),
   },
   'max-requests': {
     tone: 'wait',
     words: 'Request limit reached',
-    why: () => 'It has sent as many requests as its terms allow.',
+    why: (_, { maxRequests }) => `All ${formatCount(maxRequests ?? 0)} requests to nodes are used.`,
     cure: (_, __, id) => ({ label: 'Edit terms', href: toHref(`backfills/${id}`, { edit: 'terms' }) }),
   },
   budget: {
@@ -79,7 +79,7 @@ export const WAITS: Readonly<Record<WaitReason, Entry>> = {
   'no-ingester': {
     tone: 'bad',
     words: 'No ingester',
-    why: () => 'No ingester of this network runs, or all are draining.',
+    why: () => 'No ingester of this network is running, or all are draining.',
     cure: workers,
   },
   'fork-unknown': {
@@ -88,7 +88,7 @@ export const WAITS: Readonly<Record<WaitReason, Entry>> = {
     why: () => 'This version does not know the rules of a fork: update Packhouse.',
     cure: (network) => ({ label: 'View blocks', href: toHref('quarantine', { network }) }),
   },
-  queued: { tone: 'info', words: 'Queued', why: () => 'Its next blocks wait for a worker.' },
+  queued: { tone: 'info', words: 'Queued', why: () => 'Its next blocks are waiting for a worker.' },
   behind: {
     tone: 'info',
     words: 'Waiting',
@@ -102,7 +102,7 @@ export const WAITS: Readonly<Record<WaitReason, Entry>> = {
     why: () => 'All remaining blocks are quarantined.',
     cure: (network) => ({ label: 'View blocks', href: toHref('quarantine', { network }) }),
   },
-  packing: { tone: 'info', words: 'Packing', why: () => 'All blocks are fetched and wait to be packed.' },
+  packing: { tone: 'info', words: 'Packing', why: () => 'All blocks are fetched and waiting to be packed.' },
   'not-final': { tone: 'good', words: 'At the head', why: () => 'What remains is not finalized yet.' },
 };
 

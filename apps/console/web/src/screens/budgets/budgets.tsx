@@ -22,7 +22,7 @@ export function Budgets() {
             {waits.map((wait) => (
               <p key={`${wait.network} ${wait.provider}`} class="wait">
                 Backfills of <bdi>{wait.network}</bdi> are throttled by the budget of{' '}
-                <bdi>{wait.provider}</bdi> per {wait.period} since {formatTime(wait.since)}, until{' '}
+                <bdi>{wait.provider}</bdi> per {wait.period}, from {formatTime(wait.since)} until{' '}
                 {formatTime(wait.until)}.
               </p>
             ))}
@@ -54,7 +54,7 @@ function BudgetTable({ budgets }: { budgets: readonly Budget[] }) {
         label="Budgets"
         rows={[...budgets, ...others]}
         keyOf={(row) => row.provider}
-        empty="No budgets yet: nodes are called without a limit."
+        empty="No budgets yet. Calls to nodes are unlimited."
         numbers={['Reserve', 'Price per million']}
         columns={{ ...COLUMNS, Action: (row) => <Actions row={row} edit={() => choose(row)} /> }}
       />

@@ -5,6 +5,7 @@ import { onForm, toNumber } from '../../lib/form-values.js';
 import { formatCount } from '../../lib/format.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { useTask } from '../../lib/use-task.js';
+import { Button } from '../../parts/button.js';
 import { Problem, useReload } from '../../parts/states.js';
 
 export type Budget = Answer<'budgets'>['rows'][number];
@@ -63,9 +64,9 @@ export function Cap({ row, limit }: { row: Row; limit: keyof typeof LIMITS }) {
         onKeyDown={(event) => event.key === 'Escape' && edit(null)}
       />
       {edited !== null && (
-        <button type="submit" disabled={busy}>
+        <Button type="submit" busy={busy}>
           Save
-        </button>
+        </Button>
       )}
       {edited !== null && error !== null && <Problem error={error} subject={`budget ${provider}`} />}
     </form>

@@ -12,7 +12,7 @@ type Change = Answer<'changes'>['rows'][number];
 export function Changes() {
   const { subject, before } = useRoute().query;
   return (
-    <Page title="Audit log" lead="Every change of an operator in the last year, with its actor.">
+    <Page title="Audit log" lead="Every change by an operator in the last year.">
       <SearchForm
         path="changes"
         name="subject"
@@ -30,7 +30,7 @@ export function Changes() {
         empty={
           subject === undefined
             ? 'No changes in the last year.'
-            : `No changes of “${subject}” in the last year. A subject is a kind and a name, such as backfill 7, or a kind alone.`
+            : `No changes to “${subject}” in the last year. A subject is a kind and a name, such as backfill 7, or a kind alone.`
         }
         pages={{
           path: 'changes',

@@ -84,9 +84,11 @@ function MapView(props: {
   return (
     <>
       <p class="faint">
-        Head {formatBlock(map.head)}, finalized {formatBlock(map.finalized)}, complete through{' '}
-        {map.completeThrough === null ? 'none' : formatCount(map.completeThrough)}.
-        {!map.queueSeen && ' The queue is unavailable: blocks being fetched show as waiting.'}
+        Head {formatBlock(map.head)}, finalized {formatBlock(map.finalized)},{' '}
+        {map.completeThrough === null
+          ? 'none complete yet'
+          : `complete through ${formatCount(map.completeThrough)}`}
+        .{!map.queueSeen && ' The queue is unavailable: blocks being fetched show as waiting.'}
       </p>
       <div class="toolbar">
         <RangeBox key={`${view.from}-${view.to}`} view={view} bounds={bounds} show={show} />

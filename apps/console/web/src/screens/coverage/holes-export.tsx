@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { ApiError, read } from '../../lib/api.js';
 import { saveCsv, toCsv } from '../../lib/csv.js';
-import { formatCount } from '../../lib/format.js';
+import { formatCount, pluralize } from '../../lib/format.js';
+import { Button } from '../../parts/button.js';
 import { Problem } from '../../parts/states.js';
 import type { View } from './map/coverage-view.js';
 
@@ -24,7 +25,7 @@ export function HolesExport({ network, view }: { network: string; view: View }) 
     try {
       const rows: Hole[] = [];
       for (let from: number | null = view.from; from !== null && rows.length < MAX_ROWS; ) {
-        setState({ text: `${formatCount(rows.length)} holes…` });
+        setState({ text: `${pluralize(rows.length, 'hole')}…` });
         const page: HolesPage = await read(
           'coverage/holes',
           { network, from, to: view.to, limit: 1_000 },
@@ -46,9 +47,9 @@ export function HolesExport({ network, view }: { network: string; view: View }) 
   };
   return (
     <span class="end">
-      <button type="button" disabled={busy} onClick={start}>
+      <Button busy={busy} onClick={start}>
         Export as CSV
-      </button>{' '}
+      </Button>{' '}
       <span class="faint" aria-live="polite">
         {busy ? state.text : `Up to ${formatCount(MAX_ROWS)} holes`}
       </span>

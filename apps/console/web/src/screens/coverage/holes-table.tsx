@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { getNow } from '../../lib/clock.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatCount, formatTime, pluralize } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
@@ -27,7 +27,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 const OPTIONS: Option[] = [
   ['due', 'All that are due'],
   ['action', 'Needs action'],
-  ['all', 'All, also not requested'],
+  ['all', 'All, including not requested'],
   ...Object.entries(REASONS).map(([reason, { label }]): Option => [reason, label]),
 ];
 const RANK = Object.keys(REASONS);
@@ -70,8 +70,8 @@ export function HolesTable({
             <>
               {holes.length === 0 ? (
                 <Empty>
-                  No holes of these reasons up to block {formatCount(range.to)}.{' '}
-                  {others > 0 && `${formatCount(others)} of other reasons are hidden.`}{' '}
+                  No holes with these reasons up to block {formatCount(range.to)}.{' '}
+                  {others > 0 && `${formatCount(others)} with other reasons are hidden.`}{' '}
                   <button type="button" onClick={() => choose('all')}>
                     Show all
                   </button>
@@ -81,8 +81,8 @@ export function HolesTable({
               )}
               {!whole && (
                 <p class="faint">
-                  These are the holes up to block {formatCount(range.to)}. Zoom in, or select a reason, for
-                  later ones.
+                  Showing holes up to block {formatCount(range.to)}. Zoom in or select a reason to see later
+                  ones.
                 </p>
               )}
             </>
@@ -108,7 +108,7 @@ function Rows({ network, rows }: { network: string; rows: readonly Hole[] }) {
       label="Holes"
       rows={rows}
       keyOf={({ kind, from }) => `${kind} ${from}`}
-      numbers={['Number']}
+      numbers={['Count']}
       columns={{
         Reason: ({ reason }) => {
           const known = REASONS[reason];
@@ -121,8 +121,8 @@ function Rows({ network, rows }: { network: string; rows: readonly Hole[] }) {
             {start === end ? formatCount(start) : `${formatCount(start)} to ${formatCount(end)}`}
           </a>
         ),
-        Number: ({ from: start, to: end }) => formatCount(end - start + 1),
-        'Cause and cure': (hole) => <Cause network={network} hole={hole} />,
+        Count: ({ from: start, to: end }) => formatCount(end - start + 1),
+        Cause: (hole) => <Cause network={network} hole={hole} />,
         Action: (hole) => <Remedy network={network} hole={hole} getBackfill={getBackfill} />,
       }}
     />
@@ -149,8 +149,7 @@ function Cause({ network, hole }: { network: string; hole: Hole }) {
       <a href={toHref(`quarantine/${encodeURIComponent(network)}/${start}`)}>
         <strong>{cause}</strong>
       </a>
-      , {attempts === 1 ? 'once' : `${formatCount(attempts)} times`}; next retry{' '}
-      {due ? 'now' : formatTime(nextTry)}.{begun}
+      , failed {pluralize(attempts, 'time')}; next retry {due ? 'now' : formatTime(nextTry)}.{begun}
     </>
   );
 }
@@ -211,7 +210,7 @@ function Remedy(props: {
       >
         Retry now
       </ActionButton>
-      {retried && <p role="status">A free worker retries it.</p>}
+      {retried && <p role="status">Queued for retry.</p>}
     </>
   );
 }

@@ -52,7 +52,7 @@ export function SelectionBar(props: {
         Pull
       </button>
       <button type="button" onClick={zoom}>
-        Zoom to it
+        Zoom to selection
       </button>
       <button type="button" class="bare" onClick={clear}>
         Clear

@@ -32,7 +32,7 @@ export async function checkFile(
   const sha256 = await digest(subtle, bytes);
   const sum = compare('SHA-256', sha256, file.sha256);
   if (file.entry === null) {
-    const details = 'The manifest has no entry for it yet; a packer with the signing key adds it.';
+    const details = 'No manifest entry yet. A packer with the signing key adds it.';
     return [size, sum, { name: 'Manifest entry', passed: null, details }];
   }
   return [size, sum, ...(await checkEntry(file, { line: file.entry, sha256, keys, subtle }))];
@@ -89,7 +89,7 @@ export function compare(name: string, got: string | number, expected: string | n
   return {
     name,
     passed,
-    details: passed ? `${got} ${unit}`.trim() : `${got} instead of ${expected} ${unit}`.trim(),
+    details: passed ? `${got} ${unit}`.trim() : `${got}, expected ${expected} ${unit}`.trim(),
   };
 }
 

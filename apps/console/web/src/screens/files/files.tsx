@@ -1,5 +1,5 @@
 import { onForm, toText } from '../../lib/form-values.js';
-import { formatBytes, formatCount, formatDate } from '../../lib/format.js';
+import { formatBytes, formatCount, formatDate, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { Ago } from '../../parts/facts.js';
 import { NetworkScreen } from '../../parts/networks.js';
@@ -56,7 +56,7 @@ function FileLink(file: Record<'network' | 'kind', string> & Record<'from' | 'to
   );
 }
 
-const STATES = { published: 'published', staged: 'staged, waiting for a full file', absent: 'missing' };
+const STATES = { published: 'published', staged: 'staged, waiting for a full bundle', absent: 'missing' };
 
 function FilesWithBlock({ network, block }: { network: string; block: string }) {
   return (
@@ -80,8 +80,8 @@ function FilesWithBlock({ network, block }: { network: string; block: string }) 
             />
             {places.some(({ state }) => state === 'absent') && (
               <p>
-                For the reason see the{' '}
-                <a href={toHref('coverage', { network, from: block, to: block })}>coverage map</a>.
+                See the <a href={toHref('coverage', { network, from: block, to: block })}>coverage map</a> for
+                the reason.
               </p>
             )}
           </>
@@ -126,14 +126,14 @@ function Audits({ network }: { network: string }) {
               <p>No audits yet. Packers audit a sample every hour (AUDIT_EVERY).</p>
             ) : (
               <p>
-                Last audit: <Ago at={last.finishedAt} />, {formatCount(last.bundles)} files (
+                Last audit: <Ago at={last.finishedAt} />, {pluralize(last.bundles, 'file')} (
                 {formatBytes(last.bytesRead)}
                 ),{' '}
                 {last.findings === 0 ? (
                   <span class="good">no errors.</span>
                 ) : (
                   <strong class="bad">
-                    {formatCount(last.findings)} errors. Run <code>packhouse audit --repair</code>.
+                    {pluralize(last.findings, 'error')}. Run <code>packhouse audit --repair</code>.
                   </strong>
                 )}
               </p>

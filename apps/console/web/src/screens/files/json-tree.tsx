@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { pluralize } from '../../lib/format.js';
 
 /** Branches of a node that are shown, and characters of a text. */
 const MAX_BRANCHES = 200;
@@ -17,7 +18,7 @@ export function JsonTree({ name, value, open = false }: { name: string; value: u
     );
   }
   const entries = Object.entries(value);
-  const size = `${entries.length} ${Array.isArray(value) ? 'elements' : 'fields'}`;
+  const size = pluralize(entries.length, Array.isArray(value) ? 'element' : 'field');
   return (
     <details class="tree" open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary>

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from '../../lib/format.js';
+import { formatBytes, formatCount, pluralize } from '../../lib/format.js';
 import { Ago } from '../../parts/facts.js';
 import { ReadTable } from '../../parts/table.js';
 
@@ -6,21 +6,21 @@ import { ReadTable } from '../../parts/table.js';
 export function LakeTables({ network }: { network: string }) {
   return (
     <>
-      <h2>Tables of the lake</h2>
+      <h2>Lake tables</h2>
       <ReadTable
         name="lake"
         input={{ network }}
-        label="Tables of the lake"
+        label="Lake tables"
         keyOf={({ kind }) => kind}
         empty="No tables yet. Packers with LAKE=on write them."
-        numbers={['Rows', 'Size', 'Files', 'Snapshot', 'Blocks behind final', 'Files behind']}
+        numbers={['Rows', 'Size', 'Files', 'Snapshot', 'Blocks behind finalized', 'Files behind']}
         columns={{
           Table: ({ kind }) => kind,
           State: ({ paused, open, rebuilding }) =>
             paused
               ? 'paused'
               : rebuilding > 0
-                ? `rebuilding ${formatCount(rebuilding)} files`
+                ? `rebuilding ${pluralize(rebuilding, 'file')}`
                 : open
                   ? 'active'
                   : 'window closed',
@@ -28,7 +28,7 @@ export function LakeTables({ network }: { network: string }) {
           Size: ({ bytes }) => formatBytes(bytes),
           Files: ({ files }) => formatCount(files),
           Snapshot: ({ snapshot }) => formatCount(snapshot),
-          'Blocks behind final': ({ blocksBehindFinal }) =>
+          'Blocks behind finalized': ({ blocksBehindFinal }) =>
             blocksBehindFinal === null ? '-' : formatCount(blocksBehindFinal),
           'Files behind': ({ filesBehind }) => formatCount(filesBehind),
           Changed: ({ madeAt }) => <Ago at={madeAt} />,

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { readFile } from '../../lib/api.js';
 import { formatBytes, formatCount, formatDate } from '../../lib/format.js';
 import { useTask } from '../../lib/use-task.js';
+import { Button } from '../../parts/button.js';
 import { Facts } from '../../parts/facts.js';
 import { Page } from '../../parts/page.js';
 import { Problem, Read } from '../../parts/states.js';
@@ -54,9 +55,9 @@ function Opened({ file, keys }: { file: PublishedFile; keys: readonly SigningKey
   return (
     <>
       <p>
-        <button type="button" class="main" disabled={busy} onClick={open}>
+        <Button class="main" busy={busy} onClick={open}>
           {busy ? 'Opening…' : 'Open and verify'}
-        </button>
+        </Button>
       </p>
       {error !== null && <Problem error={error} />}
       {content !== null && (
@@ -104,7 +105,7 @@ async function getContent(file: PublishedFile, keys: readonly SigningKey[]): Pro
     checks.push(compare('Size of the JSON', rawBytes, file.rawLength, 'bytes'));
     return { checks, records: first };
   } catch (error) {
-    const details = `It cannot be inflated: ${(error as Error).message}`;
+    const details = `Cannot be decompressed: ${(error as Error).message}`;
     checks.push({ name: 'Content', passed: false, details });
     return { checks, records: [] };
   }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { toLines, toNumber, toText } from '../../lib/form-values.js';
-import { formatCount } from '../../lib/format.js';
+import { pluralize } from '../../lib/format.js';
 import { useIsOwner } from '../../lib/use-session.js';
 import { ActionButton, ChangeForm, MayChange, OperatorsOnly } from '../../parts/changes.js';
 import { Field, LinesField, NumberField } from '../../parts/fields.js';
@@ -19,7 +19,7 @@ export const NewApplication = () => (
         location.hash = toApplication(name);
       }}
     >
-      <Field label="Name (it does not change)" name="name" required maxLength={100} />
+      <Field label="Name (cannot be changed later)" name="name" required maxLength={100} />
       <Terms row={null} />
     </ChangeForm>
   </details>
@@ -31,7 +31,7 @@ export function ApplicationActions({ row }: { row: Application }) {
   const close = (): void => show(null);
   const { name } = row;
   const toggle = (which: 'edit' | 'restrict') => () => show(shown === which ? null : which);
-  const confirm = `Archive ${name.slice(0, 80)} and revoke ${formatCount(row.liveKeys)} live ${row.liveKeys === 1 ? 'key' : 'keys'}? Gateways reject them within a second, for good.`;
+  const confirm = `Archive ${name.slice(0, 80)} and revoke ${pluralize(row.liveKeys, 'live key')}? Gateways reject them within a second. This cannot be undone.`;
   if (row.archivedAt !== null) {
     return (
       <OperatorsOnly>
@@ -95,26 +95,24 @@ function RestrictAll({ name, close }: { name: string; close: () => void }) {
           return lines.length > 0 || form.has(`${field}Lifted`) ? [[field, lines] as const] : [];
         });
         const range = toNumber(form, 'maxLogRange');
-        if (lists.length === 0 && range === null) throw new Error('No restriction is given.');
+        if (lists.length === 0 && range === null) throw new Error('Enter at least one restriction.');
         const maxLogRange = range === null ? {} : { maxLogRange: range };
         return { application: name, ...Object.fromEntries(lists), ...maxLogRange };
       }}
       done={close}
       cancel={close}
     >
-      <p class="faint">For every key that is not revoked. What stays empty stays as each key has it.</p>
+      <p class="faint">Applies to every key that is not revoked. Empty fields stay as they are.</p>
       {fields.map(({ name: field, label, placeholder }) => (
         <fieldset key={field}>
           <legend>{label}</legend>
           <LinesField label={label} name={field} placeholder={placeholder} />
           <label class="inline">
-            <input type="checkbox" name={`${field}Lifted`} /> Allow all, if no line is given
+            <input type="checkbox" name={`${field}Lifted`} /> Allow all if left empty
           </label>
         </fieldset>
       ))}
-      {!isOwner && (
-        <NumberField label="Blocks of one eth_getLogs (empty: as each key has it)" name="maxLogRange" />
-      )}
+      {!isOwner && <NumberField label="Max blocks per eth_getLogs (empty: unchanged)" name="maxLogRange" />}
     </ChangeForm>
   );
 }

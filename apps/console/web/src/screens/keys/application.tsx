@@ -15,5 +15,5 @@ export function ApplicationState({
   row: Pick<Application, 'archivedAt' | 'liveKeys'>;
 }) {
   if (archivedAt !== null) return <Chip tone="off">Archived {formatTime(archivedAt)}</Chip>;
-  return liveKeys === 0 ? <Chip tone="off">No live key</Chip> : <Chip tone="good">Active</Chip>;
+  return liveKeys === 0 ? <Chip tone="off">No live keys</Chip> : <Chip tone="good">Active</Chip>;
 }

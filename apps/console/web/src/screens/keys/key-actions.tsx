@@ -21,7 +21,7 @@ export function KeyActions({ row }: { row: KeyRow }) {
         <ActionButton
           name="keys/revoke"
           input={{ key: prefix }}
-          confirm={`Revoke ${prefix} of ${row.application.slice(0, 80)}? Gateways reject it within a second, for good.`}
+          confirm={`Revoke ${prefix} of ${row.application.slice(0, 80)}? Gateways reject it within a second. This cannot be undone.`}
         >
           Revoke
         </ActionButton>
@@ -65,13 +65,13 @@ function Rotate({
       confirm={
         oldSecretUntil === null
           ? undefined
-          : `The secret before the last rotation works until ${formatTime(oldSecretUntil)}. Rotate again, and end it now?`
+          : `The secret before the last rotation works until ${formatTime(oldSecretUntil)}. Rotate again and end it now?`
       }
       getInput={(form) => ({ key: prefix, overlapHours: toNumber(form, 'overlapHours') ?? 0 })}
       done={done}
     >
       <NumberField
-        label="Hours for which the old secret works too (0 to 720)"
+        label="Hours the old secret keeps working (0 to 720)"
         name="overlapHours"
         value={24}
         required

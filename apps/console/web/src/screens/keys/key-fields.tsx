@@ -59,7 +59,7 @@ function AllFields({ row }: { row: KeyRow | null }) {
           defaultValue={row === null ? '' : toDay(row.expiresAt)}
         />
         <NumberField
-          label="Blocks of one eth_getLogs (empty: as the plan)"
+          label="Max blocks per eth_getLogs (empty: as in the plan)"
           name="maxLogRange"
           value={row?.maxLogRange}
         />

@@ -41,7 +41,7 @@ function ApplicationList() {
           <ChangeLogLink subject="key" />
         </>
       }
-      lead="Each key belongs to an application: who answers for it, its usage, and what ends it."
+      lead="Keys belong to an application, which has an owner, usage and limits."
     >
       <ReadTable
         name="applications"
@@ -89,16 +89,15 @@ function ApplicationList() {
 }
 
 function toEmpty(search: string | undefined, isOwner: boolean): string {
-  if (search !== undefined)
-    return `No application contains “${search}”, and no prefix of a key starts with it.`;
+  if (search !== undefined) return `No application name contains “${search}”, and no key starts with it.`;
   if (isOwner) return 'No application belongs to this account yet. Ask an operator for one.';
-  return 'No applications yet. Clients need a key of one to read what is published.';
+  return 'No applications yet. Clients need a key to read published files.';
 }
 
 /** The newest live keys, and how many more there are. */
 function KeyLinks({ row: { name, liveKeys, prefixes } }: { row: Application }) {
   const more = liveKeys - prefixes.length;
-  if (liveKeys === 0) return <span class="faint">none live</span>;
+  if (liveKeys === 0) return <span class="faint">no live keys</span>;
   return (
     <>
       {prefixes.map((prefix) => (

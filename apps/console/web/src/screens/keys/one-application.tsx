@@ -55,7 +55,7 @@ export function OneApplication({ name }: { name: string }) {
               everyMs={10_000}
               label="Keys"
               keyOf={({ id }) => id}
-              empty="No keys yet. Clients need one to read what is published."
+              empty="No keys yet. Clients need one to read published files."
               columns={{
                 Key: ({ prefix }) => (
                   <a class="word" href={toHref(`keys/${prefix}`)}>

@@ -86,7 +86,8 @@ export function KeyFacts({ row, application }: { row: KeyRow; application?: Comp
         'Allowed addresses': list(row.addresses),
         'Allowed methods': list(row.methods),
         'Allowed contracts': list(row.contracts),
-        'Blocks of one eth_getLogs': row.maxLogRange === null ? 'as the plan' : formatCount(row.maxLogRange),
+        'Max blocks per eth_getLogs':
+          row.maxLogRange === null ? 'as in the plan' : formatCount(row.maxLogRange),
       }}
     />
   );

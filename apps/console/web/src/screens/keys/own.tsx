@@ -40,7 +40,7 @@ export function Own() {
               )}
               {row.limits.maxBlock !== null && `, files up to block ${formatCount(row.limits.maxBlock)}`}
               {row.limits.maxLogRange !== null &&
-                `, logs of ${formatCount(row.limits.maxLogRange)} blocks per call`}
+                `, logs of up to ${formatCount(row.limits.maxLogRange)} blocks per call`}
               . A call costs one unit or more.
             </p>
           </>
@@ -49,7 +49,7 @@ export function Own() {
       <Read name="own/networks" everyMs={60_000}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty>This key opens no network yet. Ask an operator.</Empty>
+            <Empty>This key has no networks yet. Ask an operator.</Empty>
           ) : (
             <>
               <h2>Examples</h2>

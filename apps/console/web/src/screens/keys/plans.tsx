@@ -89,7 +89,7 @@ function PlanForm({ plan, done }: { plan: Plan | null; done: () => void }) {
         <NumberField label="Units per month (empty: unlimited)" name="month" value={plan?.unitsPerMonth} />
         <NumberField label="Last block (empty: unlimited)" name="maxBlock" value={plan?.maxBlock} />
         <NumberField
-          label="Blocks of one eth_getLogs (empty: unlimited)"
+          label="Max blocks per eth_getLogs (empty: unlimited)"
           name="maxLogRange"
           value={plan?.maxLogRange}
         />

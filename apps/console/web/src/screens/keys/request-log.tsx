@@ -1,10 +1,11 @@
 import type { Answer } from '../../lib/answers.js';
 import { change } from '../../lib/api.js';
 import { getNow } from '../../lib/clock.js';
-import { formatBytes, formatCount, formatDate, formatTime } from '../../lib/format.js';
+import { formatBytes, formatCount, formatDate, formatTime, pluralize } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
 import { useTask } from '../../lib/use-task.js';
+import { Button } from '../../parts/button.js';
 import { Problem, Read, useReload } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
 
@@ -50,18 +51,18 @@ function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Lo
   return (
     <>
       <p class="actions">
-        <button type="button" disabled={busy} onClick={set(isOn ? 0 : MINUTES)}>
+        <Button busy={busy} onClick={set(isOn ? 0 : MINUTES)}>
           {isOn ? 'Stop' : `Watch for ${MINUTES} minutes`}
-        </button>
+        </Button>
         {mayAsk && !hasParams && (
-          <button type="button" disabled={busy} onClick={set(PARAMS_MINUTES, true)}>
+          <Button busy={busy} onClick={set(PARAMS_MINUTES, true)}>
             With parameters for {PARAMS_MINUTES} minutes
-          </button>
+          </Button>
         )}
         <span class="faint" role="status">
           {isOn
-            ? `On until ${formatTime(loggedUntil)}${hasParams ? ', with parameters: cut, without secrets' : ''}.`
-            : 'Off. Gateways log method, status, duration and units, parameters only if an admin or owner asks.'}
+            ? `On until ${formatTime(loggedUntil)}${hasParams ? ', with parameters (shortened, without secrets)' : ''}.`
+            : 'Off. When on, gateways log method, status, duration and units; parameters only if an admin or owner asks.'}
         </span>
       </p>
       {error !== null && <Problem error={error} />}
@@ -70,7 +71,7 @@ function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Lo
           label="Requests"
           rows={requests}
           keyOf={(row) => row.id}
-          empty="No request yet."
+          empty="No requests yet."
           numbers={['Status', 'Calls', 'Duration', 'Units', 'Data sent']}
           columns={getColumns(of, requests)}
         />
@@ -109,7 +110,7 @@ const COLUMNS = {
     <>
       <bdi>{row.method}</bdi>
       {row.leftOut > 0 && (
-        <span class="faint"> after {formatCount(row.leftOut)} that were left out, too many at once</span>
+        <span class="faint"> after {pluralize(row.leftOut, 'request')} not logged (too many at once)</span>
       )}
     </>
   ),

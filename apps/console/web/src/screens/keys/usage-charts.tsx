@@ -80,7 +80,6 @@ function Curves(props: ComponentProps<Chart>) {
       () => setFailed(true),
     );
   }, []);
-  if (failed)
-    return <p class="bad">The chart was not loaded. Reload the page; the table below has the sums.</p>;
+  if (failed) return <p class="bad">The chart failed to load. Reload the page, or see the table below.</p>;
   return Loaded === undefined ? <p class="waiting">Loading…</p> : <Loaded {...props} />;
 }

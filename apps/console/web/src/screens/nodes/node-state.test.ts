@@ -20,7 +20,7 @@ test('the worst that is known of a node is told', () => {
   expect(words({ lag: 9 })).toBe('Active');
   expect(words({ lag: 10 })).toBe('Behind');
   expect(words({ lag: 10, processes: [process('ok'), process('resting')] })).toBe('Backing off');
-  expect(words({ processes: [process('left-out')] })).toBe('Another final block');
+  expect(words({ processes: [process('left-out')] })).toBe('Different finalized block');
   expect(words({ processes: [] })).toBe('Not in use');
 });
 

@@ -1,4 +1,5 @@
 import type { Answer } from '../../lib/answers.js';
+import { pluralize } from '../../lib/format.js';
 
 export type Node = Answer<'nodes'>[number];
 type State = Node['processes'][number]['state'];
@@ -25,7 +26,7 @@ export const NODE_CONDITIONS: Readonly<Record<NodeConditionName, Look>> = {
   'another-chain': { tone: 'bad', words: 'Wrong chain' },
   distrusted: { tone: 'bad', words: 'Failed a proof' },
   'wrong-response': { tone: 'bad', words: 'Wrong response' },
-  'left-out': { tone: 'bad', words: 'Another final block' },
+  'left-out': { tone: 'bad', words: 'Different finalized block' },
   'another-branch': { tone: 'wait', words: 'On another branch' },
   resting: { tone: 'wait', words: 'Backing off' },
   behind: { tone: 'wait', words: 'Behind' },
@@ -56,7 +57,7 @@ export const STATES: Readonly<Record<State, string>> = {
   ok: 'active',
   resting: 'backing off after failures',
   'another-chain': 'wrong chain: not used',
-  'left-out': 'another final block: not used',
+  'left-out': 'different finalized block: not used',
   'another-branch': 'on another branch: used last',
   distrusted: 'failed a proof: used last',
   cordoned: 'cordoned',
@@ -81,7 +82,7 @@ export function getCondition(node: Node): NodeCondition {
   };
   if (cordon !== null) return make('cordoned', { since: cordon.at });
   if (processes.length === 0)
-    return make('unused', { why: 'It is in the networks file, and no process calls it.' });
+    return make('unused', { why: 'It is in the networks file, but no process uses it.' });
   if (silentSince !== null) return make('silent', { why: lastError, since: silentSince });
   const chain = at('another-chain');
   if (chain !== undefined) return make('another-chain', { ...chain, why: 'It is not used.' });
@@ -95,7 +96,7 @@ export function getCondition(node: Node): NodeCondition {
   const resting = at('resting');
   if (resting !== undefined) return make('resting', { ...resting, why: lastError });
   if (lag !== null && lag >= MIN_LAG)
-    return make('behind', { why: `It is ${lag} blocks behind the highest node.` });
+    return make('behind', { why: `It is ${pluralize(lag, 'block')} behind the highest node.` });
   return make('ok');
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { RowCurve } from '../../history/curve-button.js';
 import { getNow } from '../../lib/clock.js';
-import { formatCount, formatDuration, formatTime } from '../../lib/format.js';
+import { formatCount, formatDuration, formatTime, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
@@ -23,7 +23,7 @@ export function Nodes() {
   return (
     <Page
       title="Nodes"
-      lead="Calls, latency and errors of the last five minutes, of all processes; invalid responses since each process started."
+      lead="Calls, latency and errors over the last five minutes, in all processes; invalid responses since each process started."
     >
       <Read name="nodes">
         {(rows) => {
@@ -59,7 +59,7 @@ export function Nodes() {
                 keyOf={(row) => JSON.stringify([row.network, row.upstream])}
                 numbers={NUMBERS}
                 columns={mayChange ? { ...COLUMNS, Action: (row) => <CordonAction row={row} /> } : COLUMNS}
-                empty={onlyBad ? 'No node needs action.' : 'No node has that in its name.'}
+                empty={onlyBad ? 'No node needs action.' : 'No matching nodes.'}
               />
             </>
           );
@@ -152,12 +152,12 @@ function State({ row }: { row: Node }) {
       )}
       {failedBlocks.length > 0 && (
         <div>
-          wrong: <BlockLinks network={network} blocks={failedBlocks} />
+          wrong blocks: <BlockLinks network={network} blocks={failedBlocks} />
         </div>
       )}
       {new Set(processes.map(({ state }) => state)).size > 1 && (
         <details>
-          <summary>{formatCount(processes.length)} processes</summary>
+          <summary>{pluralize(processes.length, 'process', 'processes')}</summary>
           <ul class="plain">
             {processes.map(({ process, role, host, state }) => (
               <li key={process}>
@@ -212,7 +212,7 @@ function Latency({ row }: { row: Node }) {
         {row.methods.map((each) => (
           <li key={each.method}>
             <code>{each.method}</code> {each.ms === null ? 'no response' : `${formatCount(each.ms)} ms`},{' '}
-            {formatCount(each.calls)} calls
+            {pluralize(each.calls, 'call')}
           </li>
         ))}
       </ul>

@@ -17,9 +17,9 @@ type Link = Answer<'operators/link'>;
 
 const ROLES = [
   ['owner', 'owner: sees and manages its applications'],
-  ['viewer', 'viewer: reads'],
-  ['operator', 'operator: changes the work'],
-  ['admin', 'admin: changes operators and plans too'],
+  ['viewer', 'viewer: reads everything'],
+  ['operator', 'operator: also makes changes'],
+  ['admin', 'admin: also manages operators and plans'],
 ] as const;
 
 /** Who may sign in, and the tokens of programs. */
@@ -29,7 +29,7 @@ export function Operators() {
   return (
     <Page title="Operators" actions={<ChangeLogLink subject="operator" />}>
       {!isAdmin ? (
-        <Empty>Only admins see operators. Ask one of them to change a role or to make a link.</Empty>
+        <Empty>Only admins can see operators. Ask one to change a role or create a link.</Empty>
       ) : (
         <Read name="operators" everyMs={15_000}>
           {({ operators, secrets }) => (
@@ -45,7 +45,7 @@ export function Operators() {
                 label="Sessions and tokens"
                 rows={secrets.map((row, index) => ({ ...row, index }))}
                 keyOf={({ index }) => index}
-                empty="No sessions and no tokens."
+                empty="No sessions or tokens."
                 columns={{
                   Operator: (row) => <bdi>{row.name}</bdi>,
                   Kind: (row) => row.kind,
@@ -76,17 +76,17 @@ function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link:
           </strong>
         ),
         Role: (row) => row.role,
-        Password: (row) => (row.hasPassword ? 'set' : 'none: signs in by links'),
+        Password: (row) => (row.hasPassword ? 'set' : 'none (signs in by link)'),
         Created: (row) => formatDate(row.createdAt),
         Action: ({ name }) => (
           <span class="actions">
             <ActionButton name="operators/link" input={{ name }} done={made}>
-              Make link
+              Create link
             </ActionButton>
             <ActionButton
               name="operators/remove"
               input={{ name }}
-              confirm={`Remove ${name.slice(0, 80)} with all sessions and tokens?`}
+              confirm={`Remove ${name.slice(0, 80)} and all their sessions and tokens?`}
             >
               Remove
             </ActionButton>
@@ -99,7 +99,7 @@ function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link:
 
 const NewLink = ({ link, done }: { link: Link; done: () => void }) => (
   <ShownOnce text={`${location.origin}${link.path}`} label="the link" done={done}>
-    A link that signs in <bdi>{link.name}</bdi> ({link.role}) once, within ten minutes.
+    One-time link that signs in <bdi>{link.name}</bdi> ({link.role}), valid for ten minutes.
   </ShownOnce>
 );
 
@@ -116,7 +116,7 @@ const NewOperator = () => (
     <Field label="Name" name="name" required maxLength={200} autocomplete="off" />
     <SelectField label="Role" name="role" options={ROLES} />
     <Field
-      label="Password (empty: signs in by links)"
+      label="Password (empty: signs in by link)"
       name="password"
       type="password"
       minLength={10}

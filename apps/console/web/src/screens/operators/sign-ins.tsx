@@ -15,17 +15,17 @@ const METHODS: Readonly<Record<SignIn['method'], string>> = {
 
 /** Why an attempt was refused, by the code of its error. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  SIGN_IN_REFUSED: 'wrong or used up link, name, password or key',
+  SIGN_IN_REFUSED: 'wrong or used link, name, password or key',
   SIGN_IN_LOCKED: 'too many failed attempts before',
-  API_KEY_REFUSED: 'the restrictions of the key do not allow it there',
-  OIDC_REFUSED: 'the provider refused, or its answer does not fit',
-  OIDC_NO_ROLE: 'the provider gives no role here',
-  OIDC_UNAVAILABLE: 'the provider could not be used',
+  API_KEY_REFUSED: 'the key is not allowed from that address or origin',
+  OIDC_REFUSED: 'refused by the provider, or its response is invalid',
+  OIDC_NO_ROLE: 'the provider assigns no role',
+  OIDC_UNAVAILABLE: 'the provider was unavailable',
 };
 
 const COLUMNS: Columns<SignIn> = {
   Time: (row) => formatDate(row.at),
-  Name: (row) => (row.name === '' ? <span class="faint">not known</span> : <bdi>{row.name}</bdi>),
+  Name: (row) => (row.name === '' ? <span class="faint">unknown</span> : <bdi>{row.name}</bdi>),
   How: (row) => METHODS[row.method],
   Result: ({ outcome }) =>
     outcome === 'accepted' ? <Chip tone="good">Signed in</Chip> : <Chip tone="bad">Refused</Chip>,
@@ -45,7 +45,8 @@ export function SignIns() {
     <section aria-label="Sign-ins">
       <h2>Sign-ins</h2>
       <p class="faint">
-        Of the last year; of refused ones the last 50,000. What had to wait after failures is only counted.
+        Sign-ins of the last year, and the last 50,000 refused ones. Attempts during a lockout are only
+        counted.
       </p>
       <ReadTable
         name="sign-ins"
@@ -57,7 +58,7 @@ export function SignIns() {
           before === undefined ? (
             'Nobody has signed in yet.'
           ) : (
-            <a href={toHref('operators')}>There are no older ones. Show the newest.</a>
+            <a href={toHref('operators')}>No older sign-ins. Show the newest.</a>
           )
         }
         columns={COLUMNS}

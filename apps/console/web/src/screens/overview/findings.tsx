@@ -1,5 +1,5 @@
 import { getAlarmCure } from '../../lib/alarm-cures.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatCount, formatTime, pluralize } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
@@ -24,7 +24,8 @@ export function Findings({ rows }: { rows: readonly Finding[] }) {
           <ul class="findings">{show(more.slice(0, MAX_MORE))}</ul>
           {more.length > MAX_MORE && (
             <p class="faint">
-              {formatCount(more.length - MAX_MORE)} are not shown: select a network to see all of it.
+              {formatCount(more.length - MAX_MORE)} more are not shown. Select a network to see all of its
+              findings.
             </p>
           )}
         </details>
@@ -81,8 +82,7 @@ function Sentence({ row: { kind, message, network, others = 0, since } }: { row:
   return (
     <>
       {name}
-      {others > 0 && ` and ${formatCount(others)} more ${others === 1 ? 'network' : 'networks'}`}:{' '}
-      <bdi>{message}</bdi>
+      {others > 0 && ` and ${pluralize(others, 'more network')}`}: <bdi>{message}</bdi>
     </>
   );
 }

@@ -91,7 +91,7 @@ function NetworkTable({ rows, standings }: { rows: readonly Network[]; standings
       rows={rows}
       keyOf={(row) => row.network}
       numbers={['Head', 'Complete through', 'Behind finalized', 'Published/s', 'ETA', 'Quarantined']}
-      empty="No network has that in its name."
+      empty="No matching networks."
       columns={{
         Network: ({ network }) => (
           <a href={toHref('coverage', { network })}>
@@ -131,7 +131,7 @@ function CompleteThrough({ row }: { row: Network }) {
   const { completeThrough, firstRequested, network } = row;
   if (firstRequested === null) return <NewBackfillButton query={{ network }} />;
   if (completeThrough === null || completeThrough < firstRequested)
-    return <span class="faint">nothing from {formatCount(firstRequested)} on</span>;
+    return <span class="faint">None yet</span>;
   return <>{formatCount(completeThrough)}</>;
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { TotalCurve } from '../../history/curve-button.js';
-import { formatAgo, formatBytes, formatCount, formatRate } from '../../lib/format.js';
+import { formatAgo, formatBytes, formatCount, formatRate, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
@@ -74,7 +74,7 @@ function Totals({
     <dl class="figures">
       <Figure
         title="Published/s"
-        note={rate === null ? 'known in a few seconds' : `blocks, ${formatBytes(size)}/s`}
+        note={rate === null ? 'available in a few seconds' : `blocks, ${formatBytes(size)}/s`}
       >
         {rate === null ? '…' : formatRate(rate)}
         <TotalCurve figure="blocks" />
@@ -84,7 +84,13 @@ function Totals({
         <StateMeter standings={standings} />
         <TotalCurve figure="networks" />
       </Figure>
-      <Figure title="Stored" note={`${formatCount(sum(kinds, (each) => each.bundles))} bundles`}>
+      <Figure
+        title="Stored"
+        note={pluralize(
+          sum(kinds, (each) => each.bundles),
+          'bundle',
+        )}
+      >
         {formatBytes(sum(kinds, (each) => each.bytes))}
         <TotalCurve figure="storedBytes" />
       </Figure>

@@ -1,5 +1,5 @@
 import { toText } from '../../lib/form-values.js';
-import { formatCount, formatDate } from '../../lib/format.js';
+import { formatCount, formatDate, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { Ago } from '../../parts/facts.js';
@@ -24,13 +24,13 @@ function Causes() {
   return (
     <Page
       title="Quarantine"
-      lead="Blocks that no upstream served in a form that could be proved. Each is retried automatically."
+      lead="Blocks for which no upstream sent data that could be proved. Each is retried automatically."
     >
       <Read name="quarantine/causes">
         {(rows) =>
           rows.length === 0 ? (
             <Empty>
-              No quarantined blocks. For other missing blocks see the{' '}
+              No quarantined blocks. For other missing blocks, see the{' '}
               <a href={toHref('coverage')}>coverage map</a>.
             </Empty>
           ) : (
@@ -56,7 +56,7 @@ function Causes() {
                     <ActionButton
                       name="quarantine/retry"
                       input={{ network: row.network, cause: row.cause }}
-                      confirm={`Retry ${formatCount(row.blocks)} blocks of ${row.network} with ${row.cause} now?`}
+                      confirm={`Retry ${pluralize(row.blocks, 'block')} of ${row.network} with ${row.cause} now?`}
                     >
                       Retry all
                     </ActionButton>

@@ -88,7 +88,7 @@ function Responses({ network, tried }: { network: string; tried: readonly Try[] 
     <>
       <p class={digests.length > 1 ? 'bad' : 'faint'}>
         {sent < 2
-          ? 'Fewer than two upstreams sent a response to compare.'
+          ? 'Fewer than two upstreams sent a response, so there is nothing to compare.'
           : digests.length === 1
             ? `All ${sent} responses are identical, byte for byte.`
             : `${digests.length} different responses: at least one upstream is wrong.`}
@@ -97,7 +97,7 @@ function Responses({ network, tried }: { network: string; tried: readonly Try[] 
         {demanded.size > 0 && (
           <div class="card good">
             <h3>Expected</h3>
-            <p class="faint">by the header of the block, or by its other parts</p>
+            <p class="faint">from the header or other parts of the block</p>
             {[...demanded].map(([field, value]) => (
               <Value key={field} field={field} value={value ?? ''} />
             ))}

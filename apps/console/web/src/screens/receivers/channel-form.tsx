@@ -9,7 +9,7 @@ import type { Channel } from './delivery-state.js';
 import { OverlapField } from './overlap-field.js';
 
 const KINDS = [
-  ['email', 'E-mail'],
+  ['email', 'Email'],
   ['slack', 'Slack'],
   ['webhook', 'Webhook'],
 ] as const;
@@ -17,7 +17,7 @@ export const LABELS: Readonly<Record<string, string>> = Object.fromEntries(KINDS
 
 const SEVERITIES = [
   ['warning', 'warning and critical'],
-  ['critical', 'critical'],
+  ['critical', 'critical only'],
 ] as const;
 
 interface Made {
@@ -90,7 +90,7 @@ export function EditChannel(given: {
         <details>
           <summary>Rotate the secret</summary>
           {channel.oldSecretUntil !== null && (
-            <p>Messages are signed with the old secret too until {formatDate(channel.oldSecretUntil)}.</p>
+            <p>Messages are also signed with the old secret until {formatDate(channel.oldSecretUntil)}.</p>
           )}
           <ChangeForm
             name="notifications/rotate"
@@ -122,7 +122,7 @@ function getExpected({ recipients, networks, names, severity, quiet }: Channel):
 
 function ChannelFields({ kind, channel }: { kind: string; channel?: Channel }) {
   const isNew = channel === undefined;
-  const note = isNew ? 'never shown again' : `never shown; empty: stays at ${channel.host}`;
+  const note = isNew ? 'never shown again' : `never shown; empty: keeps ${channel.host}`;
   return (
     <>
       {kind === 'email' ? (
@@ -160,7 +160,7 @@ function ChannelFields({ kind, channel }: { kind: string; channel?: Channel }) {
         placeholder="STANDSTILL"
         value={channel?.names}
       />
-      <WindowsEditor initial={channel?.quiet ?? []} legend="Quiet hours (only what is critical is sent)" />
+      <WindowsEditor initial={channel?.quiet ?? []} legend="Quiet hours (only critical messages are sent)" />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { getNow } from '../../lib/clock.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatCount, formatTime, pluralize } from '../../lib/format.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
 import { Ago } from '../../parts/facts.js';
@@ -40,8 +40,8 @@ export function Failure({
       {failingSince !== null && (
         <span class="faint">
           {' '}
-          {formatCount(failures)} {failures === 1 ? 'failure' : 'failures'} since {formatTime(failingSince)}
-          {state === 'active' && dueAt !== null && `, next try ${formatDue(dueAt)}`}
+          {pluralize(failures, 'failure')} since {formatTime(failingSince)}
+          {state === 'active' && dueAt !== null && `, next retry ${formatDue(dueAt)}`}
         </span>
       )}
     </>
@@ -85,10 +85,10 @@ export function Test({ name, row }: { name: 'hooks/test' | 'notifications/test';
         {waits ? (
           late ? (
             <>
-              Not sent yet: see whether <a href="#/workers">packers run</a>.
+              Not sent yet. Check that <a href="#/workers">packers are running</a>.
             </>
           ) : (
-            'A packer sends it…'
+            'Waiting for a packer to send it…'
           )
         ) : (
           row.testedAt !== null && <Outcome row={row} />
@@ -125,7 +125,7 @@ export const StateButton = ({
 /** What viewers see instead. */
 export const OperatorsOnly = () => (
   <Empty>
-    Only operators and admins see receivers: an address may contain a secret of the receiver. Ask one of them,
-    or an admin for another role.
+    Only operators and admins can see receivers, because their addresses may contain secrets. Ask an admin for
+    another role.
   </Empty>
 );

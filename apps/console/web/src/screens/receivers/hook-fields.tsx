@@ -1,4 +1,4 @@
-import { formatCount } from '../../lib/format.js';
+import { formatCount, pluralize } from '../../lib/format.js';
 import { Field, KindFields, LinesField } from '../../parts/fields.js';
 import type { Hook } from './delivery-state.js';
 
@@ -39,16 +39,13 @@ export const getHost = ({ url }: Hook): string => new URL(url).host;
 /** What it is sent, in a few words. */
 export function describe({ kinds, finalOnly, addresses, topics, from }: Hook): string {
   const filter = [
-    ...(addresses.length > 0 ? [formatSome(addresses.length, 'contract')] : []),
-    ...(topics.length > 0 ? [formatSome(topics.length, 'topic')] : []),
+    ...(addresses.length > 0 ? [pluralize(addresses.length, 'contract')] : []),
+    ...(topics.length > 0 ? [pluralize(topics.length, 'topic')] : []),
   ];
   return [
     kinds.join(', '),
     ...(filter.length > 0 ? [`of ${filter.join(' and ')}`] : []),
-    ...(finalOnly ? ['final only'] : []),
+    ...(finalOnly ? ['finalized only'] : []),
     `from block ${formatCount(from)}`,
   ].join(', ');
 }
-
-const formatSome = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -50,7 +50,7 @@ function HookList() {
           keyOf={(row) => row.id}
           empty={
             network === undefined
-              ? 'No webhooks yet. Add one above: a receiver that answers, and the network it wants.'
+              ? 'No webhooks yet. Add one above.'
               : `No webhook of ${network} yet. Add one above.`
           }
           columns={{
@@ -98,9 +98,9 @@ function NewHook(given: {
         <SelectField label="Network" name="network" options={networks} value={given.network} />
         <HookFields />
         <label class="inline">
-          <input type="checkbox" name="finalOnly" /> Only blocks that can no longer be undone
+          <input type="checkbox" name="finalOnly" /> Only finalized blocks
         </label>
-        <NumberField label="First block (empty: the next new one)" name="from" />
+        <NumberField label="First block (empty: the next new block)" name="from" />
       </ChangeForm>
     </details>
   );

@@ -25,7 +25,7 @@ export function Notifications() {
   return (
     <Page
       title="Notifications"
-      lead="Alarms, missed deadlines, budgets, keys that expire and failed schedules, sent to people and programs."
+      lead="Alarms, missed deadlines, budgets, expiring keys and failed schedules, sent to people and programs."
       actions={<ChangeLogLink subject="notification" />}
     >
       {!mayChange ? (
@@ -59,7 +59,7 @@ export function Notifications() {
           }
           label="Channels"
           keyOf={(row) => row.id}
-          empty="Nobody is told of alarms yet. Add a channel above, then send a test."
+          empty="No channels yet. Add one above, then send a test."
           columns={{
             Channel: (row) => <To row={row} />,
             State: (row) => <StateChip row={row} />,
@@ -76,7 +76,7 @@ export function Notifications() {
                 <ActionButton
                   name="notifications/remove"
                   input={{ id: row.id }}
-                  confirm={`Remove channel ${row.id}? A message that was begun may still arrive.`}
+                  confirm={`Remove channel ${row.id}? A message already being sent may still arrive.`}
                 >
                   Remove
                 </ActionButton>
@@ -102,13 +102,13 @@ const To = ({ row: { id, kind, host, recipients } }: { row: Channel }) => (
 function Filter({ row: { networks, names, severity, quiet } }: { row: Channel }) {
   return (
     <ul class="plain">
-      <li>{severity === 'critical' ? 'what is critical' : 'warnings too'}</li>
+      <li>{severity === 'critical' ? 'critical only' : 'warning and critical'}</li>
       {networks.length > 0 && (
         <li>
-          of <bdi>{networks.join(', ')}</bdi>
+          networks: <bdi>{networks.join(', ')}</bdi>
         </li>
       )}
-      {names.length > 0 && <li>{names.join(', ')}</li>}
+      {names.length > 0 && <li>alarms: {names.join(', ')}</li>}
       {quiet.length > 0 && <li>quiet: {quiet.join('; ')}</li>}
     </ul>
   );

@@ -44,7 +44,7 @@ export function OneHook({ id }: { id: string }) {
                 <ActionButton
                   name="hooks/remove"
                   input={{ id: row.id }}
-                  confirm={`Remove webhook ${row.id} of ${getHost(row)}? A delivery that was begun may still arrive.`}
+                  confirm={`Remove webhook ${row.id} of ${getHost(row)}? A delivery already being sent may still arrive.`}
                   done={() => {
                     location.hash = '#/hooks';
                   }}
@@ -131,7 +131,7 @@ function Secret({ row }: { row: Hook }) {
     <>
       <h2>Secret</h2>
       {row.oldSecretUntil !== null && (
-        <p>Deliveries are signed with the old secret too until {formatDate(row.oldSecretUntil)}.</p>
+        <p>Deliveries are also signed with the old secret until {formatDate(row.oldSecretUntil)}.</p>
       )}
       {made !== null ? (
         <ShownOnce text={made.secret} label="the secret" done={() => setMade(null)}>

@@ -3,7 +3,7 @@ import { Field } from '../../parts/fields.js';
 /** For how long the secret before a rotation signs too, so that the receiver can change over: the field `overlap`. */
 export const OverlapField = () => (
   <Field
-    label="Hours for which the old secret signs too (0 to 168)"
+    label="Hours the old secret keeps signing (0 to 168)"
     name="overlap"
     type="number"
     min={0}

@@ -25,7 +25,7 @@ export function AddNode() {
       <p>
         Nodes are in the networks file of ingesters, gateways and packers (<code>NETWORKS_FILE</code>), which
         the console cannot write.{' '}
-        {isAdmin ? 'Test an address here; then add the lines that it gives to that file.' : ''}
+        {isAdmin ? 'Test an address here, then add the lines that it shows to that file.' : ''}
       </p>
       {isAdmin ? (
         <ChangeForm
@@ -38,7 +38,7 @@ export function AddNode() {
           done={(result) => setTested({ ...result, url: url.current })}
         >
           <Field
-            label="Network (how it is called, also in addresses)"
+            label="Network (its name, also in URLs)"
             name="network"
             required
             maxLength={32}
@@ -59,8 +59,8 @@ export function AddNode() {
         </ChangeForm>
       ) : (
         <p>
-          Only admins test addresses here, as the console connects to them. <code>packhouse doctor</code> does
-          the same.
+          Only admins can test addresses here, because the console connects to them.{' '}
+          <code>packhouse doctor</code> runs the same test.
         </p>
       )}
       {tested !== null && <Result tested={tested} />}
@@ -106,7 +106,7 @@ function NextStep({ tested }: { tested: Tested | null }) {
     <>
       {tested !== null && (
         <>
-          {!tested.usable && <p class="bad">Mend what is listed above before you add it.</p>}
+          {!tested.usable && <p class="bad">Fix the problems above before you add it.</p>}
           <Copy label="the lines for the networks file" text={toLines(tested)} />
         </>
       )}
@@ -119,7 +119,7 @@ function NextStep({ tested }: { tested: Tested | null }) {
         ) : (
           'Ingesters use the file within seconds, without a restart.'
         )}{' '}
-        This page goes on as soon as the node answers one of them.
+        This page continues as soon as the node responds to one of them.
       </p>
     </>
   );

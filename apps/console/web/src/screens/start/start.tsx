@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { formatBlock, formatCount } from '../../lib/format.js';
+import { formatBlock, formatCount, pluralize } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
 import { MayChange } from '../../parts/changes.js';
@@ -55,7 +55,7 @@ function Steps() {
           {backfill !== undefined ? (
             <BackfillFacts backfill={backfill} />
           ) : ids.length === 0 ? (
-            'A network appears here as soon as an ingester has its node.'
+            'Networks appear here as soon as an ingester has a node.'
           ) : (
             <MayChange>
               <BackfillForm brief networks={ids} given={{ network: answering[0]?.network, from: '0' }} />
@@ -65,8 +65,8 @@ function Steps() {
         <Step title="3. Create a key" done={done[2] === true} current={current(2)}>
           {key !== undefined && (
             <p>
-              There is key <a href={toHref(`keys/${key.prefix}`)}>{key.prefix}</a> already. Keys are shown
-              only once: create another one if nobody has that one.
+              Key <a href={toHref(`keys/${key.prefix}`)}>{key.prefix}</a> exists already. Keys are shown only
+              once: create another one if nobody has it.
             </p>
           )}
           <MayChange>
@@ -75,7 +75,7 @@ function Steps() {
         </Step>
         <Step title="4. Download" done={false} current={current(3)}>
           {backfill === undefined || networks.value === undefined ? (
-            'The line that downloads appears here.'
+            'The command that downloads appears here.'
           ) : (
             <Download networks={networks.value} backfill={backfill} apiKey={made ?? undefined} />
           )}
@@ -122,7 +122,7 @@ function NodeStep({ nodes, networks }: { nodes: Nodes; networks: readonly string
           , <bdi>{answers.client}</bdi>
         </>
       )}
-      .{nodes.length > 1 && ` ${formatCount(nodes.length)} nodes in all.`}
+      .{nodes.length > 1 && ` ${pluralize(nodes.length, 'node')} in total.`}
     </p>
   );
 }
@@ -143,8 +143,8 @@ function Download(given: { networks: Answer<'networks'>; backfill: Backfill; api
   if (through === null || through < from) {
     return (
       <p>
-        Nothing of <bdi>{network}</bdi> is complete from block {formatCount(from)} on yet: this page goes on
-        when it is. <a href={toHref('overview', { network })}>Overview</a> says what is missing.
+        No complete blocks of <bdi>{network}</bdi> yet. This page updates. See{' '}
+        <a href={toHref('overview', { network })}>Overview</a> for what is missing.
       </p>
     );
   }

@@ -13,14 +13,14 @@ import {
   openPage,
   startChromium,
   type WatchedPage,
-} from './browser.js';
-import { type ConsoleProcess, startConsole } from './console-process.js';
-import { getLink, openDatabase } from './fixture.js';
+} from '../browser.js';
+import { type ConsoleProcess, startConsole } from '../console-process.js';
+import { getLink, openDatabase } from '../fixture.js';
 
 /** Whether there is nothing to test in. */
 export const WITHOUT_CHROMIUM = chromiumPath() === null;
 /** The folder of pictures that tests take. */
-export const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
+export const SCREENSHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 const BEAT_MS = 4_000;
 
 /** What a test file writes into its database, and objects into the folder, before the console starts. */
