@@ -27,6 +27,12 @@ export function toPartSchema(kind: Kind, fields: readonly FieldColumn[]): Schema
   return { name: `part of ${kind}`, kind, fields, columns };
 }
 
+/** The columns of a kind with these names, and more. */
+export function pickColumns(kind: Kind, names: string, more: readonly FieldColumn[] = []): Schema {
+  const wanted = new Set(names.trim().split(/\s+/));
+  return toPartSchema(kind, [...FIELD_COLUMNS[kind].filter(({ name }) => wanted.has(name)), ...more]);
+}
+
 /** The table of a kind. Throws USAGE if the other program has no such table. */
 export function toSchema(
   kind: Kind,
