@@ -125,7 +125,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/delivery/src/outbox/post-message.ts': 'messages are signed with a date',
   'packages/delivery/src/webhooks/send.ts': 'deliveries have a date',
   'packages/delivery/src/notifications/notify-channel.ts': 'quiet hours are those of the calendar',
-  'packages/lake/src/writer/list-orphans.ts': "compares with the object store's dates",
+  'packages/lake/src/writer/sweep.ts': "compares with the object store's dates",
   'packages/report/src/observe.ts': 'gauges of points in time',
   'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
   'packages/pipeline/src/plan/plan.ts': 'ranges are fetched at hours of the calendar',
