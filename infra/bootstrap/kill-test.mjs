@@ -3,5 +3,5 @@ import { endWithNpm, prepare, root } from './prepare.mjs';
 
 await prepare();
 endWithNpm();
-process.argv = [process.execPath, `${root}test/kill/dist/main.js`, ...process.argv.slice(2)];
-await import(new URL('../../test/kill/dist/main.js', import.meta.url).href);
+process.argv = [process.execPath, `${root}test/simulation/dist/kill/main.js`, ...process.argv.slice(2)];
+await import(new URL('../../test/simulation/dist/kill/main.js', import.meta.url).href);

@@ -44,7 +44,7 @@ await runProcess(process, {
       openJobs: () => openQueuesForBoard(queues),
       networks: networks === undefined ? undefined : () => networks,
       leases: redis === undefined ? undefined : () => redis,
-      gatewayUrl: settings.PUBLIC_URL?.replace(/\/+$/, ''),
+      gatewayUrl: settings.PUBLIC_URL,
     });
     shutdown.add('server', () => app.close());
     await app.listen({ host, port }).catch((error: unknown) => {

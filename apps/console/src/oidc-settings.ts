@@ -3,17 +3,8 @@ import type { z } from 'zod';
 import type { OidcOptions } from './access/oidc-routes.js';
 import type { consoleSettings } from './settings.js';
 
-type Settings = Pick<
-  z.infer<typeof consoleSettings>,
-  | 'OIDC_CLIENT_ID'
-  | 'OIDC_CLIENT_SECRET'
-  | 'OIDC_ISSUER'
-  | 'OIDC_LABEL'
-  | 'OIDC_NAME_CLAIM'
-  | 'OIDC_ROLES'
-  | 'OIDC_ROLE_CLAIM'
-  | 'OIDC_SCOPE'
->;
+type All = z.infer<typeof consoleSettings>;
+type Settings = Pick<All, Extract<keyof All, `OIDC_${string}`>>;
 
 /** The provider of the settings; undefined: there is none. Throws SETTINGS_INVALID if some of them are missing. */
 export function toOidcOptions(settings: Settings): OidcOptions | undefined {

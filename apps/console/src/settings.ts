@@ -1,12 +1,11 @@
 import {
   integerSetting,
   networksFileSetting,
-  objectStoreSetting,
   processSettings,
   redisUrlSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
+  storeSettings,
   trustProxySetting,
+  webSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import { parseOidcRoles } from './access/oidc-person.js';
@@ -15,9 +14,8 @@ import { parseOidcRoles } from './access/oidc-person.js';
 export const consoleSettings = processSettings.extend({
   REDIS_URL: redisUrlSetting('the Redis of the queues; default: Postgres'),
   NETWORKS_FILE: networksFileSetting().optional(),
-  OBJECT_STORE: objectStoreSetting().optional(),
-  S3_ENDPOINT: s3EndpointSetting(),
-  S3_CHECKSUMS: s3ChecksumsSetting(),
+  ...storeSettings,
+  OBJECT_STORE: storeSettings.OBJECT_STORE.optional(),
   CONSOLE_HOST: z
     .string()
     .default('127.0.0.1')
@@ -27,16 +25,10 @@ export const consoleSettings = processSettings.extend({
     0,
     65_535,
   ).default(8_090),
-  CONSOLE_URL: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe(
-      'the public URL, e.g. https://packhouse.example.com; required unless browsers run on this machine',
-    ),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe('the PUBLIC_URL of the gateway, for the examples of API keys'),
+  CONSOLE_URL: webSetting(
+    'the public URL, e.g. https://packhouse.example.com; required unless browsers run on this machine',
+  ),
+  PUBLIC_URL: webSetting('the PUBLIC_URL of the gateway, for the examples of API keys'),
   TRUST_PROXY: trustProxySetting('the console'),
   PASSWORD_SIGN_IN: z
     .enum(['on', 'off'])

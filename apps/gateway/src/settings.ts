@@ -3,12 +3,11 @@ import {
   bytesSetting,
   integerSetting,
   networksFileSetting,
-  objectStoreSetting,
   processSettings,
   redisUrlSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
+  storeSettings,
   trustProxySetting,
+  webSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import { LOGGED_REQUESTS } from './http/request-log.js';
@@ -19,9 +18,7 @@ export const gatewaySettings = processSettings.extend({
     'for counting requests, filters, the newest block and cached answers; without it each gateway counts and caches for itself, and filters and the newest block are in Postgres',
   ),
   NETWORKS_FILE: networksFileSetting(),
-  OBJECT_STORE: objectStoreSetting(),
-  S3_ENDPOINT: s3EndpointSetting(),
-  S3_CHECKSUMS: s3ChecksumsSetting(),
+  ...storeSettings,
   DOWNLOADS: z
     .enum(['stream', 'redirect'])
     .default('stream')
@@ -55,11 +52,9 @@ export const gatewaySettings = processSettings.extend({
     .describe(
       'open, or closed: whether PORT also serves /metrics, which has prefixes of keys (default: open if HOST is a loopback address such as 127.0.0.1, otherwise closed)',
     ),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional()
-    .describe('the public address of the gateway, e.g. https://data.example.com (default: HOST and PORT)'),
+  PUBLIC_URL: webSetting(
+    'the public address of the gateway, e.g. https://data.example.com (default: HOST and PORT)',
+  ),
   RANGE_CACHE: bytesSetting('memory for the range index, 8 bytes per bundle (default 128MiB)').default(
     134_217_728,
   ),

@@ -1,29 +1,24 @@
-import { isIP } from 'node:net';
 import {
   bytesSetting,
   durationSetting,
   integerSetting,
-  objectStoreSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
+  isAddressRange,
   signingKeyFileSetting,
+  storeSettings,
+  webSetting,
   workerSettings,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 
 /** The environment of a packer. */
 export const packerSettings = workerSettings.extend({
-  OBJECT_STORE: objectStoreSetting(),
-  S3_ENDPOINT: s3EndpointSetting(),
-  S3_CHECKSUMS: s3ChecksumsSetting(),
+  ...storeSettings,
   SIGNING_KEY_FILE: signingKeyFileSetting(),
   LAKE: z.enum(['on', 'off']).default('off').describe('on: writes the tables of the lake (default off)'),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional()
-    .describe('the public address of the gateway, for links in webhooks, e.g. https://data.example.com'),
+  PUBLIC_URL: webSetting(
+    'the public address of the gateway, for links in webhooks, e.g. https://data.example.com',
+  ),
   HOOK_ALLOWED_ADDRESSES: z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
@@ -43,11 +38,9 @@ export const packerSettings = workerSettings.extend({
     1,
     30,
   ).default(3),
-  CONSOLE_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional()
-    .describe('the address of the console, for links in notifications, e.g. https://packhouse.example.com'),
+  CONSOLE_URL: webSetting(
+    'the address of the console, for links in notifications, e.g. https://packhouse.example.com',
+  ),
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, hostname: /./ })
     .optional()
@@ -78,11 +71,3 @@ export const packerSettings = workerSettings.extend({
     .refine((bytes) => bytes >= 1_024)
     .default(2_097_152),
 });
-
-/** An address, or a range in CIDR notation. */
-function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}

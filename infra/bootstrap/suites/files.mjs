@@ -68,9 +68,9 @@ export const LATER = [
   'test/e2e/src/units.test.ts',
   'test/fuzz/src/made-blocks.test.ts',
   'test/fuzz/src/real-blocks.test.ts',
-  'test/kill/src/kill.test.ts',
   'test/recordings/src/make/make.test.ts',
   'test/replay-node/src/extend-chain.test.ts',
+  'test/simulation/src/kill/kill.test.ts',
 ];
 
 /** Files that suites of `npm run nightly` name (suites.mjs): they take minutes, or more than a machine with all installed has. */

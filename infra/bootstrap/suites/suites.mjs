@@ -73,7 +73,7 @@ export function listNightly(seed = Math.floor(Date.now() / DAY_MS)) {
     })),
     {
       name: 'kill test',
-      args: ['test/kill/dist/main.js', '--kills', '20', '--seed', String(seed)],
+      args: ['test/simulation/dist/kill/main.js', '--kills', '20', '--seed', String(seed)],
       skip: linux ? undefined : 'run it on Linux',
     },
     {

@@ -76,8 +76,8 @@ async function stopClock(url: string, name: string, now: Date): Promise<void> {
 }
 
 /** Runs one statement on a separate connection, as an operator might without the processes knowing. */
-export async function runSql<R extends object>(url: string, text: string): Promise<R[]> {
-  return connected(url, async (client) => (await client.query<R>(text)).rows);
+export async function runSql<R extends object>(url: string, text: string, values?: unknown[]): Promise<R[]> {
+  return connected(url, async (client) => (await client.query<R>(text, values)).rows);
 }
 
 /** The name of a template tells which migrations it has, so a server that is kept never serves an old one. */

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { callNode } from './process/call-node.js';
 import { endWithOwner } from './process/end-with-owner.js';
 import { freePort } from './process/free-port.js';
 
@@ -55,7 +56,7 @@ export async function startGeth(...args: readonly string[]): Promise<Geth> {
   await once(child, 'spawn');
   child.once('exit', endWithOwner({ pid: child.pid as number }));
   const url = `http://127.0.0.1:${port}`;
-  const rpc: Geth['rpc'] = (method, params) => ask(url, method, params);
+  const rpc: Geth['rpc'] = (method, params) => callNode(url, method, params);
   while ((await rpc('eth_chainId', []).catch(() => null)) === null) {
     if (child.exitCode !== null) throw new Error(`geth ended with ${child.exitCode}: ${said}`);
     await delay(READY_POLL_MS);
@@ -80,13 +81,4 @@ export async function startGeth(...args: readonly string[]): Promise<Geth> {
       await ended;
     },
   };
-}
-
-async function ask<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body });
-  const { result, error } = (await response.json()) as { result: T; error?: unknown };
-  if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
-  return result;
 }

@@ -6,6 +6,7 @@ export { type Geth, gethInstalled, startGeth } from './geth.js';
 export { type LocalPgBouncer, pgBouncerInstalled, startPgBouncer } from './pgbouncer.js';
 export { removePostgres } from './postgres/home.js';
 export { type LocalPostgres, startPostgres } from './postgres/postgres.js';
+export { callNode } from './process/call-node.js';
 export { createCommandLine } from './process/command-line.js';
 export { freePort } from './process/free-port.js';
 export { listenToNotify, type NotifySocket } from './process/notify-socket.js';

@@ -2,6 +2,7 @@ import type { ProofPolicy } from './prove/proved-block.js';
 import { blockText, readBlock } from './record/block.js';
 import type { Kind } from './record/kinds.js';
 import { logText, NO_HINTS, readLog } from './record/log.js';
+import { plainBlock, plainReceipt, plainTransaction } from './record/plain.js';
 import { Reader } from './record/reader.js';
 import { readReceipt, receiptText } from './record/receipt.js';
 import { NO_TRACE_HINTS, readTrace } from './record/trace.js';
@@ -26,7 +27,7 @@ export function canonicalRecord(kind: Kind, value: unknown, options: CanonicalOp
     const block = readBlock(reader, value, {
       seals: options.header === 'trust' ? 'optional' : 'required',
     });
-    const { head, tail } = blockText(block);
+    const { head, tail } = blockText(reader.keepExtras ? block : plainBlock(block));
     return `${head}[${recordTexts(reader, 'transactions', block.transactions).join(',')}]${tail}`;
   }
   return `[${recordTexts(reader, kind, value).join(',')}]`;
@@ -36,13 +37,15 @@ function recordTexts(reader: Reader, kind: Exclude<Kind, 'blocks'>, value: unkno
   let logs = 0;
   return reader.items(value, kind, (item, index) => {
     switch (kind) {
-      case 'transactions':
+      case 'transactions': {
         reader.at('transaction', index);
-        return transactionText(readTransaction(reader, item, { hash: '', number: '' }));
+        const tx = readTransaction(reader, item, { hash: '', number: '' });
+        return transactionText(reader.keepExtras ? tx : plainTransaction(tx));
+      }
       case 'receipts': {
         const receipt = readReceipt(reader, item, NO_HINTS, index, logs);
         logs += receipt.logs.length;
-        const { head, tail } = receiptText(receipt);
+        const { head, tail } = receiptText(reader.keepExtras ? receipt : plainReceipt(receipt));
         return head + receipt.logs.map((log) => logText(log)).join(',') + tail;
       }
       case 'logs':

@@ -145,6 +145,14 @@ const SPECIAL: readonly Special[] = [
     lie: ({ receipts }) => Object.assign(receipts!.find(isFailedCreation)!, { contractAddress: null }),
   },
   {
+    because: 'blobGasPrice',
+    // Of a chain whose forks are not known.
+    policy: { rules: 'ethereum' },
+    recording: 'forks',
+    make: (source) => source.block('forks', 22431084),
+    lie: ({ receipts }) => flip(receipts!.find(({ type }) => type === '0x3')!, 'blobGasPrice'),
+  },
+  {
     because: 'depositNonce',
     recording: 'optimism',
     make: (source) => seal(toRegolith(source)),

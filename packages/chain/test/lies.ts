@@ -112,7 +112,7 @@ cancun | receipt 0x3 | flip | consistency | blobGasUsed blockHash blockNumber co
 cancun | receipt 0x3 | flip | consistency | effectiveGasPrice from gasUsed to transactionHash transactionIndex type
 cancun | receipt 0x3 | flip | logsBloom | logsBloom
 cancun | receipt 0x3 | flip | receiptsRoot | status
-cancun | receipt 0x3 | flip | no: blobGasPrice | blobGasPrice
+cancun | receipt 0x3 | flip | written | blobGasPrice
 ecotone jovian | receipt 0x7e | flip | receiptsRoot | depositNonce depositReceiptVersion
 ecotone jovian | receipt 0x7e 0x2 | flip | consistency | blockHash blockNumber contractAddress cumulativeGasUsed effectiveGasPrice
 ecotone jovian | receipt 0x7e 0x2 | flip | consistency | from gasUsed to transactionHash transactionIndex type
@@ -139,8 +139,7 @@ arbitrum | receipt 0x6a 0x2 | drop | no: otherRules | effectiveGasPrice
 arbitrum | receipt 0x6a 0x2 | drop | no: some | gasUsedForL1 l1BlockNumber timeboosted
 cancun | receipt 0x3 | drop | form | blockHash blockNumber cumulativeGasUsed gasUsed logs logsBloom
 cancun | receipt 0x3 | drop | form | status transactionHash transactionIndex
-cancun | receipt 0x3 | drop | written | blobGasUsed contractAddress effectiveGasPrice from to type
-cancun | receipt 0x3 | drop | no: blobGasPrice | blobGasPrice
+cancun | receipt 0x3 | drop | written | blobGasPrice blobGasUsed contractAddress effectiveGasPrice from to type
 ecotone jovian | receipt 0x2 | drop | written | effectiveGasPrice
 ecotone jovian | receipt 0x7e | drop | no: deposit | effectiveGasPrice
 ecotone jovian | receipt 0x7e | drop | receiptsRoot | depositNonce depositReceiptVersion
@@ -210,7 +209,7 @@ export const UNPROVABLE = {
   chainId: '`chainId` of a legacy transaction with `v` 27 or 28',
   status: '`status` beside a `root` of 32 bytes',
   contract: '`contractAddress` of a creation that failed',
-  blobGasPrice: '`blobGasPrice`',
+  blobGasPrice: '`blobGasPrice` since the last fork that is known',
   deposit: 'what nodes add to a deposit',
   depositNonce: '`depositNonce` without `depositReceiptVersion`',
   depositGas: '`gasUsed` of a deposit without `depositNonce`',

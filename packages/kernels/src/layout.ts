@@ -41,6 +41,8 @@ export const FACT_CHAIN_ID = 152;
 export const FACT_BASE_FEE = 184;
 export const FACT_CHAIN = 192;
 export const FACT_CHECKS = 200;
+/** The price of blobs as a text, as those above; empty if it does not follow. */
+export const FACT_BLOB_PRICE = 204;
 
 // Bits of the checks.
 export const CHECK_PRICES = 1;

@@ -19,6 +19,8 @@ interface ScanFacts {
   decimal: string;
   timestamp: string;
   baseFee: string | null | undefined;
+  /** QUANTITY; undefined if it does not follow. */
+  blobPrice?: string | undefined;
   chainId: number;
   /** Bits of CHECKS. */
   checks: number;
@@ -125,12 +127,13 @@ function scanWith(kernel: ScanKernel, parts: ScannedParts, facts: ScanFacts): Sc
 
 /** Returns false if a text has no room. */
 function writeFacts(bytes: Buffer, at: number, facts: ScanFacts): boolean {
-  const { hash, number, decimal, timestamp, baseFee, chainId, checks } = facts;
+  const { hash, number, decimal, timestamp, baseFee, blobPrice, chainId, checks } = facts;
   const texts = [
     [L.FACT_NUMBER, `"${number}"`],
     [L.FACT_TIMESTAMP, `"${timestamp}"`],
     [L.FACT_DECIMAL, decimal],
     [L.FACT_CHAIN_ID, `"0x${chainId.toString(16)}"`],
+    [L.FACT_BLOB_PRICE, blobPrice === undefined ? '' : `"${blobPrice}"`],
   ] as const;
   bytes.write(`"${hash}"`, at, 'latin1');
   for (const [offset, text] of texts) {

@@ -16,20 +16,6 @@ export interface TracedChain {
   blocks: TracedBlock[];
 }
 
-export function rpcOf(url: string): Rpc {
-  return async (method, params) => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    const answer = (await response.json()) as { result?: unknown; error?: unknown };
-    if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
-    return answer.result as never;
-  };
-}
-
 /** Reads all blocks that have transactions, with the traces of each method that the node offers. */
 export async function readTracedChain(rpc: Rpc): Promise<TracedChain> {
   const head = Number(await rpc('eth_blockNumber', []));

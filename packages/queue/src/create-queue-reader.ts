@@ -1,4 +1,4 @@
-import { type Context, describeError, PackhouseError, redact } from '@packhouse/runtime';
+import { type Context, describeError, PackhouseError, redact, withinMs } from '@packhouse/runtime';
 import type { Queue } from 'bullmq';
 import { createQueues, openBackend, type QueuesOptions } from './create-queues.js';
 import type { QueueName, QueueSnapshot, Queues } from './queues.js';
@@ -48,7 +48,9 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
       if (away !== undefined && context.clock.elapsed() < away.until) throw away.error;
       const peeking = connected().then((queues) => queues.peek(queue, limit));
       try {
-        const snapshot = await within(timeoutMs, peeking, queue);
+        const snapshot = await withinMs(timeoutMs, peeking, () =>
+          unavailable(queue, `no answer within ${timeoutMs} ms`),
+        );
         away = undefined;
         return snapshot;
       } catch (error) {
@@ -63,18 +65,6 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
       await Promise.all(dropped);
     },
   };
-}
-
-async function within<T>(timeoutMs: number, work: Promise<T>, queue: QueueName): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(queue, `no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function unavailable(queue: QueueName, why: string): PackhouseError {

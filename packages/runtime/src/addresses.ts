@@ -75,3 +75,11 @@ function getFamily(address: string): 'ipv4' | 'ipv6' | undefined {
   const version = isIP(address);
   return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
 }
+
+/** Whether it is an address, or a range in CIDR notation. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}

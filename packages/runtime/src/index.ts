@@ -1,4 +1,10 @@
-export { addressBlock, createAddressList, createOriginList, networkBlock } from './addresses.js';
+export {
+  addressBlock,
+  createAddressList,
+  createOriginList,
+  isAddressRange,
+  networkBlock,
+} from './addresses.js';
 export {
   describeError,
   ERROR_CATALOGUE,
@@ -37,13 +43,12 @@ export { openText, sealText } from './sealed-text.js';
 export {
   databaseUrlSetting,
   networksFileSetting,
-  objectStoreSetting,
   processSettings,
   redisUrlSetting,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
   signingKeyFileSetting,
+  storeSettings,
   trustProxySetting,
+  webSetting,
   workerSettings,
 } from './service-settings.js';
 export {
@@ -58,6 +63,7 @@ export { onSignals } from './shutdown.js';
 export { createThreadPool, type ThreadOptions } from './thread-pool.js';
 export { type Clock, createOnceAWhile, DAY_MS, parseDate, systemClock, toDay } from './time/clock.js';
 export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './time/fair-turns.js';
+export { shareRun, withinMs, writeEvery } from './time/runs.js';
 export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './time/signals.js';
 export { openZone, type Zone } from './time/time-zone.js';
 export { parseWeekHours, type WeekHours } from './time/week-hours.js';

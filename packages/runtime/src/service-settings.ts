@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isAddressRange } from './addresses.js';
 import { isRedisAddress } from './redis-address.js';
 import { integerSetting, logLevelSetting } from './settings.js';
 
@@ -24,23 +24,26 @@ export const redisUrlSetting = (use: string): z.ZodOptional<z.ZodString> =>
 export const networksFileSetting = (): z.ZodString =>
   z.string().describe('the path of the networks file, e.g. ./networks.yaml');
 
-/** OBJECT_STORE. */
-export const objectStoreSetting = (): z.ZodString =>
-  z.string().describe('s3://bucket/prefix or the path of a folder');
-
-/** S3_ENDPOINT. */
-export const s3EndpointSetting = (): z.ZodOptional<z.ZodURL> =>
+/** An address with http or https, without slashes at its end. */
+export const webSetting = (description: string) =>
   z
     .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
     .optional()
-    .describe("an S3 store's address other than Amazon's, e.g. http://localhost:9000");
+    .describe(description);
 
-/** S3_CHECKSUMS. */
-export const s3ChecksumsSetting = () =>
-  z
+/** The object store. */
+export const storeSettings = {
+  OBJECT_STORE: z.string().describe('s3://bucket/prefix or the path of a folder'),
+  S3_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("an S3 store's address other than Amazon's, e.g. http://localhost:9000"),
+  S3_CHECKSUMS: z
     .enum(['auto', 'sha256', 'md5'])
     .default('auto')
-    .describe('auto, sha256 or md5: the checksum that is sent with an object to S3 (default auto)');
+    .describe('auto, sha256 or md5: the checksum that is sent with an object to S3 (default auto)'),
+};
 
 /** What every process of the database reads. */
 export const processSettings = z.object({
@@ -87,6 +90,7 @@ export const signingKeyFileSetting = (): z.ZodDefault<z.ZodString> =>
 
 /** Names of ranges of addresses, as proxy-addr has them. */
 const NAMED_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+const isProxy = (text: string): boolean => NAMED_RANGES.includes(text) || isAddressRange(text);
 
 /**
  * TRUST_PROXY: the proxies whose `X-Forwarded-For` is trusted, as their number or as their addresses and ranges.
@@ -98,17 +102,9 @@ export function trustProxySetting(
   return z
     .string()
     .transform((text) => (/^\d+$/.test(text) ? Number(text) : text.split(',').map((part) => part.trim())))
-    .refine((value) => (typeof value === 'number' ? value >= 1 && value <= 16 : value.every(isAddress)))
+    .refine((value) => (typeof value === 'number' ? value >= 1 && value <= 16 : value.every(isProxy)))
     .optional()
     .describe(
       `how many proxies stand before ${what}, 1 to 16, or their addresses, e.g. 10.0.0.0/8,loopback (default: none is believed)`,
     );
-}
-
-function isAddress(text: string): boolean {
-  if (NAMED_RANGES.includes(text)) return true;
-  const [address, bits, ...more] = text.split('/') as [string, string?];
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }

@@ -1,4 +1,4 @@
-import { createScope, redisInstalled, startRedis } from '@packhouse/local';
+import { redisInstalled, startRedis } from '@packhouse/local';
 import { createRedisLeases, createSpending, type LeaseStore } from '@packhouse/node-rpc';
 import { CallController, type Context } from '@packhouse/runtime';
 import type { BenchOptions } from './options.js';
@@ -13,61 +13,50 @@ const INGESTERS = 4;
 const GATEWAYS = 2;
 
 /** One budget of a provider, taken by six clients at once: how much of it gets through, and how much more than it says. */
-export async function benchBudgets({ say }: BenchOptions): Promise<BenchOutcome[]> {
-  const scope = createScope();
-  try {
-    const place = await openPlace(scope);
-    const stores: [string, () => LeaseStore][] = [['Postgres', () => place.database.budgets]];
-    if (redisInstalled()) {
-      const redis = await startRedis();
-      scope.defer(() => redis.stop());
-      stores.push([
-        'Redis',
-        () => {
-          const leases = createRedisLeases(redis.url);
-          scope.defer(async () => leases.close());
-          return leases;
-        },
-      ]);
-    }
-    const outcomes: BenchOutcome[] = [];
-    for (const [name, open] of stores) {
-      say(`  a second of ${PER_SECOND} on ${name} …`);
-      const seconds = await run(
-        place.context,
-        open,
-        { perSecond: PER_SECOND, perDay: null },
-        'second',
-        RUN_MS,
-      );
-      const most = mostWithin(seconds, 1_000);
-      // Between the beginnings of the first and the last whole window: a run that ends after a burst would say more.
-      const whole = Math.floor((seconds.length - 1) / PER_SECOND) * PER_SECOND;
-      const tookMs = (seconds[whole] as number) - (seconds[0] as number);
-      const used = whole / PER_SECOND / (tookMs / 1_000);
-      say(`  a day of ${PER_DAY} on ${name} …`);
-      const day = await run(place.context, open, { perSecond: null, perDay: PER_DAY }, 'day', RUN_MS);
-      const percent = (share: number): number => Math.round(share * 10_000) / 100;
-      outcomes.push(
-        ...(
-          [
-            ['most in any second', percent(most / PER_SECOND), 'at most 101 %', most <= PER_SECOND * 1.01],
-            ['used of a second', percent(used), 'at least 95 %', used >= 0.95],
-            ['used of a day', percent(day.length / PER_DAY), '100 %', day.length === PER_DAY],
-          ] as const
-        ).map(([what, value, target, met]) => ({
-          name: `budgets: ${what}, ${name}`,
-          value,
-          unit: '%',
-          target,
-          met,
-        })),
-      );
-    }
-    return outcomes;
-  } finally {
-    await scope.close();
+export async function benchBudgets({ scope, say }: BenchOptions): Promise<BenchOutcome[]> {
+  const place = await openPlace(scope);
+  const stores: [string, () => LeaseStore][] = [['Postgres', () => place.database.budgets]];
+  if (redisInstalled()) {
+    const redis = await startRedis();
+    scope.defer(() => redis.stop());
+    stores.push([
+      'Redis',
+      () => {
+        const leases = createRedisLeases(redis.url);
+        scope.defer(async () => leases.close());
+        return leases;
+      },
+    ]);
   }
+  const outcomes: BenchOutcome[] = [];
+  for (const [name, open] of stores) {
+    say(`  a second of ${PER_SECOND} on ${name} …`);
+    const seconds = await run(place.context, open, { perSecond: PER_SECOND, perDay: null }, 'second', RUN_MS);
+    const most = mostWithin(seconds, 1_000);
+    // Between the beginnings of the first and the last whole window: a run that ends after a burst would say more.
+    const whole = Math.floor((seconds.length - 1) / PER_SECOND) * PER_SECOND;
+    const tookMs = (seconds[whole] as number) - (seconds[0] as number);
+    const used = whole / PER_SECOND / (tookMs / 1_000);
+    say(`  a day of ${PER_DAY} on ${name} …`);
+    const day = await run(place.context, open, { perSecond: null, perDay: PER_DAY }, 'day', RUN_MS);
+    const percent = (share: number): number => Math.round(share * 10_000) / 100;
+    outcomes.push(
+      ...(
+        [
+          ['most in any second', percent(most / PER_SECOND), 'at most 101 %', most <= PER_SECOND * 1.01],
+          ['used of a second', percent(used), 'at least 95 %', used >= 0.95],
+          ['used of a day', percent(day.length / PER_DAY), '100 %', day.length === PER_DAY],
+        ] as const
+      ).map(([what, value, target, met]) => ({
+        name: `budgets: ${what}, ${name}`,
+        value,
+        unit: '%',
+        target,
+        met,
+      })),
+    );
+  }
+  return outcomes;
 }
 
 /** When each request was let through, in milliseconds. */

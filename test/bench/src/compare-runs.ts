@@ -1,6 +1,6 @@
+import { median } from '@packhouse/rig';
 import { DUMP_CHECKS, type DumpChecks, type DumpRun } from './evm-dump.js';
 import type { LocalRun } from './local-run.js';
-import { median } from './median.js';
 import type { BenchOutcome } from './result.js';
 
 /** The runs of each side over the same blocks; empty where a side was not asked for. */

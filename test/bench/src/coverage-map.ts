@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import { coverageMap } from '@packhouse/report';
-import { median } from './median.js';
-import { watchOthers } from './process-tree.js';
+import { median } from '@packhouse/rig';
+import { watchOthers } from './processes.js';
 import type { BenchOutcome } from './result.js';
 
 const COLUMNS = 1_000;
@@ -31,7 +31,7 @@ export async function benchMap(
     }
     found.push([`${blocks.toLocaleString('en-US')} blocks`, median(times), bytes]);
   }
-  const otherCores = others.end();
+  const { cores: otherCores } = others.end();
   return found.map(([view, ms, bytes]) => ({
     name: `map of coverage, ${view}`,
     value: ms,

@@ -1,13 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
-import { createScope } from '@packhouse/local';
 import { benchMap } from './coverage-map.js';
-import { fillIndex } from './fill-index.js';
-import { startGateway } from './gateway-process.js';
+import { openFilledPlace } from './filled-place.js';
 import type { BenchOptions } from './options.js';
-import { oneNetwork, openPlace } from './place.js';
-import { watchOthers } from './process-tree.js';
+import { watchOthers } from './processes.js';
 import type { BenchOutcome } from './result.js';
 
 /** Bundles between two holes: at ten million rows that is some 285,000 holes in every kind. */
@@ -16,63 +11,47 @@ const PAGE = 500;
 const SAMPLES = 200;
 const P99_MS = 250;
 
-/** No durability: the data is discarded after the run. */
-const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
-
 /** Maps and pages of coverage anywhere in an index full of holes, one request after another, none of them cached. */
 export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome[]> {
-  const { rows, say } = options;
-  const scope = createScope();
-  try {
-    const place = await openPlace(scope, FAST_LOAD);
-    const { network, file: networksFile } = oneNetwork('http://127.0.0.1:1');
-    const { database } = place;
-    await database.networks.register({ id: network.id, chainId: network.chainId });
-    say(`  filling the range index with ${rows.toLocaleString('en-US')} rows and its holes …`);
-    const index = await fillIndex(place.url, network.id, rows, { gapEvery: GAP_EVERY });
-    say(`  filled in ${index.seconds.toFixed(0)} s, ${(index.diskBytes / 1e9).toFixed(1)} GB`);
-    const head = { number: index.lastBlock, finalized: index.lastBlock, hash: `0x${'0'.repeat(64)}` };
-    await database.network(network.id).head.set({ ...head });
-    await database.network(network.id).backfills.add({ kinds: [...KINDS], from: 0, to: null, priority: 1 });
-    const map = await benchMap(database, network.id, index.lastBlock);
-    const objects = path.join(place.directory, 'objects');
-    await mkdir(objects);
-    const gateway = await startGateway(scope, place, { networksFile, objects });
-    const base = `${gateway.url}/${network.id}/v1/${gateway.apiKey}/bundle-api/coverage?limit=${PAGE}`;
-    const others = watchOthers();
-    // The counts are of the whole range, so the first page of a second waits for them.
-    const counted = await timed(`${base}&to=${index.lastBlock}`);
-    const pages: number[] = [];
-    for (let sample = 0; sample < SAMPLES; sample++) {
-      const from = Math.floor(Math.random() * index.lastBlock);
-      pages.push(await timed(`${base}&from=${from}&to=${Math.min(index.lastBlock, from + 1_000_000)}`));
-    }
-    const otherCores = others.end();
-    pages.sort((a, b) => a - b);
-    const at = (share: number): number => pages[Math.floor((pages.length - 1) * share)] as number;
-    const holes = Math.floor(index.rows / KINDS.length / GAP_EVERY);
-    return [
-      {
-        name: `coverage, a page of ${PAGE} holes in each of ${KINDS.length} kinds, p99`,
-        value: at(0.99),
-        unit: 'ms',
-        target: `under ${P99_MS} ms`,
-        met: at(0.99) < P99_MS,
-        note: [
-          `${index.rows.toLocaleString('en-US')} bundles with ${holes.toLocaleString('en-US')} holes a kind`,
-          `p50 ${at(0.5).toFixed(1)} ms, ${SAMPLES} requests one after the other, each of a range of its own of a million blocks, which is counted as well`,
-          `the first page of everything, counts of all holes included, ${counted.toFixed(0)} ms`,
-          ...(otherCores === undefined
-            ? []
-            : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
-        ].join('; '),
-        data: { index, pages, counted, otherCores },
-      },
-      ...map,
-    ];
-  } finally {
-    await scope.close();
+  const { scope } = options;
+  const filled = await openFilledPlace(scope, { ...options, gapEvery: GAP_EVERY });
+  const { network, index } = filled;
+  const { database } = filled.place;
+  const head = { number: index.lastBlock, finalized: index.lastBlock, hash: `0x${'0'.repeat(64)}` };
+  await database.network(network.id).head.set({ ...head });
+  await database.network(network.id).backfills.add({ kinds: [...KINDS], from: 0, to: null, priority: 1 });
+  const map = await benchMap(database, network.id, index.lastBlock);
+  const gateway = await filled.startGateway();
+  const base = `${gateway.url}/${network.id}/v1/${gateway.apiKey}/bundle-api/coverage?limit=${PAGE}`;
+  const others = watchOthers();
+  // The counts are of the whole range, so the first page of a second waits for them.
+  const counted = await timed(`${base}&to=${index.lastBlock}`);
+  const pages: number[] = [];
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const from = Math.floor(Math.random() * index.lastBlock);
+    pages.push(await timed(`${base}&from=${from}&to=${Math.min(index.lastBlock, from + 1_000_000)}`));
   }
+  const { cores: otherCores, words } = others.end();
+  pages.sort((a, b) => a - b);
+  const at = (share: number): number => pages[Math.floor((pages.length - 1) * share)] as number;
+  const holes = Math.floor(index.rows / KINDS.length / GAP_EVERY);
+  return [
+    {
+      name: `coverage, a page of ${PAGE} holes in each of ${KINDS.length} kinds, p99`,
+      value: at(0.99),
+      unit: 'ms',
+      target: `under ${P99_MS} ms`,
+      met: at(0.99) < P99_MS,
+      note: [
+        `${index.rows.toLocaleString('en-US')} bundles with ${holes.toLocaleString('en-US')} holes a kind`,
+        `p50 ${at(0.5).toFixed(1)} ms, ${SAMPLES} requests one after the other, each of a range of its own of a million blocks, which is counted as well`,
+        `the first page of everything, counts of all holes included, ${counted.toFixed(0)} ms`,
+        ...words,
+      ].join('; '),
+      data: { index, pages, counted, otherCores },
+    },
+    ...map,
+  ];
 }
 
 /** Milliseconds until the last byte of an answer. */

@@ -1,5 +1,5 @@
+import { median } from '@packhouse/rig';
 import type { LoadReport } from './load.js';
-import { median } from './median.js';
 import type { BenchOutcome } from './result.js';
 
 /** The CPU of a request in all processes of a server, medians of rounds, beside that of a yardstick; none without /proc. */

@@ -1,8 +1,8 @@
 import { inflateRawSync, constants as zlib } from 'node:zlib';
 import { createDeflater, type Deflate, deflatePiece } from '@packhouse/bundle';
 import { createProver } from '@packhouse/chain';
+import { median } from '@packhouse/rig';
 import { createLogger, createMetrics } from '@packhouse/runtime';
-import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import type { BenchOutcome } from './result.js';
 import { SOURCE, SOURCE_NAME } from './sample.js';

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { mkdtemp, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { plainEnvironment, type Scope, temporaryDirectory } from '@packhouse/local';
-import { startNode } from './child.js';
-import { endedChildrenSeconds } from './process-tree.js';
-import type { ReplayProcess } from './replay.js';
+import { type Scope, temporaryDirectory } from '@packhouse/local';
+import { type ReplayProcess, startNode } from '@packhouse/rig';
+import { endedChildrenSeconds } from './processes.js';
 
 /** What evm-dump proves of a block: nothing; hash, roots and bloom; these and the sender of each transaction. */
 export const DUMP_CHECKS = ['none', 'roots', 'all'] as const;
@@ -89,21 +87,13 @@ async function measured(
   limitMs: number,
 ): Promise<{ seconds: number; cpuSeconds: number | undefined; text: string }> {
   const [startedAt, before] = [performance.now(), endedChildrenSeconds()];
-  const child = startNode(scope, file, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: plainEnvironment(process.env),
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (chunk: string) => {
-      text = (text + chunk).slice(-64 * TAIL);
-    });
-  }
-  const late = setTimeout(() => child.kill('SIGKILL'), limitMs);
-  const [code] = (await once(child, 'close')) as [number | null];
+  const program = startNode(scope, file, args);
+  const late = setTimeout(() => program.child.kill('SIGKILL'), limitMs);
+  const code = await program.exit;
   clearTimeout(late);
+  const text = program.log();
   if (code !== 0) {
-    const how = code === null ? `was stopped after ${limitMs / 1000} s` : `ended with ${code}`;
+    const how = typeof code === 'string' ? `was stopped after ${limitMs / 1000} s` : `ended with ${code}`;
     throw new Error(`evm-dump ${how}: ${text.slice(-TAIL)}`);
   }
   const after = endedChildrenSeconds();

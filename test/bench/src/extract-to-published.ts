@@ -1,13 +1,13 @@
 import { loadavg } from 'node:os';
-import { createScope, type Scope } from '@packhouse/local';
+import type { Scope } from '@packhouse/local';
+import { type ReplayProcess, startReplay, withScope } from '@packhouse/rig';
 import { compareCpu, compareDumps, getCpu, type SideRuns } from './compare-runs.js';
 import { DUMP_CHECKS, runEvmDump } from './evm-dump.js';
 import { type Floor, measureFloor } from './floor.js';
 import { type LocalRun, runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
-import { watchOthers } from './process-tree.js';
+import { watchOthers } from './processes.js';
 import { profileExtract } from './profile-extract.js';
-import { type ReplayProcess, startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
 
@@ -22,7 +22,7 @@ export async function benchExtractToPublished(options: BenchOptions): Promise<Be
     const node = (scope: Scope) =>
       startReplay(scope, [...sample.replayArgs, '--extend', String(options.blocks)]);
     outcomes.push(
-      ...(await inScope(async (scope) =>
+      ...(await withScope(async (scope) =>
         options.profile
           ? profileExtract(await node(scope), sample, options)
           : benchSample(await node(scope), sample, options),
@@ -41,13 +41,13 @@ async function benchSample(
   const floorBefore = await measureFloor(sample.blocks);
   const others = watchOthers();
   const runs = await runSides(node, sample, options);
-  const otherCores = others.end();
+  const used = others.end();
   const floor = meanFloor(floorBefore, await measureFloor(sample.blocks));
   const bySpeed = [...runs.after].sort((a, b) => a.seconds - b.seconds);
   const run = bySpeed[bySpeed.length >> 1] as LocalRun;
   say(`  ${sample.name}: ${run.seconds.toFixed(1)} s for ${blocks} blocks`);
   return [
-    ...describe({ sample, blocks, run, floor, otherCores }),
+    ...describe({ sample, blocks, run, floor, others: used }),
     ...compareCpu(sample.name, blocks, runs),
     ...withoutDump(sample, options),
     ...compareDumps(sample.name, blocks, runs),
@@ -75,27 +75,18 @@ async function runSides(node: ReplayProcess, sample: Sample, options: BenchOptio
     runs.loads.push(loadavg()[0] as number);
     if (rounds > 1) say(`  ${sample.name}, round ${round} of ${rounds}`);
     if (before !== undefined) {
-      runs.before.push(await inScope((scope) => runLocal(scope, args, { root: before })));
+      runs.before.push(await withScope((scope) => runLocal(scope, args, { root: before })));
     }
-    runs.after.push(await inScope((scope) => runLocal(scope, args)));
+    runs.after.push(await withScope((scope) => runLocal(scope, args)));
     if (program === undefined) continue;
     for (const checks of DUMP_CHECKS) {
       const limitMs = 60_000 + 3_000 * blocks;
       runs.dumps[checks].push(
-        await inScope((scope) => runEvmDump(scope, { program, node, checks, limitMs })),
+        await withScope((scope) => runEvmDump(scope, { program, node, checks, limitMs })),
       );
     }
   }
   return runs;
-}
-
-async function inScope<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
-  const scope = createScope();
-  try {
-    return await work(scope);
-  } finally {
-    await scope.close();
-  }
 }
 
 function describe(parts: {
@@ -103,9 +94,9 @@ function describe(parts: {
   blocks: number;
   run: LocalRun;
   floor: Floor;
-  otherCores: number | undefined;
+  others: ReturnType<ReturnType<typeof watchOthers>['end']>;
 }): BenchOutcome[] {
-  const { sample, blocks, run, floor, otherCores } = parts;
+  const { sample, blocks, run, floor, others } = parts;
   const rate = blocks / run.seconds;
   const steady = blocks / run.steadySeconds;
   const yardstick = { name: 'floor', value: floor.blocksPerSecond, unit: 'blocks/s' };
@@ -123,9 +114,9 @@ function describe(parts: {
         `${blocks} blocks from the moment the processes were ready to the last index row`,
         `floor: ${describeFloor(floor)}`,
         ...(cpu.length === 0 ? [] : [`spent: ${cpu.join(', ')} ms of CPU a block`]),
-        ...(otherCores === undefined ? [] : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
+        ...others.words,
       ].join('; '),
-      data: { seconds: run.seconds, bundleBytes: run.bytes, floor, used: run.used, otherCores },
+      data: { seconds: run.seconds, bundleBytes: run.bytes, floor, used: run.used, otherCores: others.cores },
     },
     {
       name: 'the same from the first staged block on',

@@ -1,19 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import path from 'node:path';
-import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Scope } from '@packhouse/local';
+import { median, startReplay, startService, withScope } from '@packhouse/rig';
 import pg from 'pg';
-import { startNode } from './child.js';
-import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import { openPlace } from './place.js';
-import { startTinyReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
 
 const BLOCKS = 6_000;
 const LATENCY_MS = 100;
 const ROUNDS = 7;
 const MAX_PERCENT = 5;
+const POLL_MS = 50;
 const KINDS = ['blocks', 'transactions', 'receipts', 'logs'] as const;
 /** A port of the loopback interface on which nobody listens (RFC 6335: assigned, and not used). */
 const DEAD = 'http://127.0.0.1:9';
@@ -56,11 +56,14 @@ export async function benchFairNetworks({ say }: BenchOptions): Promise<BenchOut
 }
 
 /** Seconds until the blocks of the network that works are staged. */
-async function timeStaging(withOthers: boolean): Promise<number> {
-  const scope = createScope();
-  try {
+function timeStaging(withOthers: boolean): Promise<number> {
+  return withScope(async (scope) => {
     const place = await openPlace(scope);
-    const works = await startTinyReplay(scope, BLOCKS, LATENCY_MS);
+    const works = await startReplay(
+      scope,
+      [String(BLOCKS), String(LATENCY_MS)],
+      'test/bench/dist/tiny-node.js',
+    );
     const others = withOthers
       ? [
           { id: 'hanging', upstreams: [{ url: await startHanging(scope) }] },
@@ -77,19 +80,9 @@ async function timeStaging(withOthers: boolean): Promise<number> {
     const file = path.join(place.directory, 'networks.json');
     const all = networks.map((network) => ({ family: 'evm', chainId: 1, ...network }));
     await writeFile(file, JSON.stringify({ networks: all }));
-    startNode(scope, 'apps/ingester/dist/main.js', [], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: {
-        ...plainEnvironment(process.env),
-        DATABASE_URL: place.url,
-        NETWORKS_FILE: file,
-        LOG_LEVEL: 'fatal',
-      },
-    });
+    startService('ingester', { DATABASE_URL: place.url, NETWORKS_FILE: file, LOG_LEVEL: 'fatal' }, { scope });
     return await untilStaged(place.url);
-  } finally {
-    await scope.close();
-  }
+  });
 }
 
 /** The address of a server that takes requests and never answers. */
@@ -106,21 +99,19 @@ async function startHanging(scope: Scope): Promise<string> {
 
 /** Returns the seconds from the first staged block of the network that works to its last. */
 async function untilStaged(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    let startedAt: number | undefined;
-    for (;;) {
-      const { rows } = await client.query<{ blocks: number }>(
-        `SELECT count(*)::int AS blocks FROM packhouse.staged_block
-         WHERE network_id = (SELECT id FROM packhouse.network WHERE name = 'works')`,
-      );
-      const blocks = rows[0]?.blocks ?? 0;
-      if (blocks > 0) startedAt ??= performance.now();
-      if (blocks === BLOCKS) return (performance.now() - (startedAt ?? 0)) / 1_000;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  } finally {
-    await client.end();
+  const pool = new pg.Pool({ connectionString: url });
+  let startedAt: number | undefined;
+  for (;;) {
+    const { rows } = await pool.query<{ blocks: number }>(
+      `SELECT count(*)::int AS blocks FROM packhouse.staged_block
+       WHERE network_id = (SELECT id FROM packhouse.network WHERE name = 'works')`,
+    );
+    const blocks = rows[0]?.blocks ?? 0;
+    if (blocks > 0) startedAt ??= performance.now();
+    if (blocks === BLOCKS) break;
+    await sleep(POLL_MS);
   }
+  const seconds = (performance.now() - (startedAt ?? 0)) / 1_000;
+  await pool.end();
+  return seconds;
 }

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { KINDS } from '@packhouse/chain';
-import { createScope, type Scope } from '@packhouse/local';
-import { type FilledIndex, fillIndex } from './fill-index.js';
-import { type GatewayProcess, startGateway } from './gateway-process.js';
-import { median } from './median.js';
+import type { Scope } from '@packhouse/local';
+import { atShare, median, readProcess } from '@packhouse/rig';
+import type { FilledIndex } from './fill-index.js';
+import { openFilledPlace } from './filled-place.js';
+import type { GatewayProcess } from './gateway-process.js';
 import type { BenchOptions } from './options.js';
-import { oneNetwork, openPlace, type Place } from './place.js';
+import type { Place } from './place.js';
 import { type BenchOutcome, figure } from './result.js';
 
 const WAITERS = 1_000;
@@ -25,61 +24,47 @@ const BYTES_A_WAITER = 10_240;
 /** How long memory is left to settle before it is read. */
 const SETTLE_MS = 3_000;
 
-/** No durability: the data is discarded after the run. */
-const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
-
 /** The feed: history from a filled index, a new block to many that wait, and what one that waits holds in memory. */
-export async function benchFeed({ rows, seconds, say }: BenchOptions): Promise<BenchOutcome[]> {
-  const scope = createScope();
-  try {
-    const place = await openPlace(scope, FAST_LOAD);
-    const { network, file: networksFile } = oneNetwork('http://127.0.0.1:1');
-    await place.database.networks.register({ id: network.id, chainId: network.chainId });
-    say(`  filling the range index with ${rows.toLocaleString('en-US')} rows …`);
-    const index = await fillIndex(place.url, network.id, rows);
-    say(`  filled in ${index.seconds.toFixed(0)} s`);
-    const objects = path.join(place.directory, 'objects');
-    await mkdir(objects);
-    const env = { CONNECTIONS_PER_ADDRESS: '10000', FEEDS_PER_KEY: '10000' };
-    const gateway = await startGateway(scope, place, { networksFile, objects, env });
-    const history = await readHistory(gateway, index, seconds);
-    say(`  history: ${figure(history.perSecond)} steps/s`);
-    const wakes = await wakeWaiters(scope, place, gateway, index);
-    say(`  ${WAITERS} waiters: p99 ${figure(wakes.p99Ms)} ms`);
-    const memory = await holdMany(scope, gateway, index);
-    return [
-      {
-        name: 'feed: history',
-        value: history.perSecond,
-        unit: 'bundle steps/s',
-        target: `at least ${STEPS_PER_SECOND.toLocaleString('en-US')}`,
-        met: history.perSecond >= STEPS_PER_SECOND,
-        note: `one client, five kinds, from ${index.rows.toLocaleString('en-US')} bundles; the gateway took ${figure(history.cpuShare * 100)} % of a core`,
-        data: { index, history },
-      },
-      {
-        name: `feed: a block to ${WAITERS.toLocaleString('en-US')} waiting clients, p99`,
-        value: wakes.p99Ms,
-        unit: 'ms',
-        target: `under ${P99_MS} ms`,
-        met: wakes.p99Ms < P99_MS,
-        note: `from the call that stages it until each client has its step, ${BLOCKS} blocks behind ${WARM_BLOCKS} that do not count; p50 ${figure(wakes.p50Ms)} ms, slowest ${figure(wakes.maxMs)} ms; clients and gateway share the machine; ${figure(wakes.windowReads)} reads of the newest blocks a block`,
-        data: { wakes },
-      },
-      {
-        name: 'feed: memory of a waiter',
-        value: memory.waiterBytes / 1_024,
-        unit: 'KiB',
-        yardstick: { name: 'an idle connection', value: memory.idleBytes / 1_024, unit: 'KiB' },
-        target: `at most ${BYTES_A_WAITER / 1_024} KiB`,
-        met: memory.waiterBytes <= BYTES_A_WAITER,
-        note: `resident memory of the gateway per waiting request, its connection included, ${MANY.toLocaleString('en-US')} of them; the yardstick are as many connections that were answered once`,
-        data: { memory },
-      },
-    ];
-  } finally {
-    await scope.close();
-  }
+export async function benchFeed({ scope, rows, seconds, say }: BenchOptions): Promise<BenchOutcome[]> {
+  const { place, index, startGateway } = await openFilledPlace(scope, { rows, say });
+  const gateway = await startGateway({
+    env: { CONNECTIONS_PER_ADDRESS: '10000', FEEDS_PER_KEY: '10000' },
+  });
+  const history = await readHistory(gateway, index, seconds);
+  say(`  history: ${figure(history.perSecond)} steps/s`);
+  const wakes = await wakeWaiters(scope, place, gateway, index);
+  say(`  ${WAITERS} waiters: p99 ${figure(wakes.p99Ms)} ms`);
+  const memory = await holdMany(scope, gateway, index);
+  return [
+    {
+      name: 'feed: history',
+      value: history.perSecond,
+      unit: 'bundle steps/s',
+      target: `at least ${STEPS_PER_SECOND.toLocaleString('en-US')}`,
+      met: history.perSecond >= STEPS_PER_SECOND,
+      note: `one client, five kinds, from ${index.rows.toLocaleString('en-US')} bundles; the gateway took ${figure(history.cpuShare * 100)} % of a core`,
+      data: { index, history },
+    },
+    {
+      name: `feed: a block to ${WAITERS.toLocaleString('en-US')} waiting clients, p99`,
+      value: wakes.p99Ms,
+      unit: 'ms',
+      target: `under ${P99_MS} ms`,
+      met: wakes.p99Ms < P99_MS,
+      note: `from the call that stages it until each client has its step, ${BLOCKS} blocks behind ${WARM_BLOCKS} that do not count; p50 ${figure(wakes.p50Ms)} ms, slowest ${figure(wakes.maxMs)} ms; clients and gateway share the machine; ${figure(wakes.windowReads)} reads of the newest blocks a block`,
+      data: { wakes },
+    },
+    {
+      name: 'feed: memory of a waiter',
+      value: memory.waiterBytes / 1_024,
+      unit: 'KiB',
+      yardstick: { name: 'an idle connection', value: memory.idleBytes / 1_024, unit: 'KiB' },
+      target: `at most ${BYTES_A_WAITER / 1_024} KiB`,
+      met: memory.waiterBytes <= BYTES_A_WAITER,
+      note: `resident memory of the gateway per waiting request, its connection included, ${MANY.toLocaleString('en-US')} of them; the yardstick are as many connections that were answered once`,
+      data: { memory },
+    },
+  ];
 }
 
 async function readHistory(gateway: GatewayProcess, { lastBlock }: FilledIndex, seconds: number) {
@@ -165,7 +150,7 @@ async function wakeWaiters(scope: Scope, place: Place, gateway: GatewayProcess, 
   const sorted = latencies.sort((a, b) => a - b);
   return {
     p50Ms: median(sorted),
-    p99Ms: sorted[Math.floor(sorted.length * 0.99)] as number,
+    p99Ms: atShare(sorted, 0.99),
     maxMs: sorted.at(-1) as number,
     steps: sorted.length,
     windowReads,
@@ -271,15 +256,11 @@ async function metric({ url, apiKey }: GatewayProcess, name: string): Promise<nu
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-async function settledBytes({ child }: GatewayProcess): Promise<number> {
+async function settledBytes({ pid }: GatewayProcess): Promise<number> {
   await pause(SETTLE_MS);
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+  return readProcess(pid)?.bytes ?? Number.NaN;
 }
 
-function cpuSeconds({ child }: GatewayProcess): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+function cpuSeconds({ pid }: GatewayProcess): number {
+  return readProcess(pid)?.cpuSeconds ?? Number.NaN;
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

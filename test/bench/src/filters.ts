@@ -12,8 +12,8 @@ import {
 } from '@packhouse/bundle';
 import { canonicalRecord, type Kind } from '@packhouse/chain';
 import type { Recorded } from '@packhouse/recordings';
+import { median } from '@packhouse/rig';
 import { getOrAdd } from '@packhouse/runtime';
-import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import type { BenchOutcome } from './result.js';
 import { SOURCE, SOURCE_NAME } from './sample.js';

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import { KINDS } from '@packhouse/chain';
 import { createClient, createPostgresSink, type FollowStep } from '@packhouse/client';
-import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
+import { runSql, type Scope } from '@packhouse/local';
+import { getOutput, median } from '@packhouse/rig';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { getOutput, startNode } from './child.js';
-import { median } from './median.js';
 import type { BenchOptions } from './options.js';
-import { type Published, startPublished } from './published.js';
+import { type Published, startPublished, startPull } from './published.js';
 import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
 
@@ -23,58 +21,36 @@ const PIECE = 1_048_576;
  * A Postgres that is filled from a feed: all kinds by `pull --follow` against `pull`, and the sink of logs against a raw
  * binary COPY of the same rows into the same kind of table.
  */
-export async function benchFollow({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
+export async function benchFollow({ scope, say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
   const sample = samples().at(-1) as Sample;
-  const scope = createScope();
-  try {
-    const gateway = await startPublished(scope, sample, blocks, KINDS);
-    say(`  ${sample.name}: ${blocks} blocks of all kinds published`);
-    const pool = new pg.Pool({ connectionString: gateway.databaseUrl });
-    scope.defer(() => pool.end());
-    await pool.query('CREATE DATABASE tables');
-    const url = gateway.databaseUrl.replace(/[^/]*$/, 'tables');
-    return [await follows(scope, gateway, sample, url, blocks), ...(await sinks(gateway, sample, url, say))];
-  } finally {
-    await scope.close();
-  }
+  const gateway = await startPublished(scope, sample, blocks, KINDS);
+  say(`  ${sample.name}: ${blocks} blocks of all kinds published`);
+  await runSql(gateway.databaseUrl, 'CREATE DATABASE tables');
+  const url = gateway.databaseUrl.replace(/[^/]*$/, 'tables');
+  return [await follows(scope, gateway, sample, url, blocks), ...(await sinks(gateway, sample, url, say))];
 }
 
 /** The whole of both commands, from their start to the head. */
 async function follows(
   scope: Scope,
-  { url: gateway, apiKey, directory }: Published,
+  published: Published,
   sample: Sample,
   url: string,
   blocks: number,
 ): Promise<BenchOutcome> {
-  const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
-  const args = ['pull', `${gateway}/ethereum`, '--kinds', 'all', '--json', '--format', url];
+  const args = ['--kinds', 'all', '--format', url];
   const seconds = { pull: [] as number[], follow: [] as number[] };
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const way of ['pull', 'follow'] as const) {
       await dropTables(url);
       const startedAt = performance.now();
       const more = way === 'follow' ? ['--follow'] : [];
-      const child = startNode(scope, 'apps/cli/dist/main.js', [...args, ...more], {
-        env,
-        cwd: directory,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      if (way === 'pull') await getOutput(child, 'packhouse pull');
-      else {
-        for await (const line of createInterface({
-          input: child.stdout as NonNullable<typeof child.stdout>,
-        })) {
-          if (line.includes('"event":"waiting"')) break;
-        }
-      }
+      const program = startPull(scope, published, [...args, ...more]);
+      if (way === 'pull') await getOutput(program);
+      else await program.event('waiting');
       // The first round warms the gateway.
       if (round > 0) seconds[way].push((performance.now() - startedAt) / 1_000);
-      if (way === 'follow') {
-        const gone = once(child, 'exit');
-        child.kill('SIGTERM');
-        await gone;
-      }
+      await program.stop();
     }
   }
   const speed = (way: keyof typeof seconds): number => blocks / median(seconds[way]);
@@ -91,10 +67,7 @@ async function follows(
 }
 
 async function dropTables(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`DROP TABLE IF EXISTS packhouse_rows, raw, ${KINDS.join(', ')}`);
-  await client.end();
+  await runSql(url, `DROP TABLE IF EXISTS packhouse_rows, raw, ${KINDS.join(', ')}`);
 }
 
 async function sinks(

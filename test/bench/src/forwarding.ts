@@ -1,15 +1,14 @@
-import { createScope, type Scope } from '@packhouse/local';
-import { firstLine, getOutput, startNode } from './child.js';
+import type { Scope } from '@packhouse/local';
+import { getOutput, median, processTree, startNode } from '@packhouse/rig';
 import { cpuOutcomes } from './cpu-outcomes.js';
 import { findProgram } from './find-program.js';
-import type { GatewayProcess } from './gateway-process.js';
-import { type LoadReport, load, loadGenerator } from './load.js';
-import { median } from './median.js';
+import { type GatewayProcess, startEmptyServer } from './gateway-process.js';
+import { failOnErrors, type LoadReport, load, loadGenerator } from './load.js';
 import { startNginx } from './nginx.js';
 import { openSides } from './open-sides.js';
 import type { BenchOptions } from './options.js';
-import { processTree, watchOthers } from './process-tree.js';
-import { type BenchOutcome, figure } from './result.js';
+import { watchOthers } from './processes.js';
+import { type BenchOutcome, besideRate, figure } from './result.js';
 import type { SlowReaders, SlowReport } from './slow-readers.js';
 
 const ROUNDS = 3;
@@ -58,84 +57,70 @@ interface Sides {
  * The upstream's answers are prepared, so that its speed is not measured. All sides have as many workers.
  */
 export async function benchForwarding(options: BenchOptions): Promise<BenchOutcome[]> {
-  const scope = createScope();
-  const { say, workers } = options;
+  const { scope, say, workers } = options;
   const seconds = Math.max(1, Math.ceil(options.seconds / 4));
-  try {
-    const { directory, gateway, node } = await openSides(scope, workers);
-    const bareProxy = startNode(scope, 'test/bench/dist/bare-proxy.js', [node, String(workers)]);
-    const bare = await firstLine(bareProxy, 'the bare proxy');
-    const emptyServer = startNode(scope, 'test/bench/dist/empty-server.js', [String(workers)]);
-    const empty = await firstLine(emptyServer, 'the empty server');
-    const emptyUrl = `http://127.0.0.1:${empty}`;
-    const program = await findProgram('nginx');
-    const nginx =
-      program === null ? undefined : await startNginx(scope, program, { directory, upstream: node, workers });
-    const servers = new Map([
-      [gateway.url, gateway.child],
-      [emptyUrl, emptyServer],
-      [bare, bareProxy],
-      ...(nginx === undefined ? [] : [[nginx.url, nginx.child] as const]),
-    ]);
-    const put = (
-      url: string,
-      target: string,
-      body: string | undefined,
-      connections: number,
-      below = NUMBERS,
-    ) =>
-      load(
-        scope,
-        directory,
-        {
-          url,
-          paths: [target],
-          below,
-          headers: {},
-          connections,
-          seconds,
-          ...(body === undefined ? {} : { body }),
-        },
-        servers.get(url),
-      );
-    const rpc = `/ethereum/v1/${gateway.apiKey}`;
-    const sides = async (body: string, connections: number): Promise<Sides> => ({
-      node: await put(node, '/', body, connections),
-      nginx: nginx === undefined ? undefined : await put(nginx.url, '/', body, connections),
-      gateway: await put(gateway.url, rpc, body, connections),
-      bare: await put(bare, '/', body, connections),
-    });
-    await put(gateway.url, rpc, CALLS.eth_getStorageAt, MANY);
-    const others = watchOthers();
-    const outcomes: BenchOutcome[] = [];
-    for (const name of Object.keys(CALLS) as CallName[]) {
-      for (const connections of [1, MANY]) {
-        const rounds: Sides[] = [];
-        for (let round = 0; round < ROUNDS; round++) rounds.push(await sides(CALLS[name], connections));
-        outcomes.push(...describe(name, connections, rounds));
-        say(`  ${name}, ${connections}: ${rounds.map((r) => Math.round(r.gateway.requestsPerSecond))}/s`);
-      }
-    }
-    outcomes.push(
-      ...(await cached({
-        final: () => put(gateway.url, rpc, FINAL_STORAGE, MANY, FINAL_NUMBERS),
-        empty: () => put(emptyUrl, '/empty', FINAL_STORAGE, MANY, FINAL_NUMBERS),
-        healthz: () => put(gateway.url, '/healthz', undefined, MANY),
-      })),
+  const { directory, gateway, node } = await openSides(scope, workers);
+  const bareProxy = startNode(scope, 'test/bench/dist/bare-proxy.js', [node, String(workers)]);
+  const bare = await bareProxy.firstLine();
+  const empty = await startEmptyServer(scope, workers);
+  const program = await findProgram('nginx');
+  const nginx =
+    program === null ? undefined : await startNginx(scope, program, { directory, upstream: node, workers });
+  const servers = new Map([
+    [gateway.url, gateway.pid],
+    [empty.url, empty.pid],
+    [bare, bareProxy.pid],
+    ...(nginx === undefined ? [] : [[nginx.url, nginx.pid] as const]),
+  ]);
+  const put = (url: string, target: string, body: string | undefined, connections: number, below = NUMBERS) =>
+    load(
+      scope,
+      directory,
+      {
+        url,
+        paths: [target],
+        below,
+        headers: {},
+        connections,
+        seconds,
+        ...(body === undefined ? {} : { body }),
+      },
+      servers.get(url),
     );
-    const otherCores = others.end();
-    const first = outcomes[0] as { note?: string };
-    first.note = [
-      first.note,
-      `requests from ${await loadGenerator()}`,
-      `${workers} workers on all sides`,
-      ...(otherCores === undefined ? [] : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
-    ].join('; ');
-    outcomes.push(await memory(scope, gateway, rpc, workers));
-    return outcomes;
-  } finally {
-    await scope.close();
+  const rpc = `/ethereum/v1/${gateway.apiKey}`;
+  const sides = async (body: string, connections: number): Promise<Sides> => ({
+    node: await put(node, '/', body, connections),
+    nginx: nginx === undefined ? undefined : await put(nginx.url, '/', body, connections),
+    gateway: await put(gateway.url, rpc, body, connections),
+    bare: await put(bare, '/', body, connections),
+  });
+  await put(gateway.url, rpc, CALLS.eth_getStorageAt, MANY);
+  const others = watchOthers();
+  const outcomes: BenchOutcome[] = [];
+  for (const name of Object.keys(CALLS) as CallName[]) {
+    for (const connections of [1, MANY]) {
+      const rounds: Sides[] = [];
+      for (let round = 0; round < ROUNDS; round++) rounds.push(await sides(CALLS[name], connections));
+      outcomes.push(...describe(name, connections, rounds));
+      say(`  ${name}, ${connections}: ${rounds.map((r) => Math.round(r.gateway.requestsPerSecond))}/s`);
+    }
   }
+  outcomes.push(
+    ...(await cached({
+      final: () => put(gateway.url, rpc, FINAL_STORAGE, MANY, FINAL_NUMBERS),
+      empty: () => put(empty.url, '/empty', FINAL_STORAGE, MANY, FINAL_NUMBERS),
+      healthz: () => put(gateway.url, '/healthz', undefined, MANY),
+    })),
+  );
+  const first = outcomes[0] as { note?: string };
+  first.note = [
+    first.note,
+    `requests from ${await loadGenerator()}`,
+    `${workers} workers on all sides`,
+    ...others.end().words,
+  ].join('; ');
+  outcomes.push(await memory(scope, gateway, rpc, workers));
+  return outcomes;
 }
 
 function call(method: string, params: string): string {
@@ -170,45 +155,37 @@ function describe(name: CallName, connections: number, rounds: readonly Sides[])
         : {}),
     };
   };
-  const value = median(rounds.map(({ gateway }) => gateway.requestsPerSecond));
-  const shareOfBare = median(
-    rounds.map(({ gateway, bare }) => gateway.requestsPerSecond / bare.requestsPerSecond),
-  );
-  const toBare: BenchOutcome = {
-    name: `${at}: requests`,
-    value,
-    unit: 'requests/s',
-    yardstick: { name: 'a bare proxy in Node', value: value / shareOfBare, unit: 'requests/s' },
+  const beside = (side: 'bare' | 'nginx', yardstick: string, least?: number): BenchOutcome => {
+    const rates = (of: (round: Sides) => LoadReport): number[] =>
+      rounds.map((round) => of(round).requestsPerSecond);
+    const other = { name: yardstick, rates: rates((round) => round[side] as LoadReport) };
+    return besideRate(
+      `${at}: requests`,
+      'requests/s',
+      rates(({ gateway }) => gateway),
+      other,
+      least,
+    );
   };
-  const gatewaySide = rounds.map(({ gateway }) => gateway);
-  if (!hasNginx) {
-    const reports = rounds.map((round) => round.bare);
-    const cpu = cpuOutcomes(at, gatewaySide, { name: 'a bare proxy in Node', reports });
-    return [latency('p50Ms'), latency('p99Ms'), toBare, ...cpu];
-  }
-  const share = median(
-    rounds.map(({ gateway, nginx }) => gateway.requestsPerSecond / (nginx as LoadReport).requestsPerSecond),
-  );
+  const cpuBeside = (side: 'bare' | 'nginx', yardstick: string): BenchOutcome[] =>
+    cpuOutcomes(
+      at,
+      rounds.map(({ gateway }) => gateway),
+      { name: yardstick, reports: rounds.map((round) => round[side] as LoadReport) },
+    );
+  const toBare = beside('bare', 'a bare proxy in Node');
+  const latencies = [latency('p50Ms'), latency('p99Ms')];
+  if (!hasNginx) return [...latencies, toBare, ...cpuBeside('bare', 'a bare proxy in Node')];
   return [
-    latency('p50Ms'),
-    latency('p99Ms'),
+    ...latencies,
     {
-      name: `${at}: requests`,
-      value,
-      unit: 'requests/s',
-      yardstick: { name: 'nginx', value: value / share, unit: 'requests/s' },
-      ...(connections === 1
-        ? {}
-        : { target: `at least ${SHARE_OF_NGINX[name] * 100} %`, met: share >= SHARE_OF_NGINX[name] }),
+      ...beside('nginx', 'nginx', connections === 1 ? undefined : SHARE_OF_NGINX[name]),
       ...(name === 'eth_blockNumber'
         ? { note: 'all requests are alike: those that are in flight at the same time are asked once' }
         : {}),
     },
     toBare,
-    ...cpuOutcomes(at, gatewaySide, {
-      name: 'nginx',
-      reports: rounds.map(({ nginx }) => nginx as LoadReport),
-    }),
+    ...cpuBeside('nginx', 'nginx'),
   ];
 }
 
@@ -225,22 +202,18 @@ async function cached(put: {
     rounds.push({ empty: await put.empty(), final: await put.final(), healthz: await put.healthz() });
   }
   failOnErrors(rounds.flatMap((round) => Object.values(round) as LoadReport[]));
-  const value = median(rounds.map((round) => round.final.requestsPerSecond));
-  const against = (name: string, which: 'empty' | 'healthz', note: string): BenchOutcome => {
-    const share = median(
-      rounds.map((round) => round.final.requestsPerSecond / round[which].requestsPerSecond),
-    );
-    return {
-      name: 'answers about final blocks, from memory',
-      value,
-      unit: 'requests/s',
-      yardstick: { name, value: value / share, unit: 'requests/s' },
-      target: `at least ${SHARE_OF_EMPTY * 100} %`,
-      met: share >= SHARE_OF_EMPTY,
-      note: `${MANY} connections; median share of ${rounds.length} rounds; ${note}`,
-      data: { rounds },
-    };
-  };
+  const rates = (of: keyof typeof put): number[] => rounds.map((round) => round[of].requestsPerSecond);
+  const against = (name: string, which: 'empty' | 'healthz', note: string): BenchOutcome => ({
+    ...besideRate(
+      'answers about final blocks, from memory',
+      'requests/s',
+      rates('final'),
+      { name, rates: rates(which) },
+      SHARE_OF_EMPTY,
+    ),
+    note: `${MANY} connections; median share of ${rounds.length} rounds; ${note}`,
+    data: { rounds },
+  });
   return [
     against('an empty route of node:http', 'empty', 'asked the same, its body read and thrown away'),
     against("the gateway's /healthz", 'healthz', 'a POST with a body against a GET without'),
@@ -263,11 +236,10 @@ async function memory(
       connections: READERS,
       pauseSeconds: PAUSE_SECONDS,
     };
-    const child = startNode(scope, 'test/bench/dist/slow-readers.js', [JSON.stringify(wanted)]);
-    return JSON.parse(await getOutput(child, 'the slow readers')) as SlowReport;
+    const program = startNode(scope, 'test/bench/dist/slow-readers.js', [JSON.stringify(wanted)]);
+    return JSON.parse(await getOutput(program)) as SlowReport;
   };
-  const peak = (): number =>
-    processTree(gateway.child.pid as number).reduce((sum, { peakBytes }) => sum + peakBytes, 0);
+  const peak = (): number => processTree(gateway.pid).reduce((sum, { peakBytes }) => sum + peakBytes, 0);
   const before = peak();
   const streamed = await slow(LARGE_BLOCK);
   const afterStreamed = peak();
@@ -284,9 +256,4 @@ async function memory(
     note: `before ${figure(before / 1e6)} MB; blocks, which are streamed: ${figure(afterStreamed / 1e6)} MB, ${said(streamed)}; eth_getLogs, which are held whole: ${said(whole)}; nobody read for ${PAUSE_SECONDS} s`,
     data: { before, afterStreamed, streamed, whole },
   };
-}
-
-function failOnErrors(reports: readonly LoadReport[]): void {
-  const errors = reports.reduce((sum, report) => sum + report.errors, 0);
-  if (errors > 0) throw new Error(`${errors} requests were not answered with 200`);
 }

@@ -1,10 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { plainEnvironment, type Scope } from '@packhouse/local';
-import type { ProcessMessage } from '@packhouse/runtime';
-import { startNode } from './child.js';
+import type { Scope } from '@packhouse/local';
+import * as rig from '@packhouse/rig';
 import type { Place } from './place.js';
 
 /** A gateway in a separate process, as `packhouse gateway` runs it. */
@@ -13,7 +10,7 @@ export interface GatewayProcess {
   url: string;
   /** A key of the plan without limits. */
   apiKey: string;
-  child: ChildProcess;
+  pid: number;
 }
 
 /**
@@ -32,36 +29,25 @@ export async function startGateway(
     network: null,
     plan: 'unlimited',
   });
-  const child = startNode(scope, 'apps/gateway/dist/main.js', [], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      ...plainEnvironment(process.env),
-      DATABASE_URL: place.url,
-      NETWORKS_FILE: file,
-      OBJECT_STORE: parts.objects,
-      HOST: '127.0.0.1',
-      PORT: '0',
-      LOG_LEVEL: 'warn',
-      // As a primary starts its workers: see apps/gateway/src/main.ts.
-      NODE_OPTIONS: '--max-semi-space-size=32',
-      GATEWAY_WORKERS: String(parts.workers ?? 1),
-      ...parts.env,
-    },
-  });
-  const port = await ready(child);
-  return { url: `http://127.0.0.1:${port}`, apiKey: key, child };
+  const env = {
+    DATABASE_URL: place.url,
+    NETWORKS_FILE: file,
+    OBJECT_STORE: parts.objects,
+    LOG_LEVEL: 'warn',
+    // As a primary starts its workers: see apps/gateway/src/main.ts.
+    NODE_OPTIONS: '--max-semi-space-size=32',
+    GATEWAY_WORKERS: String(parts.workers ?? 1),
+    ...parts.env,
+  };
+  const { url, process } = await rig.startGateway(env, scope);
+  return { url, apiKey: key, pid: process.pid };
 }
 
-async function ready(child: ChildProcess): Promise<number> {
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the gateway ended with ${code}`);
-  });
-  ended.catch(() => undefined);
-  let port = 0;
-  for (;;) {
-    const [message] = (await Promise.race([once(child, 'message'), ended])) as [ProcessMessage];
-    if (message.type === 'listening') port = message.port;
-    if (message.type === 'ready') return port;
-    if (message.type === 'fatal') throw new Error(message.message);
-  }
+/** Starts the server whose routes do nothing, with so many workers. */
+export async function startEmptyServer(
+  scope: Scope,
+  workers: number,
+): Promise<Pick<GatewayProcess, 'url' | 'pid'>> {
+  const program = rig.startNode(scope, 'test/bench/dist/empty-server.js', [String(workers)]);
+  return { url: `http://127.0.0.1:${await program.firstLine()}`, pid: program.pid };
 }

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Scope } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { startNode } from './child.js';
+import { processTree, startService, withScope } from '@packhouse/rig';
 import { startGateway } from './gateway-process.js';
 import type { BenchOptions } from './options.js';
 import { openPlace, type Place } from './place.js';
-import { processTree } from './process-tree.js';
 import type { BenchOutcome } from './result.js';
 
 /** Networks of which nothing is requested, one of them alone first. */
@@ -23,12 +23,7 @@ export async function benchIdle({ say }: BenchOptions): Promise<BenchOutcome[]> 
   const outcomes: BenchOutcome[] = [];
   for (const networks of SIDES) {
     say(`  ${networks} idle networks …`);
-    const scope = createScope();
-    try {
-      outcomes.push(...(await measure(scope, networks)));
-    } finally {
-      await scope.close();
-    }
+    outcomes.push(...(await withScope((scope) => measure(scope, networks))));
   }
   return outcomes;
 }
@@ -78,16 +73,13 @@ async function start(scope: Scope, place: Place, nodes: readonly ReplayNode[]): 
   const file = path.join(place.directory, 'networks.json');
   await writeFile(file, networksFile);
   const env = {
-    ...plainEnvironment(process.env),
     DATABASE_URL: place.url,
     NETWORKS_FILE: file,
     OBJECT_STORE: objects,
     SIGNING_KEY_FILE: path.join(place.directory, 'signing-key.pem'),
     LOG_LEVEL: 'error',
   };
-  for (const app of ['ingester', 'packer']) {
-    startNode(scope, `apps/${app}/dist/main.js`, [], { stdio: ['ignore', 'ignore', 'inherit'], env });
-  }
+  for (const app of ['ingester', 'packer'] as const) startService(app, env, { scope });
   await startGateway(scope, place, { networksFile, objects });
 }
 
@@ -99,5 +91,3 @@ function read(nodes: readonly ReplayNode[]) {
   }
   return { calls: nodes.reduce((sum, node) => sum + node.stats().calls, 0), cpu };
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

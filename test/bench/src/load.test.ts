@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createScope } from '@packhouse/local';
+import { getOutput, startNode } from '@packhouse/rig';
 import { expect, it } from 'vitest';
-import { getOutput, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import { type LoadReport, type LoadRequest, load, luaScript } from './load.js';
 
@@ -57,7 +57,7 @@ it('the own generator sends random numbers and headers, and counts what came bac
     const run = async (target: string): Promise<LoadReport> => {
       const args = [JSON.stringify(requestTo(server.url, target))];
       const child = startNode(scope, 'test/bench/dist/send-requests.js', args);
-      return JSON.parse(await getOutput(child, 'the generator')) as LoadReport;
+      return JSON.parse(await getOutput(child)) as LoadReport;
     };
     expectGood(await run('/n/{n}'));
     expect(server.seen.size).toBeGreaterThan(5);

@@ -1,10 +1,10 @@
-import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Scope } from '@packhouse/local';
-import { getOutput, startChild, startNode } from './child.js';
+import { getOutput, startNode } from '@packhouse/rig';
+import { runChild } from './child.js';
 import { findProgram } from './find-program.js';
-import { processTree } from './process-tree.js';
+import { cpuOfTree } from './processes.js';
 
 /** Requests that are sent as fast as they are answered, on `connections` connections. */
 export interface LoadRequest {
@@ -20,6 +20,12 @@ export interface LoadRequest {
   /** How long each connection waits before a request, on average, in milliseconds. Absent: not at all. */
   pauseMs?: number;
   seconds: number;
+}
+
+/** Throws if requests were not answered as they should be. */
+export function failOnErrors(reports: readonly LoadReport[]): void {
+  const errors = reports.reduce((sum, report) => sum + report.errors, 0);
+  if (errors > 0) throw new Error(`${errors} requests were answered neither with 200 nor with 302`);
 }
 
 /** The result. */
@@ -40,53 +46,36 @@ export async function loadGenerator(): Promise<'wrk' | 'an own generator'> {
 }
 
 /**
- * Puts load on a server from another process: with wrk if it is installed. `server` is the process whose CPU is counted,
+ * Puts load on a server from another process: with wrk if it is installed. `server` is the number of the process whose CPU is counted,
  * with those below it.
  */
 export async function load(
   scope: Scope,
   directory: string,
   request: LoadRequest,
-  server?: ChildProcess,
+  server?: number,
 ): Promise<LoadReport> {
-  const before = cpuSeconds(server);
+  const cpuSeconds = (): number => (server === undefined ? 0 : cpuOfTree(server));
+  const before = cpuSeconds();
   const report = await putLoad(scope, directory, request);
-  const used = cpuSeconds(server) - before;
+  const used = cpuSeconds() - before;
   return used > 0
     ? { ...report, cpuMicros: (used * 1e6) / (report.requestsPerSecond * request.seconds) }
     : report;
 }
 
-function cpuSeconds(server: ChildProcess | undefined): number {
-  if (server?.pid === undefined) return 0;
-  return processTree(server.pid).reduce((sum, process) => sum + process.cpuSeconds, 0);
-}
-
 async function putLoad(scope: Scope, directory: string, request: LoadRequest): Promise<LoadReport> {
   const wrk = await findProgram('wrk');
   if (wrk === null) {
-    const child = startNode(scope, 'test/bench/dist/send-requests.js', [JSON.stringify(request)]);
-    return JSON.parse(await getOutput(child, 'the load generator')) as LoadReport;
+    const program = startNode(scope, 'test/bench/dist/send-requests.js', [JSON.stringify(request)]);
+    return JSON.parse(await getOutput(program)) as LoadReport;
   }
   const script = path.join(directory, 'load.lua');
   await writeFile(script, luaScript(request));
-  const child = startChild(scope, wrk, [
-    '-t1',
-    `-c${request.connections}`,
-    `-d${request.seconds}s`,
-    '--timeout',
-    '30s',
-    '-s',
-    script,
-    request.url,
-  ]);
-  return toReport(await getOutput(child, 'wrk'));
-}
-
-/** The last line is what the script's `done` prints. */
-function toReport(output: string): LoadReport {
-  const line = output.trim().split('\n').at(-1) ?? '';
-  return JSON.parse(line) as LoadReport;
+  const size = ['-t1', `-c${request.connections}`, `-d${request.seconds}s`];
+  const output = await runChild(scope, wrk, [...size, '--timeout', '30s', '-s', script, request.url]);
+  // The last line is what the script's `done` prints.
+  return JSON.parse(output.trim().split('\n').at(-1) ?? '') as LoadReport;
 }
 
 /** Number of requests built before the first is sent: building one costs wrk as much as sending it. */

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { plainEnvironment, type Scope, startPostgres, temporaryDirectory } from '@packhouse/local';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runSql, type Scope, startPostgres, temporaryDirectory } from '@packhouse/local';
+import { processTree, startNode } from '@packhouse/rig';
 import pg from 'pg';
-import { startNode } from './child.js';
-import { processTree } from './process-tree.js';
 
 /** Measurements of a run from outside. */
 export interface LocalRun {
@@ -42,19 +41,19 @@ export async function runLocal(
   const directory = await temporaryDirectory(scope, 'bench');
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   scope.defer(() => postgres.stop());
-  const child = startNode(
+  const program = startNode(
     scope,
     path.join(root, 'apps/cli/dist/main.js'),
     ['local', ...args, '--once', '--json', '--data-dir', path.join(directory, 'data')],
-    { env: { ...plainEnvironment(process.env), ...env, DATABASE_URL: postgres.url } },
+    { ...env, DATABASE_URL: postgres.url },
+    { readStdout: false },
   );
-  const closed = once(child, 'close') as Promise<[number | null]>;
   const uses = watchUses();
   let readyAt: number | undefined;
   let bytes = 0;
   let missing: unknown;
   const staging = watchStaging(postgres.url);
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+  createInterface({ input: program.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
     const event = JSON.parse(line) as { event: string; bytes?: number; missing?: unknown };
     if (event.event === 'ready') {
       readyAt = Date.now();
@@ -68,54 +67,42 @@ export async function runLocal(
     if (event.event === 'problem' || event.event === 'error') process.stderr.write(`  ${line}\n`);
   });
   try {
-    const [code] = await closed;
+    const code = await program.exit;
     if (code !== 0)
       throw new Error(`packhouse local ended with ${code}; missing: ${JSON.stringify(missing)}`);
   } finally {
     uses.end();
     await staging.end();
   }
-  const lastAt = await lastPublishedAt(postgres.url);
+  const [last] = await runSql<{ at: Date }>(
+    postgres.url,
+    'SELECT max(published_at) AS at FROM packhouse.bundle',
+  );
   const firstAt = staging.firstAt();
-  if (readyAt === undefined || firstAt === undefined) throw new Error('nothing was staged');
+  if (readyAt === undefined || firstAt === undefined || last === undefined)
+    throw new Error('nothing was staged');
   return {
-    seconds: (lastAt - readyAt) / 1000,
-    steadySeconds: (lastAt - firstAt) / 1000,
+    seconds: (last.at.getTime() - readyAt) / 1000,
+    steadySeconds: (last.at.getTime() - firstAt) / 1000,
     bytes,
     used: uses.read(),
   };
-}
-
-async function lastPublishedAt(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const found = await client.query<{ at: Date }>('SELECT max(published_at) AS at FROM packhouse.bundle');
-    return (found.rows[0] as { at: Date }).at.getTime();
-  } finally {
-    await client.end();
-  }
 }
 
 /** Polls until a block is staged; the tables may not exist yet. */
 function watchStaging(url: string): { firstAt(): number | undefined; end(): Promise<void> } {
   let firstAt: number | undefined;
   let ended = false;
+  const pool = new pg.Pool({ connectionString: url, max: 1 }).on('error', () => undefined);
   const watching = (async () => {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      while (!ended && firstAt === undefined) {
-        const found = await client
-          .query('SELECT 1 FROM packhouse.staged_block LIMIT 1')
-          .catch(() => ({ rowCount: 0 }));
-        if ((found.rowCount ?? 0) > 0) firstAt = Date.now();
-        else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      }
-    } finally {
-      await client.end();
+    while (!ended && firstAt === undefined) {
+      const found = await pool
+        .query('SELECT 1 FROM packhouse.staged_block LIMIT 1')
+        .catch(() => ({ rowCount: 0 }));
+      if ((found.rowCount ?? 0) > 0) firstAt = Date.now();
+      else await sleep(LOOK_MS);
     }
+    await pool.end();
   })();
   watching.catch(() => undefined);
   return {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createCommandLine } from '@packhouse/local';
+import { withScope } from '@packhouse/rig';
 import { benchBudgets } from './budgets.js';
 import { benchCompression } from './compression.js';
 import { benchConsole } from './console/console.js';
@@ -98,7 +99,7 @@ const { values, positionals } = read({
   },
 });
 const names = pick(positionals, Object.keys(BENCHMARKS), 'benchmark');
-const options: BenchOptions = {
+const options: Omit<BenchOptions, 'scope'> = {
   rows: wholeNumber(values.rows, 'rows'),
   blocks: wholeNumber(values.blocks, 'blocks'),
   seconds: wholeNumber(values.seconds, 'seconds'),
@@ -114,7 +115,7 @@ const outcomes: BenchOutcome[] = [];
 for (const name of names) {
   say(`${name} …`);
   try {
-    outcomes.push(...((await BENCHMARKS[name]?.(options)) ?? []));
+    outcomes.push(...((await withScope(async (scope) => BENCHMARKS[name]?.({ ...options, scope }))) ?? []));
   } catch (error) {
     // Its servers were stopped: the benchmark is ending.
     if (isStopping()) await new Promise(() => undefined);

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, type Scope } from '@packhouse/local';
@@ -12,7 +11,7 @@ export async function startNginx(
   scope: Scope,
   program: string,
   parts: { directory: string; workers: number } & NginxTask,
-): Promise<{ url: string; child: ChildProcess }> {
+): Promise<{ url: string; pid: number }> {
   const home = path.join(parts.directory, `nginx-${parts.workers}`);
   await mkdir(home, { recursive: true });
   const port = await freePort();
@@ -23,7 +22,7 @@ export async function startNginx(
   });
   const url = `http://127.0.0.1:${port}`;
   await answering(url);
-  return { url, child };
+  return { url, pid: child.pid as number };
 }
 
 function configuration(parts: { home: string; port: number; workers: number } & NginxTask): string {

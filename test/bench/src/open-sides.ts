@@ -1,14 +1,14 @@
 import path from 'node:path';
 import type { Scope } from '@packhouse/local';
 import { parseNetworks } from '@packhouse/networks';
-import { firstLine, startNode } from './child.js';
+import { startNode } from '@packhouse/rig';
 import { startGateway } from './gateway-process.js';
 import { openPlace } from './place.js';
 
 /** Starts a node with ready answers, and a gateway with so many workers before it. */
 export async function openSides(scope: Scope, workers = 1) {
   const place = await openPlace(scope);
-  const node = await firstLine(startNode(scope, 'test/bench/dist/ready-node.js', []), 'the node');
+  const node = await startNode(scope, 'test/bench/dist/ready-node.js').firstLine();
   const networksFile = JSON.stringify({
     networks: [{ id: 'ethereum', family: 'evm', chainId: 1, upstreams: [{ url: node, maxInFlight: 1_000 }] }],
   });

@@ -1,5 +1,9 @@
+import type { Scope } from '@packhouse/local';
+
 /** The options of every benchmark. */
 export interface BenchOptions {
+  /** Ends what a benchmark started. */
+  scope: Scope;
   /** Rows of the range index for the pointer lookups and for coverage. */
   rows: number;
   /** Blocks of an extract → published run, and of what is pulled. */

@@ -3,14 +3,12 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import { KINDS } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
-import { createScope } from '@packhouse/local';
+import { runSql } from '@packhouse/local';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
-import { pack, publish } from '@packhouse/pipeline';
-import pg from 'pg';
-import { median } from './median.js';
+import { median, startReplay, withScope } from '@packhouse/rig';
 import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace, type Place } from './place.js';
-import { startReplay } from './replay.js';
+import { publishKinds } from './publish-all.js';
 import type { BenchOutcome } from './result.js';
 import { samples } from './sample.js';
 import { stageChain } from './stage-chain.js';
@@ -33,8 +31,7 @@ const zip = promisify(gzip);
 export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> {
   const outcomes: BenchOutcome[] = [];
   for (const sample of samples()) {
-    const scope = createScope();
-    try {
+    await withScope(async (scope) => {
       const place = await openPlace(scope);
       const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(BLOCKS)]);
       const { network } = oneNetwork(node.url);
@@ -44,9 +41,10 @@ export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> 
       let bundles: Buffer[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         const store = await createDiskStore({ directory: path.join(place.directory, `objects-${round}`) });
-        await unpublishAll(place.url);
+        // The staged blocks can be packed again.
+        await runSql(place.url, 'DELETE FROM packhouse.bundle');
         const startedAt = performance.now();
-        await packAll(place, network, store);
+        await publishKinds(place, network, store);
         const packMs = performance.now() - startedAt;
         bundles = await readAll(place, network.id, store);
         rounds.push({
@@ -56,9 +54,7 @@ export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> 
         });
       }
       outcomes.push(...describe(sample.name, rounds, bundles));
-    } finally {
-      await scope.close();
-    }
+    });
   }
   return outcomes;
 }
@@ -90,17 +86,6 @@ function describe(
   ];
 }
 
-async function packAll(
-  { context, database, signers }: Place,
-  network: ReturnType<typeof oneNetwork>['network'],
-  objectStore: ObjectStore,
-): Promise<void> {
-  const parts = { context, database, objectStore, network, signers };
-  for (const kind of KINDS) {
-    await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, kind, context.signal);
-  }
-}
-
 async function readAll({ database }: Place, network: string, store: ObjectStore): Promise<Buffer[]> {
   const bodies: Buffer[] = [];
   for (const kind of KINDS) {
@@ -115,15 +100,4 @@ async function regzip(bundles: readonly Buffer[], level: number): Promise<number
   const startedAt = performance.now();
   for (const bundle of bundles) await zip(await unzip(bundle), { level });
   return performance.now() - startedAt;
-}
-
-/** Removes all bundles from the index, so that the staged blocks can be packed again. */
-async function unpublishAll(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query('DELETE FROM packhouse.bundle');
-  } finally {
-    await client.end();
-  }
 }

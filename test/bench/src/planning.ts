@@ -1,16 +1,15 @@
 import { KINDS } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
-import { createScope } from '@packhouse/local';
+import { runSql } from '@packhouse/local';
 import type { Network } from '@packhouse/networks';
 import { createFairShares, plan } from '@packhouse/pipeline';
 import { createQueues, type Queues } from '@packhouse/queue';
 import { coverage, networkStatus } from '@packhouse/report';
-import pg from 'pg';
+import { median } from '@packhouse/rig';
 import { fillIndex } from './fill-index.js';
-import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace, type Place } from './place.js';
-import { watchOthers } from './process-tree.js';
+import { watchOthers } from './processes.js';
 import type { BenchOutcome } from './result.js';
 
 /** Published runs of each kind: a hole after every bundle. */
@@ -25,55 +24,50 @@ const STAGED_SEGMENTS = 40;
 const QUARANTINED = 5_000;
 
 /** A round of the planner, and the first page of coverage, where very much is ordered and published. */
-export async function benchPlanning({ say }: BenchOptions): Promise<BenchOutcome[]> {
-  const scope = createScope();
-  try {
-    const place = await openPlace(scope, { fsync: 'off', full_page_writes: 'off', max_wal_size: '8GB' });
-    const { network } = oneNetwork('http://127.0.0.1:1');
-    await place.database.networks.register({ id: network.id, chainId: network.chainId });
-    say(`  filling the range index with ${RUNS} runs of each kind …`);
-    const { lastBlock } = await fillIndex(place.url, network.id, RUNS * KINDS.length, { gapEvery: 1 });
-    const head = { number: lastBlock, finalized: lastBlock, hash: `0x${'0'.repeat(64)}` };
-    await place.database.network(network.id).head.set(head);
-    const others = watchOthers();
-    say('  the first page of one order of everything …');
-    await place.database
-      .network(network.id)
-      .backfills.add({ kinds: [...KINDS], from: 0, to: null, priority: 1 });
-    const page = await often(() => firstPage(place.database, network.id));
-    await runSql(place.url, 'DELETE FROM packhouse.backfill', []);
-    const width = Math.floor(lastBlock / RANGES);
-    await runSql(
-      place.url,
-      `INSERT INTO packhouse.backfill (network_id, kinds, first_block, last_block, priority)
-       SELECT n.id, 31, i * $1::int8, i * $1::int8 + $1::int8 - 11, 1
-       FROM packhouse.network AS n, generate_series(0, $2::int8 - 1) AS i`,
-      [width, RANGES],
-    );
-    const queues = await createQueues({ databaseUrl: place.url, context: place.context });
-    scope.defer(() => queues.close());
-    const bare = await measure(place, queues, network);
-    say('  filling staging and the quarantine …');
-    await runSql(place.url, STAGE, [STAGED_SEGMENTS]);
-    await runSql(place.url, QUARANTINE, [QUARANTINED]);
-    const laden = await measure(place, queues, network);
-    const otherCores = others.end();
-    const figures = [
-      ['the first page of coverage, with its counts', page] as const,
-      ...Object.entries(bare),
-      ...Object.entries(laden).map(([name, ms]) => [`${name}, laden`, ms] as const),
-    ];
-    return figures.map(([name, ms]) => ({
-      name: `planning: ${name}`,
-      value: ms,
-      unit: 'ms',
-      target: `under ${LIMIT_MS} ms`,
-      met: ms < LIMIT_MS,
-      data: { otherCores },
-    }));
-  } finally {
-    await scope.close();
-  }
+export async function benchPlanning({ scope, say }: BenchOptions): Promise<BenchOutcome[]> {
+  const place = await openPlace(scope, { fsync: 'off', full_page_writes: 'off', max_wal_size: '8GB' });
+  const { network } = oneNetwork('http://127.0.0.1:1');
+  await place.database.networks.register({ id: network.id, chainId: network.chainId });
+  say(`  filling the range index with ${RUNS} runs of each kind …`);
+  const { lastBlock } = await fillIndex(place.url, network.id, RUNS * KINDS.length, { gapEvery: 1 });
+  const head = { number: lastBlock, finalized: lastBlock, hash: `0x${'0'.repeat(64)}` };
+  await place.database.network(network.id).head.set(head);
+  const others = watchOthers();
+  say('  the first page of one order of everything …');
+  await place.database
+    .network(network.id)
+    .backfills.add({ kinds: [...KINDS], from: 0, to: null, priority: 1 });
+  const page = await often(() => firstPage(place.database, network.id));
+  await runSql(place.url, 'DELETE FROM packhouse.backfill');
+  const width = Math.floor(lastBlock / RANGES);
+  await runSql(
+    place.url,
+    `INSERT INTO packhouse.backfill (network_id, kinds, first_block, last_block, priority)
+     SELECT n.id, 31, i * $1::int8, i * $1::int8 + $1::int8 - 11, 1
+     FROM packhouse.network AS n, generate_series(0, $2::int8 - 1) AS i`,
+    [width, RANGES],
+  );
+  const queues = await createQueues({ databaseUrl: place.url, context: place.context });
+  scope.defer(() => queues.close());
+  const bare = await measure(place, queues, network);
+  say('  filling staging and the quarantine …');
+  await runSql(place.url, STAGE);
+  await runSql(place.url, QUARANTINE, [QUARANTINED]);
+  const laden = await measure(place, queues, network);
+  const { cores: otherCores } = others.end();
+  const figures = [
+    ['the first page of coverage, with its counts', page] as const,
+    ...Object.entries(bare),
+    ...Object.entries(laden).map(([name, ms]) => [`${name}, laden`, ms] as const),
+  ];
+  return figures.map(([name, ms]) => ({
+    name: `planning: ${name}`,
+    value: ms,
+    unit: 'ms',
+    target: `under ${LIMIT_MS} ms`,
+    met: ms < LIMIT_MS,
+    data: { otherCores },
+  }));
 }
 
 /** Milliseconds by what was done; all but the first plan as the median of some. */
@@ -106,7 +100,7 @@ async function measure(place: Place, queues: Queues, network: Network): Promise<
     );
     figures['a plan after a bundle was published'] = await often(
       () => plan(parts),
-      () => runSql(place.url, PUBLISH, [holeAfter(1_200_000)]),
+      async () => void (await runSql(place.url, PUBLISH, [holeAfter(1_200_000)])),
     );
     figures.status = await often(() => networkStatus(database, network.id));
     await queues.remove('ingest', [...(await queues.pendingIds('ingest'))]);
@@ -142,16 +136,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-async function runSql(url: string, text: string, values: unknown[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    for (const [at, one] of text.split('\n;\n').entries()) await client.query(one, at === 0 ? values : []);
-  } finally {
-    await client.end();
-  }
-}
-
 /** $1: fills the hole that begins there, of logs. */
 const PUBLISH = `
   INSERT INTO packhouse.bundle (network_id, kind, first_block, last_block, byte_length, raw_length, proofs,
@@ -160,15 +144,13 @@ const PUBLISH = `
     sha256(int8send($1::int8)), first_hash, first_parent_hash, last_hash, 'made ' || $1::int8, fragments
   FROM packhouse.bundle WHERE kind = 3 AND first_block = 0`;
 
-/** $1 segments: creates partitions in which every other hole is staged, a block a fragment. */
+/** Creates partitions in which every other hole is staged, a block a fragment. */
 const STAGE = `
-  SELECT set_config('bench.segments', $1::text, false)
-;
   DO $$
   DECLARE
     network smallint := (SELECT id FROM packhouse.network);
   BEGIN
-    FOR s IN 0..current_setting('bench.segments')::int4 - 1 LOOP
+    FOR s IN 0..${STAGED_SEGMENTS - 1} LOOP
       EXECUTE format('CREATE TABLE packhouse.fragment_%s_%s (LIKE packhouse.fragment INCLUDING ALL)', network, s);
       EXECUTE format('ALTER TABLE packhouse.fragment ATTACH PARTITION packhouse.fragment_%s_%s
         FOR VALUES FROM (%s, %s) TO (%s, %s)', network, s, network, s * 1024, network, (s + 1) * 1024);
@@ -176,7 +158,7 @@ const STAGE = `
     INSERT INTO packhouse.fragment (network_id, kind, first_block, last_block, raw_length, crc32, body)
     SELECT network, kind, block, block, 400000, 0, '\\x00'
     FROM generate_series(0, 4) AS kind,
-      generate_series(0, current_setting('bench.segments')::int8 * 1024 - 1) AS block
+      generate_series(0, ${STAGED_SEGMENTS * 1_024 - 1}) AS block
     WHERE block % 48 >= 12 AND block % 48 < 24;
   END $$`;
 

@@ -1,25 +1,18 @@
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
-import { createScope } from '@packhouse/local';
-import { firstLine, startNode } from './child.js';
+import { median } from '@packhouse/rig';
 import { cpuOutcomes } from './cpu-outcomes.js';
-import { type FilledIndex, fillIndex } from './fill-index.js';
-import { startGateway } from './gateway-process.js';
-import { type LoadReport, load, loadGenerator } from './load.js';
-import { median } from './median.js';
+import type { FilledIndex } from './fill-index.js';
+import { openFilledPlace } from './filled-place.js';
+import { startEmptyServer } from './gateway-process.js';
+import { failOnErrors, type LoadReport, load, loadGenerator } from './load.js';
 import type { BenchOptions } from './options.js';
-import { oneNetwork, openPlace } from './place.js';
-import { watchOthers } from './process-tree.js';
-import { type BenchOutcome, type BenchResult, figure } from './result.js';
+import { watchOthers } from './processes.js';
+import { type BenchOutcome, type BenchResult, besideRate, figure } from './result.js';
 
 const CONNECTIONS = 64;
 const ROUNDS = 5;
 const SHARE = 0.8;
 const P99_MS = 5;
-
-/** No durability: the data is discarded after the run, and the measurements only read. */
-const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
 
 interface Round {
   pointers: LoadReport;
@@ -31,65 +24,51 @@ interface Round {
 
 /** Pointer lookups at random blocks of all kinds, the index filled, against empty routes. */
 export async function benchPointers(options: BenchOptions): Promise<BenchOutcome[]> {
-  const { rows, seconds, workers, say } = options;
-  const scope = createScope();
-  try {
-    const place = await openPlace(scope, FAST_LOAD);
-    const { network, file: networksFile } = oneNetwork('http://127.0.0.1:1');
-    await place.database.networks.register({ id: network.id, chainId: network.chainId });
-    say(`  filling the range index with ${rows.toLocaleString('en-US')} rows …`);
-    const index = await fillIndex(place.url, network.id, rows);
-    say(`  filled in ${index.seconds.toFixed(0)} s, ${(index.diskBytes / 1e9).toFixed(1)} GB`);
-    const objects = path.join(place.directory, 'objects');
-    await mkdir(objects);
-    const gateway = await startGateway(scope, place, { networksFile, objects, workers });
-    const empty = startNode(scope, 'test/bench/dist/empty-server.js', [String(workers)]);
-    const emptyUrl = `http://127.0.0.1:${await firstLine(empty, 'the empty server')}`;
-
-    const put = (url: string, paths: string[], pause: { pauseMs?: number } = {}): Promise<LoadReport> =>
-      load(
-        scope,
-        place.directory,
-        {
-          url,
-          paths,
-          below: index.lastBlock + 1,
-          headers: {},
-          connections: CONNECTIONS,
-          seconds,
-          ...pause,
-        },
-        url === emptyUrl ? empty : gateway.child,
-      );
-    const prefix = `/${network.id}/v1/${gateway.apiKey}/bundle-api`;
-    const pointers = (pause?: { pauseMs: number }): Promise<LoadReport> =>
-      put(
-        gateway.url,
-        KINDS.map((kind) => `${prefix}/${kind}/{n}`),
-        pause,
-      );
-    const cold = await pointers();
-    say(`  cold: ${Math.round(cold.requestsPerSecond)} requests/s, p99 ${cold.p99Ms.toFixed(1)} ms`);
-    await pointers();
-    await put(emptyUrl, ['/empty']);
-    const others = watchOthers();
-    const rounds: Round[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      rounds.push({
-        bare: await put(emptyUrl, ['/empty']),
-        pointers: await pointers(),
-        healthz: await put(gateway.url, ['/healthz']),
-      });
-    }
-    const full = median(rounds.map((round) => round.pointers.requestsPerSecond));
-    const pauseMs = (CONNECTIONS * 1_000) / (full / 2);
-    const half: LoadReport[] = [];
-    for (let round = 0; round < ROUNDS; round++) half.push(await pointers({ pauseMs }));
-    const parts = { index, workers, cold, rounds, half, otherCores: others.end() };
-    return describe({ ...parts, generator: await loadGenerator() });
-  } finally {
-    await scope.close();
+  const { scope, seconds, workers, say } = options;
+  const { place, network, index, startGateway } = await openFilledPlace(scope, options);
+  const gateway = await startGateway({ workers });
+  const empty = await startEmptyServer(scope, workers);
+  const put = (url: string, paths: string[], pause: { pauseMs?: number } = {}): Promise<LoadReport> =>
+    load(
+      scope,
+      place.directory,
+      {
+        url,
+        paths,
+        below: index.lastBlock + 1,
+        headers: {},
+        connections: CONNECTIONS,
+        seconds,
+        ...pause,
+      },
+      url === empty.url ? empty.pid : gateway.pid,
+    );
+  const prefix = `/${network.id}/v1/${gateway.apiKey}/bundle-api`;
+  const pointers = (pause?: { pauseMs: number }): Promise<LoadReport> =>
+    put(
+      gateway.url,
+      KINDS.map((kind) => `${prefix}/${kind}/{n}`),
+      pause,
+    );
+  const cold = await pointers();
+  say(`  cold: ${Math.round(cold.requestsPerSecond)} requests/s, p99 ${cold.p99Ms.toFixed(1)} ms`);
+  await pointers();
+  await put(empty.url, ['/empty']);
+  const others = watchOthers();
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.push({
+      bare: await put(empty.url, ['/empty']),
+      pointers: await pointers(),
+      healthz: await put(gateway.url, ['/healthz']),
+    });
   }
+  const full = median(rounds.map((round) => round.pointers.requestsPerSecond));
+  const pauseMs = (CONNECTIONS * 1_000) / (full / 2);
+  const half: LoadReport[] = [];
+  for (let round = 0; round < ROUNDS; round++) half.push(await pointers({ pauseMs }));
+  const parts = { index, workers, cold, rounds, half, others: others.end() };
+  return describe({ ...parts, generator: await loadGenerator() });
 }
 
 function describe(parts: {
@@ -99,27 +78,15 @@ function describe(parts: {
   rounds: readonly Round[];
   /** Pointers asked for half as often as they were answered in the rounds. */
   half: readonly LoadReport[];
-  otherCores: number | undefined;
+  others: ReturnType<ReturnType<typeof watchOthers>['end']>;
   generator: string;
 }): BenchOutcome[] {
-  const { index, cold, rounds, half, otherCores } = parts;
-  const errors = [cold, ...half, ...rounds.flatMap((round) => Object.values(round) as LoadReport[])];
-  const failed = errors.reduce((sum, report) => sum + report.errors, 0);
-  if (failed > 0) throw new Error(`${failed} lookups were not answered with 200`);
+  const { index, cold, rounds, half, others } = parts;
+  failOnErrors([cold, ...half, ...rounds.flatMap((round) => Object.values(round) as LoadReport[])]);
   const middle = (of: (round: Round) => number): number => median(rounds.map(of));
-  const value = middle(({ pointers }) => pointers.requestsPerSecond);
-  const against = (name: string, which: 'bare' | 'healthz'): BenchResult => {
-    // The share of each round, so that changes of the machine's speed cancel out.
-    const share = middle((round) => round.pointers.requestsPerSecond / round[which].requestsPerSecond);
-    return {
-      name: 'pointer lookups',
-      value,
-      unit: 'requests/s',
-      yardstick: { name, value: value / share, unit: 'requests/s' },
-      target: `at least ${SHARE * 100} %`,
-      met: share >= SHARE,
-    };
-  };
+  const rate = (which: keyof Round): number[] => rounds.map((round) => round[which].requestsPerSecond);
+  const against = (name: string, which: 'bare' | 'healthz'): BenchResult =>
+    besideRate('pointer lookups', 'requests/s', rate('pointers'), { name, rates: rate(which) }, SHARE);
   const p99 = middle(({ pointers }) => pointers.p99Ms);
   const halfP99 = median(half.map(({ p99Ms }) => p99Ms));
   return [
@@ -130,9 +97,9 @@ function describe(parts: {
         `random blocks of all kinds on ${CONNECTIONS} connections from ${parts.generator}`,
         `${parts.workers} workers on either side`,
         `median share of ${rounds.length} rounds`,
-        ...(otherCores === undefined ? [] : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
+        ...others.words,
       ].join('; '),
-      data: { index, rounds, half, otherCores },
+      data: { index, rounds, half, otherCores: others.cores },
     },
     against("the gateway's /healthz", 'healthz'),
     {

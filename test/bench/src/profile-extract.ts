@@ -1,11 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createScope } from '@packhouse/local';
+import { type ReplayProcess, withScope } from '@packhouse/rig';
 import { flameGraph } from './flame-graph.js';
 import { runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
 import { type CpuProfile, type Shares, toShares } from './profile.js';
-import type { ReplayProcess } from './replay.js';
 import { type BenchOutcome, figure } from './result.js';
 import type { Sample } from './sample.js';
 
@@ -29,19 +28,15 @@ export async function profileExtract(
   const folder = path.resolve('bench-results', name.replaceAll(' ', '-'));
   await mkdir(folder, { recursive: true });
   const hook = new URL('profile-hook.js', import.meta.url).href;
-  const scope = createScope();
-  try {
-    await runLocal(scope, ['--rpc', node.url, '--from', String(node.first), '--to', String(node.last)], {
-      env: {
-        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${hook}`,
-        PACKHOUSE_PROFILE: PROGRAMS.join(','),
-        PACKHOUSE_PROFILES: folder,
-      },
-      ...(before === undefined ? {} : { root: before }),
-    });
-  } finally {
-    await scope.close();
-  }
+  const range = ['--rpc', node.url, '--from', String(node.first), '--to', String(node.last)];
+  const env = {
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${hook}`,
+    PACKHOUSE_PROFILE: PROGRAMS.join(','),
+    PACKHOUSE_PROFILES: folder,
+  };
+  await withScope((scope) =>
+    runLocal(scope, range, { env, ...(before === undefined ? {} : { root: before }) }),
+  );
   say(`  ${sample.name}: profiles are in ${folder}`);
   const outcomes: BenchOutcome[] = [];
   for (const [kind, profiles] of await readProfiles(folder)) {

@@ -1,15 +1,14 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CheckTask, checkFiles, createClient } from '@packhouse/client';
-import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
+import type { Scope } from '@packhouse/local';
+import { getOutput, median, readProcess } from '@packhouse/rig';
 import { compileAbi } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
-import { getOutput, startChild, startNode } from './child.js';
+import { runChild } from './child.js';
 import { findProgram } from './find-program.js';
-import { median } from './median.js';
 import type { BenchOptions } from './options.js';
-import { processTree } from './process-tree.js';
-import { type Published, startPublished } from './published.js';
+import { type Published, startPublished, startPull } from './published.js';
 import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
 
@@ -26,22 +25,17 @@ const ABSENT = '0x00000000000000000000000000000000c0ffee00';
  * What a user pulls: a mirror against curl, wget and a loop of the same files from the same gateway, the check of the
  * files in one thread, logs as Parquet, and their decoding.
  */
-export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
+export async function benchPull({ scope, say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
   const sample = samples().at(-1) as Sample;
-  const scope = createScope();
-  try {
-    const gateway = await startPublished(scope, sample, blocks, [KIND, 'logs']);
-    say(`  ${sample.name}: ${gateway.links.length} files of ${KIND} published`);
-    const outcomes = [
-      ...(await mirrors(scope, gateway, sample)),
-      ...(await checks(gateway, sample)),
-      ...(await tables(scope, gateway, sample)),
-      await decoding(sample),
-    ];
-    return outcomes;
-  } finally {
-    await scope.close();
-  }
+  const gateway = await startPublished(scope, sample, blocks, [KIND, 'logs']);
+  say(`  ${sample.name}: ${gateway.links.length} files of ${KIND} published`);
+  const outcomes = [
+    ...(await mirrors(scope, gateway, sample)),
+    ...(await checks(gateway, sample)),
+    ...(await tables(scope, gateway, sample)),
+    await decoding(sample),
+  ];
+  return outcomes;
 }
 
 /** A way to get all files into a folder; its time includes the start of its program. */
@@ -51,18 +45,14 @@ interface Way {
   run(folder: string): Promise<void>;
 }
 
-async function mirrors(
-  scope: Scope,
-  { url, apiKey, links, directory }: Published,
-  sample: Sample,
-): Promise<BenchOutcome[]> {
+async function mirrors(scope: Scope, published: Published, sample: Sample): Promise<BenchOutcome[]> {
+  const { apiKey, links, directory } = published;
   const header = `Authorization: Bearer ${apiKey}`;
   const list = path.join(directory, 'links');
   await writeFile(list, links.map((link) => `${link}\n`).join(''));
   await writeFile(`${list}.curl`, links.map((link) => `url = ${link}\n`).join(''));
-  const child = async (program: string, args: string[], cwd: string): Promise<void> => {
-    await getOutput(startChild(scope, program, args, { cwd }), program);
-  };
+  const child = async (program: string, args: string[], cwd: string): Promise<void> =>
+    void (await runChild(scope, program, args, { cwd }));
   const curl = ['-sS', '--fail', '-H', header];
   const parallel = ['-Z', '--parallel-max', '8', '--no-progress-meter', '--remote-name-all'];
   const ways: Way[] = [
@@ -96,16 +86,8 @@ async function mirrors(
   const pull: Way = {
     name: 'packhouse pull',
     program: 'node',
-    run: async (cwd) => {
-      const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
-      const args = ['pull', `${url}/ethereum`, '--kinds', KIND, '--out', '.', '--json'];
-      const started = startNode(scope, 'apps/cli/dist/main.js', args, {
-        env,
-        cwd,
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      await getOutput(started, 'packhouse pull');
-    },
+    run: async (cwd) =>
+      void (await getOutput(startPull(scope, published, ['--kinds', KIND, '--out', '.'], cwd))),
   };
   const missing: BenchOutcome[] = [];
   const present = [pull];
@@ -266,25 +248,18 @@ async function tables(scope: Scope, gateway: Published, sample: Sample): Promise
 }
 
 /** Pulls logs as Parquet in a process of its own. */
-async function table(
-  scope: Scope,
-  { url, apiKey, directory }: Published,
-  name: string,
-  more: string[],
-): Promise<Table> {
-  const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
-  const to = ['--format', 'parquet', '--out', path.join(directory, name)];
-  const args = ['pull', `${url}/ethereum`, '--kinds', 'logs', '--json', ...to, ...more];
+async function table(scope: Scope, published: Published, name: string, more: string[]): Promise<Table> {
+  const to = ['--format', 'parquet', '--out', path.join(published.directory, name)];
   const startedAt = performance.now();
-  const child = startNode(scope, 'apps/cli/dist/main.js', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const program = startPull(scope, published, ['--kinds', 'logs', ...to, ...more]);
   let [cpuSeconds, peakBytes] = [0, 0];
   const sampling = setInterval(() => {
-    const [own] = processTree(child.pid as number);
+    const own = readProcess(program.pid);
     // An ended process has no memory.
     if (own !== undefined && own.peakBytes > 0) ({ cpuSeconds, peakBytes } = own);
   }, SAMPLE_MS);
   try {
-    const lines = (await getOutput(child, 'packhouse pull')).trim().split('\n');
+    const lines = (await getOutput(program)).trim().split('\n');
     const end = JSON.parse(lines.at(-1) as string) as { rows: number; downloaded: number; bytes: number };
     const seconds = (performance.now() - startedAt) / 1_000;
     return { rows: end.rows, bytes: end.bytes, files: end.downloaded, seconds, cpuSeconds, peakBytes };

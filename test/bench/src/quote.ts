@@ -1,16 +1,17 @@
 import path from 'node:path';
 import { createProver, KINDS, type Kind } from '@packhouse/chain';
-import { createScope, type Scope } from '@packhouse/local';
+import { callNode, type Scope } from '@packhouse/local';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { createDiskStore } from '@packhouse/object-store';
-import { ingest, pack, plan, publish, QUOTE_CALLS, type Quote, quote } from '@packhouse/pipeline';
+import { ingest, plan, QUOTE_CALLS, type Quote, quote } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { createReplayNode, extendChain, generateChain, type RecordedBlock } from '@packhouse/replay-node';
+import { startReplay, withScope } from '@packhouse/rig';
 import { createMetrics } from '@packhouse/runtime';
 import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace, type Place } from './place.js';
-import { startReplay } from './replay.js';
+import { publishKinds } from './publish-all.js';
 import type { BenchOutcome, BenchResult } from './result.js';
 import { EARLY_NAME, SOURCE, samples } from './sample.js';
 
@@ -40,20 +41,11 @@ export async function benchQuote({ blocks, say }: BenchOptions): Promise<BenchOu
   const outcomes: BenchOutcome[] = [];
   for (const chain of chains(Math.ceil(blocks / 4))) {
     say(`  ${chain.name}: ${chain.length} blocks`);
-    outcomes.push(...(await within((scope) => compare(scope, chain))));
+    outcomes.push(...(await withScope((scope) => compare(scope, chain))));
   }
   say(`  a quote of ${LONG} blocks`);
-  outcomes.push(await within(quoteLong));
+  outcomes.push(await withScope(quoteLong));
   return outcomes;
-}
-
-async function within<T>(run: (scope: Scope) => Promise<T>): Promise<T> {
-  const scope = createScope();
-  try {
-    return await run(scope);
-  } finally {
-    await scope.close();
-  }
 }
 
 function chains(length: number): Chain[] {
@@ -152,16 +144,9 @@ async function run(
       concurrency: 2,
     },
   );
-  const publishing = { context, database: all, objectStore, signers };
   do {
     await plan({ context, database: all, queues, network });
-    for (const kind of range.kinds) {
-      await pack(
-        { ...publishing, network, publish: (...each) => publish(publishing, ...each) },
-        kind,
-        signal,
-      );
-    }
+    await publishKinds({ context, database: all, signers }, network, objectStore, range.kinds);
     await context.clock.sleep(100, signal);
   } while ((await published(database)).blocks < range.kinds.length * (range.to - range.from + 1));
   await worker.close();
@@ -187,15 +172,7 @@ async function quoteLong(scope: Scope): Promise<BenchResult> {
   const node = await startReplay(scope, args);
   const { network } = oneNetwork(node.url);
   // The node makes the hashes of its chain when its last block is asked for.
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'eth_getBlockByNumber',
-    params: ['latest', false],
-  });
-  await (
-    await fetch(node.url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
-  ).text();
+  await callNode(node.url, 'eth_getBlockByNumber', ['latest', false]);
   const startedAt = performance.now();
   const cpu = process.cpuUsage();
   const { asked } = await makeQuote(place, network, { from: node.first, to: node.last, kinds: KINDS });

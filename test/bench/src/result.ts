@@ -1,3 +1,5 @@
+import { median, toTable } from '@packhouse/rig';
+
 /** One line of the table: a figure beside its yardstick, measured in the same run. */
 export interface BenchResult {
   name: string;
@@ -31,16 +33,7 @@ export type BenchOutcome = BenchResult | BenchSkip | BenchFailure;
 
 /** The table that `npm run bench` prints. */
 export function renderTable(outcomes: readonly BenchOutcome[]): string {
-  const rows = [['BENCHMARK', 'FIGURE', 'YARDSTICK', 'RATIO', 'TARGET', ''], ...outcomes.map(cells)];
-  const widths = (rows[0] as string[]).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return toTable([['BENCHMARK', 'FIGURE', 'YARDSTICK', 'RATIO', 'TARGET', ''], ...outcomes.map(cells)]);
 }
 
 function cells(outcome: BenchOutcome): string[] {
@@ -55,6 +48,28 @@ function cells(outcome: BenchOutcome): string[] {
     target ?? '',
     met === undefined ? '' : met ? 'met' : 'NOT MET',
   ];
+}
+
+/**
+ * Rates beside those of a yardstick that were measured in turns. The share of each round counts, so that changes of the
+ * machine's speed cancel out; `least`: the budget, as a share.
+ */
+export function besideRate(
+  name: string,
+  unit: string,
+  rates: readonly number[],
+  yardstick: { name: string; rates: readonly number[] },
+  least?: number,
+): BenchResult {
+  const value = median(rates);
+  const share = median(rates.map((rate, at) => rate / (yardstick.rates[at] as number)));
+  return {
+    name,
+    value,
+    unit,
+    yardstick: { name: yardstick.name, value: value / share, unit },
+    ...(least === undefined ? {} : { target: `at least ${least * 100} %`, met: share >= least }),
+  };
 }
 
 /** A number with as many digits as one reads. */

@@ -1,7 +1,6 @@
-import { createScope } from '@packhouse/local';
+import { startReplay, withScope } from '@packhouse/rig';
 import { runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
-import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
 import { EARLY_NAME, SOURCE } from './sample.js';
 
@@ -17,8 +16,7 @@ const RECORDED_KINDS = 'blocks,transactions,receipts,logs';
 export async function benchSlowNode({ say }: BenchOptions): Promise<BenchOutcome[]> {
   const outcomes: BenchOutcome[] = [];
   for (const last of LAST) {
-    const scope = createScope();
-    try {
+    await withScope(async (scope) => {
       const node = await startReplay(scope, [
         '--file',
         SOURCE.path('early'),
@@ -53,9 +51,7 @@ export async function benchSlowNode({ say }: BenchOptions): Promise<BenchOutcome
         note: `${RECORDED_KINDS}, from ready to the last index row; ${(run.seconds - run.steadySeconds).toFixed(1)} s until the first block was staged`,
         data: { seconds: run.seconds, steadySeconds: run.steadySeconds, used: run.used },
       });
-    } finally {
-      await scope.close();
-    }
+    });
   }
   return outcomes;
 }

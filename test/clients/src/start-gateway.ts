@@ -1,8 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase } from '@packhouse/database';
-import { freshDatabase, silentContext, startAnvil, startProgram } from '@packhouse/local';
+import {
+  callNode,
+  createScope,
+  freshDatabase,
+  silentContext,
+  startAnvil,
+  temporaryDirectory,
+} from '@packhouse/local';
+import { startGateway as startProcess } from '@packhouse/rig';
 
 /** A gateway process from the build, with a key to it. */
 export interface Gateway {
@@ -13,31 +20,16 @@ export interface Gateway {
 
 /** Starts a gateway that serves the networks of a networks file. */
 export async function startGateway(postgresUrl: string, networks: string): Promise<Gateway> {
+  const scope = createScope();
   const database = await freshDatabase(postgresUrl, { migrated: true });
-  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-clients-'));
+  scope.defer(() => database.drop());
+  const directory = await temporaryDirectory(scope, 'clients');
   const networksFile = path.join(directory, 'networks.yaml');
   await writeFile(networksFile, networks);
   const key = await makeKey(database.url);
-  const gateway = startProgram('apps/gateway/dist/main.js', [], {
-    messages: true,
-    env: {
-      PATH: process.env.PATH,
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DATABASE_URL: database.url,
-      NETWORKS_FILE: networksFile,
-      OBJECT_STORE: directory,
-    },
-  });
-  const { port } = await gateway.message('listening');
-  return {
-    getUrl: (network) => `http://127.0.0.1:${port}/${network}/v1/${key}`,
-    async close() {
-      await gateway.stop();
-      await database.drop();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
+  const env = { DATABASE_URL: database.url, NETWORKS_FILE: networksFile, OBJECT_STORE: directory };
+  const { url } = await startProcess(env, scope);
+  return { getUrl: (network) => `${url}/${network}/v1/${key}`, close: () => scope.close() };
 }
 
 /** A gateway on a real node. */
@@ -66,7 +58,7 @@ export async function startChainGateway(postgresUrl: string): Promise<ChainGatew
   );
   return {
     url: gateway.getUrl('chain'),
-    node: <T>(method: string, params: readonly unknown[] = []) => ask<T>(anvil.url, method, params),
+    node: (method, params) => callNode(anvil.url, method, params),
     async close() {
       await gateway.close();
       await anvil.stop();
@@ -85,15 +77,4 @@ async function makeKey(databaseUrl: string): Promise<string> {
   });
   await database.close();
   return made.key;
-}
-
-async function ask<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-  return result;
 }

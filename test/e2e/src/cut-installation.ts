@@ -4,21 +4,23 @@ import { KINDS } from '@packhouse/chain';
 import { type Database, migrate } from '@packhouse/database';
 import {
   createScope,
+  type Program,
   redisInstalled,
+  runSql,
   type Scope,
   startPostgres,
   startRedis,
   temporaryDirectory,
 } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { startService } from '@packhouse/rig';
 import { systemClock } from '@packhouse/runtime';
 import { type ScriptedS3, startScriptedS3 } from '@packhouse/scripted-s3';
 import { expect } from 'vitest';
 import { type CutNetwork, makeCutNetwork } from './cut-network.js';
 import { writeNetworksFile } from './networks-file.js';
-import { openDatabase, sql } from './open-database.js';
+import { openDatabase } from './open-database.js';
 import { checkPublished } from './published.js';
-import { type ServiceProcess, startService } from './service-process.js';
 
 export const FIRST = 1_000;
 /** Newest block before a cut, … */
@@ -53,7 +55,7 @@ export interface CutInstallation {
     name: 'gateway' | 'ingester' | 'packer',
     where?: 'here' | 'far',
     env?: Record<string, string>,
-  ): Promise<ServiceProcess>;
+  ): Promise<Program>;
   /** Adds a backfill of everything; resolves when all is staged that exists. */
   follow(): Promise<void>;
   /** Published blocks of all kinds. */
@@ -137,12 +139,13 @@ export async function startCutInstallation(
     },
     scope,
     async start(name, where = 'here', env = {}) {
-      const service = startService(name, { ...shared, ...env }, where === 'far' ? far.within : []);
+      const within = where === 'far' ? far.within : [];
+      const service = startService(name, { ...shared, ...env }, { within });
       scope.defer(async () => {
         service.child.kill('SIGKILL');
         await service.exit;
       });
-      await service.ready;
+      await service.message('ready');
       return service;
     },
     async follow() {
@@ -153,7 +156,7 @@ export async function startCutInstallation(
     newest,
     leader: async () =>
       (
-        await sql<{ holder: string | null }>(
+        await runSql<{ holder: string | null }>(
           databaseUrl.href,
           `SELECT holder FROM packhouse.lease WHERE name = 'lead:main'`,
         )

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { KINDS } from '@packhouse/chain';
-import { freePort, type Program, startProgram } from '@packhouse/local';
+import { callNode, freePort, type Program, plainEnvironment, runSql, startProgram } from '@packhouse/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cliEnvironment, startCli } from './cli-process.js';
+import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader, readerOf } from './gateway-reader.js';
-import { sql } from './open-database.js';
 import { getBlocks, paste, pattern, root } from './pasted.js';
 import { getChildren } from './processes.js';
 import { end } from './workspace.js';
@@ -60,7 +59,7 @@ test('npm start says at once which port it takes, and prints what is needed to r
   };
   const [, program = ''] = /^exec node (\S+)$/.exec(scripts.scripts.start) ?? [];
   const free = await takePort(port);
-  const started = startProgram(program, ['--port', port], { env: cliEnvironment(), cwd: place });
+  const started = startProgram(program, ['--port', port], { env: plainEnvironment(process.env), cwd: place });
   run = started;
   const said = async (what: RegExp): Promise<string[]> => {
     await expect.poll(() => started.stdout() + started.stderr(), WAIT).toMatch(what);
@@ -148,12 +147,7 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
   }
 
   // The newest block, which is staged and not packed: what a block that is still new answers.
-  const newest = async (): Promise<string> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });
-    const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`${gateway.baseUrl}${gateway.apiKey}`, { method: 'POST', headers, body });
-    return ((await answer.json()) as { result: string }).result;
-  };
+  const newest = (): Promise<string> => callNode(`${gateway.baseUrl}${gateway.apiKey}`, 'eth_blockNumber');
   let head = '';
   const isStaged = async (): Promise<boolean> => {
     head = await newest();
@@ -249,7 +243,7 @@ test('with --reorg-every a webhook is told what was undone', async () => {
     const steps = () => new Set(received.map(({ step }) => step));
     await expect.poll(() => ['new', 'undo', 'final'].every((step) => steps().has(step)), WAIT).toBe(true);
     const url = (await readFile(path.join(directory, 'database-url'), 'utf8')).trim();
-    expect(await sql(url, 'SELECT * FROM packhouse.alarm')).toEqual([]);
+    expect(await runSql(url, 'SELECT * FROM packhouse.alarm')).toEqual([]);
   } finally {
     receiver.close();
   }

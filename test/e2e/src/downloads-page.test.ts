@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Program } from '@packhouse/local';
+import { callNode } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -161,13 +162,7 @@ describe('docs/analysts.md', () => {
     logIndex: string;
   }
 
-  async function call<T>(method: string, ...params: unknown[]): Promise<T> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(node.url, { method: 'POST', headers, body });
-    return ((await response.json()) as { result: T }).result;
-  }
-
+  const call = <T>(method: string, ...params: unknown[]): Promise<T> => callNode(node.url, method, params);
   const hex = (block: number): string => `0x${block.toString(16)}`;
   const nodeLogs = (filter: object): Promise<NodeLog[]> =>
     call('eth_getLogs', { fromBlock: hex(FIRST), toBlock: hex(LAST), ...filter });

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type StallingProxy, startStallingProxy } from '@packhouse/local';
+import { type Program, runSql, type StallingProxy, startStallingProxy } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { startService } from '@packhouse/rig';
 import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
-import { openDatabase, sql } from './open-database.js';
+import { openDatabase } from './open-database.js';
 import { checkPublished } from './published.js';
-import { type ServiceProcess, startService } from './service-process.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
@@ -38,7 +38,7 @@ let node: ReplayNode;
 let s3: ScriptedS3;
 let s3Fault: (method: string, key: string) => ScriptedS3Fault | undefined;
 let proxy: StallingProxy;
-let running: ServiceProcess[];
+let running: Program[];
 async function open(): Promise<void> {
   running = [];
   s3Fault = () => undefined;
@@ -70,7 +70,7 @@ function openForEach(): void {
 async function start(
   name: 'gateway' | 'ingester' | 'packer',
   env: Record<string, string> = {},
-): Promise<ServiceProcess> {
+): Promise<Program> {
   const service = startService(name, {
     DATABASE_URL: workspace.databaseUrl,
     NETWORKS_FILE: await writeNetworksFile(workspace, node.url, MAX_BLOCKS),
@@ -83,7 +83,7 @@ async function start(
     ...env,
   });
   running.push(service);
-  await service.ready;
+  await service.message('ready');
   return service;
 }
 
@@ -97,7 +97,7 @@ async function want(): Promise<void> {
 }
 
 const count = async (text: string): Promise<number> =>
-  Number((await sql<{ n: string }>(workspace.databaseUrl, `SELECT count(*) AS n FROM ${text}`))[0]?.n);
+  Number((await runSql<{ n: string }>(workspace.databaseUrl, `SELECT count(*) AS n FROM ${text}`))[0]?.n);
 const staged = (): Promise<number> => count('packhouse.staged_block');
 const bundles = (): Promise<number> => count('packhouse.bundle');
 const activeJobs = (): Promise<number> => count("bullmq.job WHERE state = 'active'");
@@ -108,7 +108,7 @@ const locks = (): Promise<number> =>
   );
 
 /** Starts an ingester and a packer, and waits until they have published the whole range. */
-async function publishAll(): Promise<ServiceProcess[]> {
+async function publishAll(): Promise<Program[]> {
   const both = await Promise.all([start('ingester', LONG), start('packer', LONG)]);
   // Also before all tests of a block, where there is no expect.poll.
   await vi.waitUntil(async () => (await published()) === chain.length * 5, WAIT);
@@ -117,7 +117,7 @@ async function publishAll(): Promise<ServiceProcess[]> {
 const published = async (): Promise<number> =>
   Number(
     (
-      await sql<{ n: string }>(
+      await runSql<{ n: string }>(
         workspace.databaseUrl,
         'SELECT coalesce(sum(blocks), 0) AS n FROM packhouse.published',
       )
@@ -130,7 +130,7 @@ async function checkAll(): Promise<void> {
 }
 
 /** Sends SIGTERM until the process ends: one within a second of the first is the same. */
-async function toldUntil({ child }: ServiceProcess, code: number): Promise<void> {
+async function toldUntil({ child }: Program, code: number): Promise<void> {
   const told = (): number | null => {
     child.kill('SIGTERM');
     return child.exitCode;

@@ -4,17 +4,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import {
+  callNode,
   type FreshDatabase,
   freshDatabase,
   type Program,
   type ProgramEvent,
+  runSql,
   seededRandom,
   startDemoChain,
 } from '@packhouse/local';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
-import { sql } from './open-database.js';
 import { root } from './pasted.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -89,19 +90,16 @@ async function kill(child: ChildProcess): Promise<void> {
 /** Logs of the chain up to a block, as `block:hash:index`. */
 async function chainLogs(to: number, topics: readonly string[]): Promise<string[]> {
   const params = [{ fromBlock: '0x0', toBlock: `0x${to.toString(16)}`, topics }];
-  const response = await fetch(`${gateway.baseUrl}${gateway.apiKey}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params }),
-  });
-  const { result } = (await response.json()) as {
-    result: { blockNumber: string; blockHash: string; logIndex: string }[];
-  };
+  const result = await callNode<{ blockNumber: string; blockHash: string; logIndex: string }[]>(
+    `${gateway.baseUrl}${gateway.apiKey}`,
+    'eth_getLogs',
+    params,
+  );
   return result.map((log) => `${Number(log.blockNumber)}:${log.blockHash}:${Number(log.logIndex)}`);
 }
 
 async function tableLogs(table: string, to: number): Promise<string[]> {
-  const rows = await sql<{ at: string }>(
+  const rows = await runSql<{ at: string }>(
     user.url,
     `SELECT block_number || ':' || block_hash || ':' || log_index AS at FROM ${table}
      WHERE block_number <= $1 ORDER BY block_number, log_index`,
@@ -130,7 +128,7 @@ test('the eight lines of docs/indexing.md fill a Postgres, and survive a reorgan
   const rows = await tableLogs('transfers', final);
   expect(rows.length).toBeGreaterThan(0);
   expect(rows).toEqual(await chainLogs(final, [TRANSFER]));
-  const [row] = await sql(
+  const [row] = await runSql(
     user.url,
     'SELECT event, arg_value FROM transfers WHERE arg_value IS NOT NULL LIMIT 1',
   );
@@ -160,7 +158,7 @@ test('pull --follow is exactly once, whenever it is killed and whenever Postgres
     const isBlocks = ({ event }: ProgramEvent): boolean => event === 'blocks';
     await pull.event('blocks', () => pull.events.filter(isBlocks).length >= count);
     if (n === 0) {
-      await sql(
+      await runSql(
         user.url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'packhouse follow'",
       );
@@ -180,7 +178,7 @@ test('pull --follow is exactly once, whenever it is killed and whenever Postgres
   }
   expect(await tableLogs('logs', final)).toEqual(await chainLogs(final, []));
   expect(
-    await sql(user.url, "SELECT 1 FROM pg_constraint WHERE conrelid = 'logs'::regclass AND contype = 'p'"),
+    await runSql(user.url, "SELECT 1 FROM pg_constraint WHERE conrelid = 'logs'::regclass AND contype = 'p'"),
   ).toHaveLength(1);
 });
 
@@ -206,7 +204,7 @@ test('packhouse feed prints the steps, and continues behind a cursor', async () 
 
 test('new blocks are replaced, and the gateway serves those that took their place', async () => {
   const removed = () =>
-    sql<{ block: number; hash: string }>(
+    runSql<{ block: number; hash: string }>(
       workspace.databaseUrl,
       `SELECT block::int4 AS block, '0x' || encode(hash, 'hex') AS hash FROM packhouse.abandoned_block ORDER BY block`,
     );
@@ -221,5 +219,5 @@ test('new blocks are replaced, and the gateway serves those that took their plac
     };
     await expect.poll(present, WAIT).not.toBe(hash);
   }
-  expect(await sql(workspace.databaseUrl, 'SELECT * FROM packhouse.alarm')).toEqual([]);
+  expect(await runSql(workspace.databaseUrl, 'SELECT * FROM packhouse.alarm')).toEqual([]);
 });

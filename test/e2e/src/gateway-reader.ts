@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { Kind } from '@packhouse/chain';
 import type { Program } from '@packhouse/local';
+import type { KeyHolder } from '@packhouse/rig';
 import { expect } from 'vitest';
 
 interface Pointer {
@@ -9,14 +10,8 @@ interface Pointer {
   download_link: string;
 }
 
-interface GatewayAddresses {
-  apiKey: string;
-  baseUrl: string;
-  downloadUrl: string;
-}
-
 /** What a holder of a key does: asks for pointers, downloads what they name. */
-export interface GatewayReader extends GatewayAddresses {
+export interface GatewayReader extends KeyHolder {
   /** The pointer of a block; anything but a 200 fails the test. */
   pointer(kind: Kind, block: number): Promise<Pointer>;
   /** A file's records; anything but a 200 fails the test. */
@@ -27,11 +22,11 @@ export interface GatewayReader extends GatewayAddresses {
 
 /** Reads behind the gateway of a `packhouse local` that is ready. */
 export async function gatewayReader(cli: Program): Promise<GatewayReader> {
-  return readerOf((await cli.event('ready')) as unknown as GatewayAddresses);
+  return readerOf((await cli.event('ready')) as unknown as KeyHolder);
 }
 
 /** Reads behind a gateway. */
-export function readerOf({ apiKey, baseUrl, downloadUrl }: GatewayAddresses): GatewayReader {
+export function readerOf({ apiKey, baseUrl, downloadUrl }: KeyHolder): GatewayReader {
   const ask = (link: string): Promise<Response> =>
     fetch(link, { headers: { authorization: `Bearer ${apiKey}` } });
   return {

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { downloadAll } from '@packhouse/rig';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
-import { download } from './download.js';
 import { gatewayReader } from './gateway-reader.js';
 import { openDatabase } from './open-database.js';
 import { startLocal } from './start-local.js';
@@ -75,7 +75,7 @@ test('what a repair published is signed without any new block, by the repair or 
   expect(unsigned.stdout()).toMatch(/\n1 manifest entry to be signed by a packer\.\n$/);
   await expect.poll(versions, { timeout: 120_000 }).toEqual([...before, 2, 3]);
 
-  await download(path.join(workspace.directory, 'downloads'), gateway, KINDS);
+  await downloadAll(path.join(workspace.directory, 'downloads'), gateway, KINDS);
   await end(cli);
   expect(await run('verify', '.', '--complete')).toMatchObject({ code: 0, err: '' });
 });

@@ -11,14 +11,14 @@ import path from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { migrate } from '@packhouse/database';
-import { startProgram } from '@packhouse/local';
+import { type Program, startProgram } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { startService } from '@packhouse/rig';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase } from './open-database.js';
 import { isOnPath, root } from './pasted.js';
 import { checkPublished } from './published.js';
-import { type ServiceProcess, startService } from './service-process.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 const run = promisify(execFile);
@@ -129,7 +129,7 @@ test.skipIf(!isOnPath('openssl'))(
 test('a machine that reaches everything by IPv6 only', async () => {
   await migrate({ connectionString: workspace.databaseUrl });
   const database = openDatabase(workspace.databaseUrl);
-  const running: ServiceProcess[] = [];
+  const running: Program[] = [];
   try {
     await database.networks.register({ id: 'main', chainId: 1 });
     const kinds = ['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const;
@@ -148,7 +148,7 @@ test('a machine that reaches everything by IPv6 only', async () => {
       METRICS_HOST: '::1',
     };
     for (const name of ['ingester', 'packer', 'gateway'] as const) running.push(startService(name, env));
-    const gateway = running[2] as ServiceProcess;
+    const gateway = running[2] as Program;
     const { port } = await gateway.message('listening');
     const pointer = `http://[::1]:${port}/main/v1/${key}/bundle-api/logs/${FIRST}`;
     const ask = async (): Promise<string> => {

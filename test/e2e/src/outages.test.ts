@@ -1,8 +1,7 @@
 import path from 'node:path';
-import { type Program, type ProgramEvent, startPostgres } from '@packhouse/local';
+import { type Program, type ProgramEvent, runSql, startPostgres } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { sql } from './open-database.js';
 import { getChildren } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
@@ -68,7 +67,7 @@ test('the node goes away with requests in flight and comes back at its address',
 test('Postgres ends all its connections, at the start, in the middle and while bundles are published', async () => {
   const ended: number[] = [];
   const endConnections = async (): Promise<void> => {
-    const rows = await sql(
+    const rows = await runSql(
       workspace.databaseUrl,
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );

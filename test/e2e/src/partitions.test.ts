@@ -1,5 +1,5 @@
 import { KINDS } from '@packhouse/chain';
-import { startProgram } from '@packhouse/local';
+import { runSql, startProgram } from '@packhouse/local';
 import { systemClock } from '@packhouse/runtime';
 import { afterEach, expect, test } from 'vitest';
 import { startCli } from './cli-process.js';
@@ -17,7 +17,6 @@ import {
   withRedis,
 } from './cut-installation.js';
 import type { Cut } from './cut-network.js';
-import { sql } from './open-database.js';
 
 // A machine vanishes without an end of its connections. The bounds are what SPEC.md promises, so they are asserted.
 const LEADS_WITHIN_MS = 30_000;
@@ -45,7 +44,7 @@ async function startCopy(): Promise<void> {
 /** Both ingesters say that they live. */
 const bothSeen = async (): Promise<boolean> =>
   (
-    await sql(
+    await runSql(
       at.databaseUrl,
       `SELECT 1 FROM packhouse.worker WHERE role = 'ingester' AND seen_at > clock_timestamp() - interval '10 seconds'`,
     )

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
 import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { downloadAll } from '@packhouse/rig';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
-import { download } from './download.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { startLocal } from './start-local.js';
@@ -232,7 +232,7 @@ async function run(...args: string[]): Promise<{ code: number | NodeJS.Signals; 
 }
 
 test('what is downloaded is verified offline, and one flipped bit in it is named', async () => {
-  const files = await download(path.join(workspace.directory, 'downloads'), gateway, KINDS);
+  const files = await downloadAll(path.join(workspace.directory, 'downloads'), gateway, KINDS);
   const online = await run('verify', '.', '--manifest', gateway.baseUrl, '--api-key', gateway.apiKey);
   expect(online).toMatchObject({ code: 0, err: '' });
   await end(cli);

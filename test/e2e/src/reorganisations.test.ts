@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import { type Anvil, type Program, startAnvil } from '@packhouse/local';
+import { type Anvil, callNode, type Program, startAnvil } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startCli } from './cli-process.js';
@@ -280,29 +280,18 @@ test('invariant 6: the links of new blocks give the same blocks after they are p
 
 /** The chain of an Anvil from a block up, as the gateway has to serve it. */
 async function getChain(anvil: Anvil, from: number): Promise<RecordedBlock[]> {
-  const head = Number(await ask<string>(anvil, 'eth_blockNumber'));
+  const head = Number(await callNode<string>(anvil.url, 'eth_blockNumber'));
   const blocks: RecordedBlock[] = [];
   for (let number = from; number <= head; number += 1) {
     const hex = `0x${number.toString(16)}`;
     blocks.push({
       number,
-      block: await ask(anvil, 'eth_getBlockByNumber', [hex, true]),
-      receipts: await ask(anvil, 'eth_getBlockReceipts', [hex]),
-      traces: await ask(anvil, 'trace_block', [hex]),
+      block: await callNode(anvil.url, 'eth_getBlockByNumber', [hex, true]),
+      receipts: await callNode(anvil.url, 'eth_getBlockReceipts', [hex]),
+      traces: await callNode(anvil.url, 'trace_block', [hex]),
     } as RecordedBlock);
   }
   return blocks;
-}
-
-async function ask<T>(anvil: Anvil, method: string, params: unknown[] = []): Promise<T> {
-  const response = await fetch(anvil.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { error, result } = (await response.json()) as { error?: unknown; result: T };
-  expect(error, method).toBeUndefined();
-  return result;
 }
 
 /**
@@ -324,12 +313,12 @@ longer('Anvil reorganises again and again while downloads run, and its new block
     pidFile: path.join(workspaceOfAnvil.directory, 'anvil.pid'),
   });
   closers.push(() => anvil.stop());
-  const [from, to] = await ask<[string, string]>(anvil, 'eth_accounts');
+  const [from, to] = await callNode<[string, string]>(anvil.url, 'eth_accounts');
   /** Mines blocks with a transfer each, of an amount that tells branches apart. */
   const mine = async (blocks: number, value: number): Promise<void> => {
     for (let i = 0; i < blocks; i += 1) {
-      await ask(anvil, 'eth_sendTransaction', [{ from, to, value: `0x${value.toString(16)}` }]);
-      await ask(anvil, 'anvil_mine', ['0x1']);
+      await callNode(anvil.url, 'eth_sendTransaction', [{ from, to, value: `0x${value.toString(16)}` }]);
+      await callNode(anvil.url, 'anvil_mine', ['0x1']);
     }
   };
   await mine(30, 1);
@@ -339,7 +328,7 @@ longer('Anvil reorganises again and again while downloads run, and its new block
     [{ id: 'anvil', chainId: 31_337, nodes, pollIntervalMs: 200, finality }],
     1,
   );
-  const head = async (): Promise<number> => Number(await ask<string>(anvil, 'eth_blockNumber'));
+  const head = async (): Promise<number> => Number(await callNode<string>(anvil.url, 'eth_blockNumber'));
   const served = async (number: number): Promise<unknown> => {
     const response = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/${number}`);
     if (response.status !== 200) return undefined;
@@ -353,7 +342,8 @@ longer('Anvil reorganises again and again while downloads run, and its new block
     return records[number - Number(range.split('-')[0])]?.hash;
   };
   const getHash = async (number: number): Promise<string> =>
-    (await ask<{ hash: string }>(anvil, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])).hash;
+    (await callNode<{ hash: string }>(anvil.url, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false]))
+      .hash;
 
   const known = new Map<string, unknown[]>();
   const learn = async (): Promise<void> => {
@@ -379,7 +369,7 @@ longer('Anvil reorganises again and again while downloads run, and its new block
   });
   const late: { kind: Kind; number: number; record: unknown }[] = [];
   for (const [round, depth] of [3, 12, 1, 20].entries()) {
-    await ask(anvil, 'anvil_reorg', [depth, []]);
+    await callNode(anvil.url, 'anvil_reorg', [depth, []]);
     await learn();
     await mine(2, 100 + round);
     await learn();

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { KINDS } from '@packhouse/chain';
-import { type Program, type ProgramEvent, redisInstalled, startRedis } from '@packhouse/local';
+import { type Program, type ProgramEvent, redisInstalled, runSql, startRedis } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
-import { sql } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
@@ -149,9 +148,9 @@ describe.skipIf(!redisInstalled())('queues on Redis (needs redis-server)', () =>
       node.setFinalized(LAST);
       expect(await run.exit, run.stderr()).toBe(0);
       await checkPublished(workspace, chain, 'ethereum');
-      expect(await sql(workspace.databaseUrl, "SELECT 1 FROM pg_namespace WHERE nspname = 'bullmq'")).toEqual(
-        [],
-      );
+      expect(
+        await runSql(workspace.databaseUrl, "SELECT 1 FROM pg_namespace WHERE nspname = 'bullmq'"),
+      ).toEqual([]);
     } finally {
       await end(cli);
       await redis.stop();

@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, migrate } from '@packhouse/database';
+import type { Program } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { startService } from '@packhouse/rig';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase } from './open-database.js';
-import { type ServiceProcess, startService } from './service-process.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
 // Two gateways of one installation know of each other by Postgres alone.
@@ -14,7 +15,7 @@ const chain = generateChain({ length: 40, txsPerBlock: 3, logsPerTx: 2, tracesPe
 const MIDDLE = 9;
 
 interface Gateway {
-  process: ServiceProcess;
+  process: Program;
   url: string;
 }
 let workspace: Workspace;
@@ -45,7 +46,7 @@ async function startGateway(): Promise<Gateway> {
     NETWORKS_FILE: await writeNetworksFile(workspace, node.url, 8),
     OBJECT_STORE: path.join(workspace.directory, 'objects'),
   });
-  await process.ready;
+  await process.message('ready');
   return { process, url: `http://127.0.0.1:${(await process.message('listening')).port}/main/v1/` };
 }
 

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
-import { startProgram } from '@packhouse/local';
+import { type Program, startProgram } from '@packhouse/local';
 import { createReplayNode, generateChain } from '@packhouse/replay-node';
+import { startService } from '@packhouse/rig';
 import { expect, inject, test } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase } from './open-database.js';
 import { root } from './pasted.js';
 import { checkPublished } from './published.js';
-import { type ServiceProcess, startService } from './service-process.js';
 import { end, makeWorkspace } from './workspace.js';
 
 const WAIT = { timeout: 240_000, interval: 50 };
@@ -43,14 +43,14 @@ test.skipIf(OLD === undefined)(
       expect(await cli.exit, cli.stderr()).toBe(0);
       return cli.stdout();
     };
-    let running: ServiceProcess[] = [];
-    const start = async (build: string): Promise<ServiceProcess[]> => {
-      const services = ROLES.map((name) => startService(name, env, undefined, build));
+    let running: Program[] = [];
+    const start = async (build: string): Promise<Program[]> => {
+      const services = ROLES.map((name) => startService(name, env, { root: build }));
       running.push(...services);
-      await Promise.all(services.map(({ ready }) => ready));
+      await Promise.all(services.map((service) => service.message('ready')));
       return services;
     };
-    const stop = async (services: ServiceProcess[]): Promise<void> => {
+    const stop = async (services: Program[]): Promise<void> => {
       for (const service of services) {
         await end(service);
         expect(await service.exit, service.log()).toBe(0);
@@ -59,12 +59,12 @@ test.skipIf(OLD === undefined)(
     };
     let key = '';
     const links = new Map<number, string>();
-    const pointer = async (services: ServiceProcess[], block: number): Promise<Response> => {
-      const { port } = await (services[2] as ServiceProcess).message('listening');
+    const pointer = async (services: Program[], block: number): Promise<Response> => {
+      const { port } = await (services[2] as Program).message('listening');
       return fetch(`http://127.0.0.1:${port}/main/v1/${key}/bundle-api/logs/${block}`);
     };
     /** Requests a part by one build, and waits until it is published and served by all that run. */
-    const publish = async (part: number, build: string, ...serving: ServiceProcess[][]): Promise<void> => {
+    const publish = async (part: number, build: string, ...serving: Program[][]): Promise<void> => {
       const from = FIRST + part * PART;
       const range = ['--from', String(from), '--to', String(from + PART - 1)];
       await command(build, 'backfill', 'add', '--network', 'main', ...range);
@@ -79,7 +79,7 @@ test.skipIf(OLD === undefined)(
         const answer = await pointer(services, from);
         expect(answer.status).toBe(200);
         links.set(from, new URL(((await answer.json()) as { download_link: string }).download_link).pathname);
-        const { port } = await (services[2] as ServiceProcess).message('listening');
+        const { port } = await (services[2] as Program).message('listening');
         for (const link of links.values()) {
           const headers = { authorization: `Bearer ${key}` };
           expect((await fetch(`http://127.0.0.1:${port}${link}`, { headers })).status, link).toBe(200);

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { createKeccak256 } from '@packhouse/chain';
 import { ALL, GIVEN } from '@packhouse/recordings';
 import { KINDS_OF_CASES } from './cases.js';
+import { countDeclines, toRow } from './declines.js';
 import { type Counts, createFuzz, describeFailure, type Failure, type Fuzz } from './fuzz.js';
 import { smallSamples } from './real-samples.js';
 import { madeSamples } from './samples.js';
@@ -12,12 +13,13 @@ import { getScanner } from './scanner.js';
 
 const HELP = `Tries the scanner against the prover on blocks that are made, real and changed in all ways.
 
-  npm run fuzz -- [--seed N] [--minutes M | --cases C | --case K]
+  npm run fuzz -- [--seed N] [--minutes M | --cases C | --case K | --declines]
 
   --seed N      decides every case (default 1); after 20,000 cases the next seed follows
   --minutes M   how long (default 1)
   --cases C     so many cases of this seed instead
   --case K      this case of this seed alone
+  --declines    instead: why valid blocks that were recorded are declined, the rows of a table in docs/proofs.md
 
 Prints how many cases of each kind both accepted, the scanner declined, and both refused.
 Exit code 1: they disagree; the answers of the case are written into a folder, which is printed.
@@ -42,9 +44,17 @@ function wholeNumber(name: string, text: string): number {
 
 function read() {
   const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
   try {
     return parseArgs({
-      options: { seed: text, minutes: text, cases: text, case: text, help: { type: 'boolean', short: 'h' } },
+      options: {
+        seed: text,
+        minutes: text,
+        cases: text,
+        case: text,
+        declines: flag,
+        help: { ...flag, short: 'h' },
+      },
     }).values;
   } catch (error) {
     return usage((error as Error).message);
@@ -71,6 +81,10 @@ function table(total: Counts): string {
 const values = read();
 if (values.help === true) {
   process.stdout.write(HELP);
+  process.exit(0);
+}
+if (values.declines === true) {
+  process.stdout.write(`${(await countDeclines(ALL)).map(toRow).join('\n')}\n`);
   process.exit(0);
 }
 const first = wholeNumber('seed', values.seed ?? '1');

@@ -15,6 +15,10 @@ interface Era {
   roots: boolean;
   /** Names of the header's fields beyond those of the first block. */
   header: readonly string[];
+  /** Unix time since when blocks are made; those of blobs must be in their fork. */
+  since: number;
+  /** How slowly the price of blobs grows (EIP-4844); 0n: it has none. */
+  updateFraction: bigint;
   proofOfWork: boolean;
 }
 
@@ -31,6 +35,8 @@ const ethereum = (name: string, types: readonly number[], header: readonly strin
   header,
   protects: true,
   roots: false,
+  since: 1_500_000_000,
+  updateFraction: 0n,
   proofOfWork: false,
   ...more,
 });
@@ -43,11 +49,13 @@ export const ERAS: readonly Era[] = [
   ethereum('london', [0, 1, 2, 2], LONDON, { proofOfWork: true }),
   ethereum('paris', [0, 2, 2], LONDON),
   ethereum('shanghai', [0, 1, 2, 2], SHANGHAI),
-  ethereum('cancun', [0, 2, 2, 3], CANCUN),
-  ethereum('prague', [0, 1, 2, 2, 3, 4], PRAGUE),
-  ethereum('amsterdam', [0, 1, 2, 2, 3, 4], AMSTERDAM),
+  ethereum('cancun', [0, 2, 2, 3], CANCUN, { since: 1_710_338_135, updateFraction: 3_338_477n }),
+  ethereum('prague', [0, 1, 2, 2, 3, 4], PRAGUE, { since: 1_746_612_311, updateFraction: 5_007_716n }),
+  ethereum('amsterdam', [0, 1, 2, 2, 3, 4], AMSTERDAM, { since: 1_767_747_671, updateFraction: 11_684_671n }),
   { ...ethereum('bnb', [0, 1, 2, 2], CANCUN), chainId: 56 },
   { ...ethereum('arbitrum', [0, 1, 2, 2], LONDON), chainId: 42_170 },
+  { ...ethereum('polygon', [0, 1, 2, 2], LONDON), chainId: 137 },
+  { ...ethereum('hyperevm', [0, 1, 2, 2], CANCUN), chainId: 999 },
   { ...ethereum('optimism', [0, 2, 0x7e], PRAGUE), chainId: 10 },
 ];
 
@@ -82,11 +90,11 @@ export function makeBlock(
     size: '0x0',
     gasLimit: '0x1c9c380',
     gasUsed: '0x0',
-    timestamp: `0x${(1_500_000_000 + random.int(200_000_000)).toString(16)}`,
+    timestamp: `0x${(era.since + random.int(18_000_000)).toString(16)}`,
     transactions: [],
     uncles: hasUncles ? Array.from({ length: 1 + random.int(2) }, () => random.data(32)) : [],
     ...(has('baseFeePerGas') ? { baseFeePerGas: random.quantity(40) } : {}),
-    ...(has('blobGasUsed') ? { blobGasUsed: random.quantity(20), excessBlobGas: random.quantity(28) } : {}),
+    ...(has('blobGasUsed') ? { blobGasUsed: random.quantity(20), excessBlobGas: random.quantity(26) } : {}),
     ...(has('parentBeaconBlockRoot') ? { parentBeaconBlockRoot: random.data(32) } : {}),
     ...(has('requestsHash') ? { requestsHash: random.data(32) } : {}),
     ...(has('slotNumber') ? { blockAccessListHash: random.data(32), slotNumber: random.quantity(28) } : {}),
@@ -162,7 +170,7 @@ function addTransaction(
     logsBloom: '',
     type: tx.type,
     ...(era.roots ? { root: random.data(32) } : { status: failed ? '0x0' : '0x1' }),
-    ...(tx.type === '0x3' ? getBlobGas(random, tx) : {}),
+    ...(tx.type === '0x3' ? getBlobGas(tx, block, era) : {}),
     ...(isDeposit ? { depositNonce, ...version } : {}),
     ...(era.chainId === 10 && !isDeposit ? { l1Fee: random.quantity(50), l1FeeScalar: '0.684' } : {}),
   });
@@ -188,9 +196,23 @@ function addFootprints(random: Random, { block, receipts }: Answer): void {
   block.blobGasUsed = `0x${sum.toString(16)}`;
 }
 
-function getBlobGas(random: Random, { blobVersionedHashes }: Json): Json {
+function getBlobGas({ blobVersionedHashes }: Json, { excessBlobGas }: Json, { updateFraction }: Era): Json {
   const used = 131_072 * (blobVersionedHashes as string[]).length;
-  return { blobGasPrice: random.quantity(30), blobGasUsed: `0x${used.toString(16)}` };
+  const price = exponential(BigInt(String(excessBlobGas)), updateFraction);
+  return { blobGasPrice: `0x${price.toString(16)}`, blobGasUsed: `0x${used.toString(16)}` };
+}
+
+/** `fake_exponential` of EIP-4844 with a factor of 1, as it is written there. */
+function exponential(numerator: bigint, denominator: bigint): bigint {
+  let i = 1n;
+  let output = 0n;
+  let accumulated = denominator;
+  while (accumulated > 0n) {
+    output += accumulated;
+    accumulated = (accumulated * numerator) / (denominator * i);
+    i += 1n;
+  }
+  return output / denominator;
 }
 
 /** The lesser of the maximum, and of the base fee with its tip (EIP-1559). */

@@ -42,6 +42,7 @@ const FORMS: readonly (readonly [form: string, change: (answer: Answer) => unkno
   ['no type of receipts', receipts((one) => delete one.type)],
   ['no price in receipts', receipts((one) => delete one.effectiveGasPrice)],
   ['no gas of blobs', receipts((one) => delete one.blobGasUsed)],
+  ['no price of blobs', receipts((one) => delete one.blobGasPrice)],
   ['null for the status before Byzantium', receipts((one) => (one.status ??= null))],
   ['null for the root since Byzantium', receipts((one) => (one.root ??= null))],
   [

@@ -1,20 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { ALL, GIVEN, getGiven, type RecordingName, type Recordings } from '@packhouse/recordings';
 import { describe, expect, it } from 'vitest';
 import { PLAIN, toRaw } from './cases.js';
+import { countDeclines, toRow } from './declines.js';
 import { createFuzz, createPairs, describeFailure } from './fuzz.js';
 import { judge, type Verdict } from './judge.js';
 import { realSamples, smallSamples } from './real-samples.js';
 import { getScanner } from './scanner.js';
-
-/** Real blocks that are left to the prover: of chains with transactions or rules of their own. */
-const DECLINED: readonly string[] = [
-  'arb-sepolia 185232421',
-  'bittensor-testnet 6646068',
-  'cronos 68215',
-  'hyperliquid 50000',
-  'stable-testnet 59083166',
-  'tempo-mainnet 20660166',
-];
 
 /** The prover refuses it too. */
 const REFUSED: readonly string[] = ['optimism 985465'];
@@ -47,10 +39,19 @@ describe.each(ALL)('the scanner, of $title,', (source) => {
 });
 
 describe.skipIf(GIVEN === null)('the scanner, of blocks of other networks (needs RECORDINGS)', () => {
-  it('accepts or refuses those that it is made for, as the prover has them', async () => {
-    const verdicts = await judgeAll(getGiven(), 'other-networks');
-    expect(namesOf(verdicts, (verdict) => verdict === 'declined')).toEqual(DECLINED);
-    expect(namesOf(verdicts, (verdict) => typeof verdict === 'object')).toEqual([]);
+  it.each(['other-networks', 'other-networks-2', 'other-networks-3'] as const)(
+    'says of %s what the prover says, or declines',
+    async (name) => {
+      const verdicts = await judgeAll(getGiven(), name);
+      expect(namesOf(verdicts, (verdict) => typeof verdict === 'object')).toEqual([]);
+    },
+  );
+
+  it('declines only valid blocks of the table in docs/proofs.md', async () => {
+    const page = readFileSync(new URL('../../../docs/proofs.md', import.meta.url), 'utf8');
+    const head = '| reason | rules | blocks |\n|---|---|---|\n';
+    const table = page.split(head)[1]!.split('\n\n')[0]!;
+    expect((await countDeclines(ALL)).map(toRow)).toEqual(table.split('\n'));
   });
 });
 

@@ -151,7 +151,8 @@ const LIES: readonly Lie[] = [
   {
     // who signed a deposit, or paid for it
     after: (random, { block, receipts }) => {
-      const index = block.transactions.findIndex(({ type }) => type === '0x7e');
+      // A lie before it may have put null in a transaction's place.
+      const index = block.transactions.findIndex((each) => each?.type === '0x7e');
       const tx = block.transactions[index];
       if (tx === undefined) return;
       const name = random.pick(['gasPrice', 'nonce', 'v', 'r', 's', 'yParity', 'depositReceiptVersion']);

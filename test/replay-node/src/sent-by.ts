@@ -2,17 +2,17 @@ import type { Kind } from '@packhouse/chain';
 import type { RecordedBlock } from './recorded-block.js';
 
 /** What a node sends of one kind for a block. */
-export function sentBy({ block, receipts, traces }: RecordedBlock, kind: Kind): unknown {
+export function sentBy(recorded: RecordedBlock, kind: Kind): unknown {
   switch (kind) {
     case 'blocks':
-      return block;
+      return recorded.block;
     case 'transactions':
-      return block.transactions;
+      return recorded.block.transactions;
     case 'receipts':
-      return receipts;
+      return recorded.receipts;
     case 'logs':
-      return (receipts ?? []).flatMap((receipt) => receipt.logs);
+      return (recorded.receipts ?? []).flatMap((receipt) => receipt.logs);
     case 'traces':
-      return traces;
+      return recorded.traces;
   }
 }

@@ -123,23 +123,43 @@ async function run(
     if (!io.signal.aborted) for (const line of lines) reporter.say(line);
   });
 
+  await Promise.race([
+    failed,
+    follow({ parts, startedAt, database, node, watch, screen, addresses, apiKey }),
+  ]);
+}
+
+/** What is followed once the processes run. */
+interface Followed {
+  parts: LocalRun;
+  /** By the clock of `elapsed`. */
+  startedAt: number;
+  database: Database;
+  /** Null: the networks are those of a file. */
+  node: ReadyNetwork | null;
+  watch: ReturnType<typeof createWatch>;
+  /** Resolves when the first screen is printed. */
+  screen: Promise<void>;
+  addresses: ReturnType<typeof getAddresses>;
+  apiKey: string;
+}
+
+/** Polls until the end; an error, for example while Postgres is away, is reported. */
+async function follow({ parts, ...followed }: Followed): Promise<void> {
+  const { io, context, options, reporter } = parts;
+  const { addresses, apiKey, database, node, watch } = followed;
   const rates = createRates();
   const waiting = createWaiting(reporter, () => context.clock.elapsed());
   let hasFileLines = options.json;
-  await Promise.race([failed, follow()]);
-
-  /** Polls until the end; an error, for example while Postgres is away, is reported. */
-  async function follow(): Promise<void> {
-    // Programs have the events; people see the progress below the first screen.
-    if (!options.json) await Promise.race([screen, aborted(io.signal)]);
-    while (!io.signal.aborted) {
-      try {
-        if (await tick()) return;
-      } catch (error) {
-        reporter.problem('database', describeError(error));
-      }
-      await untilNextPoll(io, context.clock);
+  // Programs have the events; people see the progress below the first screen.
+  if (!options.json) await Promise.race([followed.screen, aborted(io.signal)]);
+  while (!io.signal.aborted) {
+    try {
+      if (await tick()) return;
+    } catch (error) {
+      reporter.problem('database', describeError(error));
     }
+    await untilNextPoll(io, context.clock);
   }
 
   /** One poll; true if the range of --once is done. */
@@ -156,7 +176,7 @@ async function run(
     // Bundles published since this poll are reported before the end.
     const lastPoll = async (): Promise<void> => reporter.progress(await watch.poll(), rates);
     waiting(poll.status, node.to as number);
-    return finishOnce(parts, database, node, { startedAt, lastPoll });
+    return finishOnce(parts, database, node, { startedAt: followed.startedAt, lastPoll });
   }
 }
 

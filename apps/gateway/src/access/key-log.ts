@@ -1,5 +1,5 @@
 import type { Database, KeyRequest } from '@packhouse/database';
-import { type Context, createOnceAWhile, getOrAdd, redact } from '@packhouse/runtime';
+import { type Context, createOnceAWhile, getOrAdd, redact, writeEvery } from '@packhouse/runtime';
 import type { CallNotes, Exchange } from '../http/exchange.js';
 import { isAborted, toOutcome } from '../http/request-log.js';
 import { OTHER } from './admission.js';
@@ -26,7 +26,6 @@ export function createKeyLog(options: {
   let unwritten: (KeyRequest & { keyId: number })[] = [];
   /** Of this second, by key. */
   let counts = new Map<number, { kept: number; leftOut: number }>();
-  let writing: Promise<void> | undefined;
 
   const write = async (): Promise<void> => {
     const requests = unwritten;
@@ -42,14 +41,8 @@ export function createKeyLog(options: {
       if (onceAWhile('write').say) logger.warn({ err: error }, 'the log of keys could not be written');
     }
   };
-  const flush = (): void => {
-    writing ??= write().finally(() => {
-      writing = undefined;
-    });
-  };
   const isOn = (until: Date | null): boolean => until !== null && until.getTime() > clock.now();
-  const timer = setInterval(flush, FLUSH_MS);
-  timer.unref();
+  const writing = writeEvery(FLUSH_MS, write);
 
   return {
     /** To be called when a request is over. */
@@ -80,11 +73,7 @@ export function createKeyLog(options: {
       count.leftOut = 0;
     },
     /** Writes what is not written yet, and stops. */
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await writing;
-      await write();
-    },
+    close: writing.close,
   };
 }
 

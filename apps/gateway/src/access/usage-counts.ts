@@ -1,5 +1,5 @@
 import type { Database, KeyRow, UnitsUsed, UsageCount } from '@packhouse/database';
-import { type Context, createOnceAWhile, getOrAdd, toDay } from '@packhouse/runtime';
+import { type Context, createOnceAWhile, getOrAdd, toDay, writeEvery } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import { getMonth } from './quotas.js';
 
@@ -35,7 +35,6 @@ export function createUsageCounts(options: {
   /** By key: most requests are of the kind of the one before; then no name is built. */
   const latest = new Map<number, UsageCount>();
   let swept = -1;
-  let writing: Promise<void> | undefined;
 
   const warn = (err: unknown, text: string): void => {
     failures.inc();
@@ -89,14 +88,7 @@ export function createUsageCounts(options: {
     }
     await sweep();
   };
-  const flush = (): Promise<void> => {
-    writing ??= write().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  };
-  const timer = setInterval(() => void flush(), FLUSH_MS);
-  timer.unref();
+  const writing = writeEvery(FLUSH_MS, write);
 
   return {
     /**
@@ -106,11 +98,7 @@ export function createUsageCounts(options: {
     of: (keyId: number, network: string, method: string): UsageCount =>
       find(toDay(clock.now()), keyId, network, method),
     /** Writes what is not written yet, and stops. */
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await writing;
-      await flush();
-    },
+    close: writing.close,
   };
 }
 

@@ -4,7 +4,7 @@ import { createTtlCache } from './ttl-cache.js';
 function memory(maxEntries = 10) {
   let now = 0;
   let made = 0;
-  const remember = createTtlCache({ elapsed: () => now, ttlMs: 1_000, maxEntries });
+  const remember = createTtlCache({ elapsed: () => now }, 1_000, maxEntries);
   return {
     ask: (name: string) =>
       remember(name, async () => {

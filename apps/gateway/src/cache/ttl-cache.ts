@@ -1,3 +1,4 @@
+import type { Clock } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 
 interface Entry {
@@ -9,17 +10,16 @@ interface Entry {
  * Creates a cache of recent answers: the same question within `ttlMs` milliseconds gets the same answer, even one still
  * in progress. Failures are dropped at once, and the oldest entries beyond `maxEntries`.
  */
-export function createTtlCache(options: {
-  /** Milliseconds, from any beginning; never goes back. */
-  elapsed(): number;
-  ttlMs: number;
-  maxEntries: number;
-}): <T>(name: string, ask: () => Promise<T>) => Promise<T> {
-  const entries = new LRUCache<string, Entry>({ max: options.maxEntries });
+export function createTtlCache(
+  clock: Pick<Clock, 'elapsed'>,
+  ttlMs: number,
+  maxEntries: number,
+): <T>(name: string, ask: () => Promise<T>) => Promise<T> {
+  const entries = new LRUCache<string, Entry>({ max: maxEntries });
   return <T>(name: string, ask: () => Promise<T>): Promise<T> => {
-    const askedAt = options.elapsed();
+    const askedAt = clock.elapsed();
     const known = entries.peek(name);
-    if (known !== undefined && askedAt - known.askedAt < options.ttlMs) {
+    if (known !== undefined && askedAt - known.askedAt < ttlMs) {
       return known.answer as Promise<T>;
     }
     const answer = ask();

@@ -72,12 +72,16 @@ export function sendProblem(exchange: Exchange, problem: Problem, logger: Logger
   if (problem.status >= 500 && problem.reason !== 'draining' && !known) {
     logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, problem.message);
   }
-  exchange.refusal = problem.reason;
+  beginRefusal(exchange, problem).sendText(
+    JSON.stringify(problem.toBody(exchange.id)),
+    'application/problem+json; charset=utf-8',
+  );
+}
+
+/** Sets status and headers of a refusal, whose body is sent in the form that its client knows. */
+export function beginRefusal(exchange: Exchange, { headers, reason, status }: Problem): Exchange {
+  exchange.refusal = reason;
   for (const name of FILE_HEADERS) exchange.removeHeader(name);
-  for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
-  exchange
-    .status(problem.status)
-    .header('cache-control', 'no-store')
-    .header('x-request-id', exchange.id)
-    .sendText(JSON.stringify(problem.toBody(exchange.id)), 'application/problem+json; charset=utf-8');
+  for (const [name, value] of Object.entries(headers)) exchange.header(name, value);
+  return exchange.status(status).header('cache-control', 'no-store').header('x-request-id', exchange.id);
 }

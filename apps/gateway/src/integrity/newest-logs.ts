@@ -28,7 +28,7 @@ interface LogHints {
  * are no logs. The header is taken as a node sends it: a false one only has another node asked, or none.
  */
 export function createNewestLogs(policy: ProofPolicy, clock: Pick<Clock, 'elapsed'>): NewestLogs {
-  const recent = createTtlCache({ elapsed: clock.elapsed, ttlMs: HEADER_MS, maxEntries: MAX_HEADERS });
+  const recent = createTtlCache(clock, HEADER_MS, MAX_HEADERS);
   let creating: Promise<Prover> | undefined;
 
   const fetchHints = async (caller: CallContext, at: string): Promise<LogHints> => {

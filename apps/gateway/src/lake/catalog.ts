@@ -17,11 +17,7 @@ export type Catalog = ReturnType<typeof createCatalog>;
 
 /** Creates the catalog of all networks. */
 export function createCatalog({ database, clock }: { database: Database; clock: Clock }) {
-  const remember = createTtlCache({
-    elapsed: () => clock.elapsed(),
-    ttlMs: REUSE_MS,
-    maxEntries: MAX_NETWORKS,
-  });
+  const remember = createTtlCache(clock, REUSE_MS, MAX_NETWORKS);
   const files = new LRUCache<string, LakeFile>({ max: MAX_FILES });
   const tables = async (network: string): Promise<LakeTable[]> => {
     const found = await remember(network, () => database.network(network).lake.tables());

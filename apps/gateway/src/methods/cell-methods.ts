@@ -64,7 +64,7 @@ function hashIn(error: Buffer): string | null {
 
 /** `get_consensus`, asked once a minute, since it is the same for months. */
 function getConsensus({ elapsed }: Pick<MethodParts, 'elapsed'>): RpcMethod {
-  const recent = createTtlCache({ elapsed, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
+  const recent = createTtlCache({ elapsed }, CONSENSUS_TTL_MS, 1);
   const ask = async ({ network }: CallContext): Promise<RpcAnswer> => {
     // Without a client's signal: the first client may go away while others wait for the same answer.
     const done = new CallController();

@@ -1,7 +1,7 @@
 import { startAnvil } from '@packhouse/local';
 import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ask } from '../testing/ask.js';
+import { callRpc } from '../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
 let anvil: Awaited<ReturnType<typeof startAnvil>>;
@@ -16,11 +16,8 @@ interface Log {
 }
 
 async function rpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
-  const answer = await ask(new URL(url).origin, new URL(url).pathname, {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    headers: { 'content-type': 'application/json' },
-  });
+  const { origin, pathname } = new URL(url);
+  const answer = await callRpc(origin, pathname, method, params);
   const { result, error } = answer.json() as { result: T; error?: { code: number; message: string } };
   if (error !== undefined) throw new Error(`${error.code} ${error.message}`);
   return result;

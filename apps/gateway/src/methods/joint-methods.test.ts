@@ -3,7 +3,7 @@ import { createMetrics } from '@packhouse/runtime';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { SharedAnswers } from '../cache/answer-cache.js';
 import { createGateway } from '../create-gateway.js';
-import { ask } from '../testing/ask.js';
+import { ask, callRpc } from '../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
@@ -54,11 +54,7 @@ const headKnown = (metrics: () => Promise<string>): Promise<void> =>
   vi.waitFor(async () => expect(await metrics()).toContain('head_block{network="main"'), { timeout: 60_000 });
 const findCalls = () => node.calls.filter(({ method }) => ASKED.test(method));
 const post = (network: string, method: string, params: unknown[], url = at.url) =>
-  ask(url, `/${network}/v1/${key}`, {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    headers: { 'content-type': 'application/json' },
-  });
+  callRpc(url, `/${network}/v1/${key}`, method, params);
 
 it.each([
   ['main', 'eth_getLogs', [{ fromBlock: '0xa5', toBlock: '0xa6' }]],

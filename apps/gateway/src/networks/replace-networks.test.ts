@@ -1,6 +1,6 @@
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { ask } from '../testing/ask.js';
+import { ask, callRpc } from '../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
@@ -27,13 +27,8 @@ beforeEach(async () => {
   await at.gateway.replaceNetworks(parse(evm('one') + evm('two')));
 });
 
-function post(network: string, method: string, params: unknown[] = []) {
-  return ask(at.url, `/${network}/v1/${key}`, {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    headers: { 'content-type': 'application/json' },
-  });
-}
+const post = (network: string, method: string, params: unknown[] = []) =>
+  callRpc(at.url, `/${network}/v1/${key}`, method, params);
 
 const upstreamsTold = async (): Promise<string> =>
   (await ask(at.url, '/metrics')).text

@@ -17,11 +17,7 @@ export function createCachedCoverage(parts: {
   queue: QueueReader | undefined;
   clock: Clock;
 }): CoverageParts {
-  const remember = createTtlCache({
-    elapsed: () => parts.clock.elapsed(),
-    ttlMs: REUSE_MS,
-    maxEntries: MAX_REMEMBERED,
-  });
+  const remember = createTtlCache(parts.clock, REUSE_MS, MAX_REMEMBERED);
   const turn = pLimit(MAX_QUESTIONS);
   const sparing =
     <Q, A>(name: string, ask: (question: Q) => Promise<A>) =>

@@ -6,6 +6,8 @@ import { Problem } from '../http/problem.js';
 import type { RangeCache } from './range-cache.js';
 import type { PublishedRange } from './range-page.js';
 
+type HoleFacts = NonNullable<Awaited<ReturnType<typeof holeAt>>['hole']>;
+
 /** Finds the range of the file that holds a block. */
 export type PointerFinder = ReturnType<typeof createPointerFinder>;
 
@@ -99,7 +101,6 @@ async function explainAbsence(
   const around = await parts.database.network(network).holes.around(kind, block);
   const below = written(around.below);
   const above = written(around.above);
-  const { quarantine } = hole;
   return new Problem('not-covered', {
     detail: `Block ${block} of ${network} is not covered for ${kind} (${hole.reason}: ${holeNeeds(hole)}); the nearest covered range below is ${below ?? 'none'}, above ${above ?? 'none'}.`,
     members: {
@@ -108,16 +109,17 @@ async function explainAbsence(
       head,
       holeReason: hole.reason,
       quarantined: hole.reason === 'quarantined',
-      ...(quarantine === null
-        ? {}
-        : {
-            ...quarantine,
-            firstSeen: quarantine.firstSeen.toISOString(),
-            nextTry: quarantine.nextTry.toISOString(),
-          }),
+      ...describeQuarantine(hole),
       coverage: { below, above },
     },
   });
+}
+
+/** What is known of the tries of a block that is in quarantine, in answers; nothing for others. */
+export function describeQuarantine({ quarantine }: Pick<HoleFacts, 'quarantine'>): object {
+  if (quarantine === null) return {};
+  const { firstSeen, nextTry } = quarantine;
+  return { ...quarantine, firstSeen: firstSeen.toISOString(), nextTry: nextTry.toISOString() };
 }
 
 function written(range: BlockRange | null): string | null {

@@ -38,33 +38,80 @@ export function createRangeCache(options: {
   /** Default 128 MiB, which holds about 16 million bundles. */
   maxBytes?: number | undefined;
 }) {
-  const { maxBytes = 134_217_728 } = options;
+  const pages = createPages(options.incarnation, options.maxBytes ?? 134_217_728);
+
+  const load = async (network: string, kind: Kind, index: number): Promise<RangePage> => {
+    const firstBlock = index * PAGE_BLOCKS;
+    const lastBlock = firstBlock + PAGE_BLOCKS - 1;
+    return packRanges(firstBlock, await options.load(network, kind, { firstBlock, lastBlock }));
+  };
+  const loader = createLoader(options.clock, async ({ network, kind, index }) => {
+    const asked = options.incarnation();
+    const page = await load(network, kind, index);
+    if (asked === options.incarnation()) pages.set(network, kind, index, page);
+  });
+
+  return {
+    /** The published range that holds the block, if known here. A page not in memory is loaded soon after. */
+    find(network: string, kind: Kind, number: number): PublishedRange | undefined {
+      const index = Math.floor(number / PAGE_BLOCKS);
+      const page = pages.use(network, kind, index);
+      if (page !== undefined) return findRange(page, number);
+      loader.request(network, kind, index);
+      return undefined;
+    },
+    /** Adds a range from the database to the page of `number`, a block in the range. */
+    add(network: string, kind: Kind, number: number, range: PublishedRange): void {
+      const index = Math.floor(number / PAGE_BLOCKS);
+      const page = pages.peek(network, kind, index);
+      if (page !== undefined) pages.set(network, kind, index, withRange(page, range));
+    },
+    /**
+     * Loads a page before it is requested; it is dropped before all that were requested. False: it does not fit
+     * beside the others, and is not kept. Throws what `load` throws.
+     */
+    async fill(network: string, kind: Kind, index: number): Promise<boolean> {
+      if (pages.peek(network, kind, index) !== undefined) return true;
+      const asked = options.incarnation();
+      const page = await load(network, kind, index);
+      return asked !== options.incarnation() || pages.fill(network, kind, index, page);
+    },
+    /** Bytes in use. */
+    get bytes(): number {
+      return pages.bytes;
+    },
+    settled: loader.settled,
+    close: loader.close,
+  };
+}
+
+/**
+ * Creates the memory of pages, which forgets all when another database answers, and those that were not used for the
+ * longest time beyond `maxBytes`.
+ */
+function createPages(getIncarnation: () => number, maxBytes: number) {
   /** Pages of a network and a kind, by number. Looked up without building a string, since every pointer needs it. */
   const networks = new Map<string, Map<Kind, Map<number, RangePage>>>();
   let bytes = 0;
   let uses = 0;
   let fills = 0;
-
-  let incarnation = options.incarnation();
+  let incarnation = getIncarnation();
   const forget = (): void => {
-    if (options.incarnation() === incarnation) return;
-    incarnation = options.incarnation();
+    if (getIncarnation() === incarnation) return;
+    incarnation = getIncarnation();
     networks.clear();
     bytes = 0;
   };
-
   const getPages = (network: string, kind: Kind): Map<number, RangePage> => {
     const kinds = getOrAdd(networks, network, () => new Map<Kind, Map<number, RangePage>>());
     return getOrAdd(kinds, kind, () => new Map<number, RangePage>());
   };
-
   const drop = (pages: Map<number, RangePage>, index: number): void => {
     const page = pages.get(index);
     if (page === undefined) return;
     pages.delete(index);
     bytes -= getSize(page);
   };
-
   /** Searching all pages for the one to drop is cheap beside the query that loads a page. */
   const dropOldest = (): void => {
     let oldest: { pages: Map<number, RangePage>; index: number; usedAt: number } | undefined;
@@ -77,77 +124,45 @@ export function createRangeCache(options: {
     }
     if (oldest !== undefined) drop(oldest.pages, oldest.index);
   };
-
-  const store = (pages: Map<number, RangePage>, index: number, page: RangePage): void => {
-    drop(pages, index);
-    uses += 1;
-    page.usedAt = uses;
-    pages.set(index, page);
-    bytes += getSize(page);
-    while (bytes > maxBytes) dropOldest();
-  };
-
-  const load = async (network: string, kind: Kind, index: number): Promise<RangePage> => {
-    const firstBlock = index * PAGE_BLOCKS;
-    const lastBlock = firstBlock + PAGE_BLOCKS - 1;
-    return packRanges(firstBlock, await options.load(network, kind, { firstBlock, lastBlock }));
-  };
-  const loader = createLoader(options.clock, async ({ network, kind, index }) => {
-    const asked = options.incarnation();
-    const page = await load(network, kind, index);
-    if (asked !== options.incarnation()) return;
+  const peek = (network: string, kind: Kind, index: number): RangePage | undefined => {
     forget();
-    store(getPages(network, kind), index, page);
-  });
-
+    return networks.get(network)?.get(kind)?.get(index);
+  };
   return {
-    /** The published range that holds the block, if known here. A page not in memory is loaded soon after. */
-    find(network: string, kind: Kind, number: number): PublishedRange | undefined {
-      forget();
-      const index = Math.floor(number / PAGE_BLOCKS);
-      const page = networks.get(network)?.get(kind)?.get(index);
-      if (page === undefined) {
-        loader.request(network, kind, index);
-        return undefined;
-      }
+    peek,
+    /** The page, which is used now. */
+    use(network: string, kind: Kind, index: number): RangePage | undefined {
+      const page = peek(network, kind, index);
+      if (page === undefined) return undefined;
       uses += 1;
       page.usedAt = uses;
-      return findRange(page, number);
+      return page;
     },
-    /** Adds a range from the database to the page of `number`, a block in the range. */
-    add(network: string, kind: Kind, number: number, range: PublishedRange): void {
-      const index = Math.floor(number / PAGE_BLOCKS);
-      const pages = getPages(network, kind);
-      const page = pages.get(index);
-      if (page !== undefined) store(pages, index, withRange(page, range));
-    },
-    /**
-     * Loads a page before it is requested; it is dropped before all that were requested. False: it does not fit
-     * beside the others, and is not kept. Throws what `load` throws.
-     */
-    async fill(network: string, kind: Kind, index: number): Promise<boolean> {
+    set(network: string, kind: Kind, index: number, page: RangePage): void {
       forget();
       const pages = getPages(network, kind);
-      if (pages.has(index)) return true;
-      const asked = options.incarnation();
-      const page = await load(network, kind, index);
-      if (asked !== options.incarnation()) return true;
+      drop(pages, index);
+      uses += 1;
+      page.usedAt = uses;
+      pages.set(index, page);
+      bytes += getSize(page);
+      while (bytes > maxBytes) dropOldest();
+    },
+    /** Adds a page that nobody asked for, if there is room. Filled newest first: the oldest are dropped first. */
+    fill(network: string, kind: Kind, index: number, page: RangePage): boolean {
       if (bytes + getSize(page) > maxBytes) return false;
+      const pages = getPages(network, kind);
       // Requested meanwhile, and loaded.
       if (pages.has(index)) return true;
       fills += 1;
-      // Filled newest first: the oldest are dropped first.
       page.usedAt = -fills;
       pages.set(index, page);
       bytes += getSize(page);
       return true;
     },
-    /** Bytes in use. */
     get bytes(): number {
       return bytes;
     },
-    settled: loader.settled,
-    close: loader.close,
   };
 }
 

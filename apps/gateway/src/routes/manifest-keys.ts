@@ -33,7 +33,7 @@ const schema = {
 /** `GET /.well-known/packhouse-manifest-keys.json`: needs no API key. */
 export function manifestKeysRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
-  const remember = createTtlCache({ elapsed: () => clock.elapsed(), ttlMs: REUSE_MS, maxEntries: 1 });
+  const remember = createTtlCache(clock, REUSE_MS, 1);
   return {
     method: 'GET',
     path: '/.well-known/packhouse-manifest-keys.json',

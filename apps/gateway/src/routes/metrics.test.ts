@@ -1,6 +1,6 @@
 import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask } from '../testing/ask.js';
+import { ask, callRpc } from '../testing/ask.js';
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
@@ -23,12 +23,7 @@ afterAll(async () => {
   await node?.close();
 });
 
-const call = (method: string, params: unknown[]) =>
-  ask(at.url, `/main/v1/${key}`, {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    headers: { 'content-type': 'application/json' },
-  });
+const call = (method: string, params: unknown[]) => callRpc(at.url, `/main/v1/${key}`, method, params);
 /** Memory in use under this name, from `/metrics`. */
 const getBytes = async (cache: string): Promise<number> => {
   const { text } = await ask(at.url, '/metrics');

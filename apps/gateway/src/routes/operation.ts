@@ -1,5 +1,5 @@
 import { probeStore } from '@packhouse/object-store';
-import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, PackhouseError, shareRun, withinMs } from '@packhouse/runtime';
 import { createTtlCache } from '../cache/ttl-cache.js';
 import type { Route } from '../http/route.js';
 import type { ServedNetwork } from '../networks/served-network.js';
@@ -92,7 +92,8 @@ const readySchema = {
 /** `GET /readyz`: Postgres and the object store answer, the range index is loaded, and the gateway is not draining. */
 export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
-  const pingDatabase = oneAtATime(async () => {
+  // A check that hangs occupies one thread or connection, however many requests wait for it.
+  const pingDatabase = shareRun(async () => {
     if (await parts.database.ping()) return;
     throw new PackhouseError({
       code: 'DATABASE_UNAVAILABLE',
@@ -100,12 +101,18 @@ export function readyzRoute(parts: GatewayParts): Route {
       hint: 'Check that Postgres is running, and DATABASE_URL.',
     });
   });
-  const askStore = oneAtATime(() => probeStore(parts.objectStore));
-  const problem = (what: string, error: unknown): string => {
-    parts.context.logger.warn({ err: error }, `not ready: ${what} failed`);
-    return describeFailure(what, error);
+  const askStore = shareRun(() => probeStore(parts.objectStore));
+  /** What is wrong, as a sentence; null if the check passes in time. */
+  const check = async (what: string, asking: Promise<unknown>): Promise<string | null> => {
+    try {
+      await withinMs(CHECK_TIMEOUT_MS, asking, () => new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`));
+      return null;
+    } catch (error) {
+      parts.context.logger.warn({ err: error }, `not ready: ${what} failed`);
+      return describeFailure(what, error);
+    }
   };
-  const remember = createTtlCache({ elapsed: () => clock.elapsed(), ttlMs: REUSE_MS, maxEntries: 1 });
+  const remember = createTtlCache(clock, REUSE_MS, 1);
   return {
     method: 'GET',
     path: '/readyz',
@@ -115,10 +122,7 @@ export function readyzRoute(parts: GatewayParts): Route {
     forOperators: true,
     async answer(exchange) {
       const [database, objectStore] = await remember('checks', () =>
-        Promise.all([
-          inTime(pingDatabase()).catch((error) => problem('the database', error)),
-          inTime(askStore()).catch((error) => problem('the object store', error)),
-        ]),
+        Promise.all([check('the database', pingDatabase()), check('the object store', askStore())]),
       );
       const { leaving: draining, warming } = parts.phase;
       const problems = [database, objectStore].filter((each) => each !== null);
@@ -138,31 +142,6 @@ export function readyzRoute(parts: GatewayParts): Route {
         });
     },
   };
-}
-
-/** Shares a check that is still under way: a check that hangs occupies one thread or connection, however many requests wait for it. */
-function oneAtATime(check: () => Promise<unknown>): () => Promise<unknown> {
-  let underWay: Promise<unknown> | undefined;
-  return () => {
-    underWay ??= check().finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
-  };
-}
-
-/** Resolves to null if the check passes in time. */
-async function inTime(check: Promise<unknown>): Promise<null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
-  });
-  try {
-    await Promise.race([check, late]);
-    return null;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A sentence for everybody who may probe: without addresses, buckets and keys, which are in the log. */

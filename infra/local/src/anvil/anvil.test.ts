@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isAlive } from '@packhouse/runtime';
-import { fetch } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { callNode } from '../process/call-node.js';
 import { freePort } from '../process/free-port.js';
 import { type Anvil, startAnvil } from './anvil.js';
 import { anvilBinary } from './binary.js';
@@ -29,20 +29,13 @@ async function start(options: Parameters<typeof startAnvil>[0] = {}): Promise<An
   return anvil;
 }
 
-async function ask(url: string, method: string): Promise<unknown> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] });
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body });
-  return ((await response.json()) as { result: unknown }).result;
-}
-
 const dead = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 120_000 });
 
 describe('startAnvil', () => {
   it('gives a node that answers, and stopping it twice leaves no process and no pid file', async () => {
     const pidFile = path.join(folder, 'run', 'anvil.pid');
     const anvil = await start({ args: ['--chain-id', '4242'], pidFile });
-    expect(await ask(anvil.url, 'eth_chainId')).toBe('0x1092');
+    expect(await callNode(anvil.url, 'eth_chainId')).toBe('0x1092');
     expect(JSON.parse(await readFile(pidFile, 'utf8'))).toMatchObject({ pid: anvil.pid, owner: process.pid });
     await anvil.stop();
     await anvil.stop();
@@ -82,7 +75,7 @@ describe('startAnvil', () => {
     await writeFile(pidFile, JSON.stringify({ ...content, owner: 2 ** 22 + 1 }));
     const next = await start({ pidFile });
     await dead(left.pid);
-    expect(await ask(next.url, 'eth_chainId')).toBe('0x7a69');
+    expect(await callNode(next.url, 'eth_chainId')).toBe('0x7a69');
   });
 
   it('leaves the node of a living owner alone', async () => {

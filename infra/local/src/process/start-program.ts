@@ -14,6 +14,8 @@ export interface Program {
   pid: number;
   stdout(): string;
   stderr(): string;
+  /** Both. */
+  log(): string;
   /** Its events so far. */
   events: readonly ProgramEvent[];
   /** The first event that fits, at once or as soon as it comes. */
@@ -110,6 +112,7 @@ export function startProgram(
     pid: child.pid,
     stdout: () => said.stdout,
     stderr: () => said.stderr,
+    log: () => said.stdout + said.stderr,
     events,
     event: (name, fits = () => true) =>
       until(() => events.find((event) => event.event === name && fits(event)), `the event "${name}"`),

@@ -1,10 +1,9 @@
 import type { BlockRecord, Withdrawal } from '../record/block.js';
-import type { LogRecord } from '../record/log.js';
 import type { Optional } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import { DEPOSIT } from '../record/transaction.js';
 import type { HeaderField, HeaderPart } from '../rules/rule-set.js';
-import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-buffer.js';
+import type { RlpBuffer } from './rlp-buffer.js';
 
 /** Adds RLP(header) as an item; keccak of it is the block's hash. Each field is written if the block has it. */
 export function encodeHeader(rlp: RlpBuffer, block: BlockRecord, header: readonly HeaderPart[]): void {
@@ -15,10 +14,10 @@ export function encodeHeader(rlp: RlpBuffer, block: BlockRecord, header: readonl
 
 function writePart(rlp: RlpBuffer, block: BlockRecord, part: HeaderPart): void {
   if ('list' in part) {
-    const length = partLength(block, part);
-    if (length === 0) return;
-    rlp.list(payloadLength(block, part.list));
+    if (!isPresent(block, part)) return;
+    const list = rlp.beginList();
     for (const inner of part.list) writePart(rlp, block, inner);
+    rlp.endList(list);
     return;
   }
   const value = getField(block, part);
@@ -27,18 +26,8 @@ function writePart(rlp: RlpBuffer, block: BlockRecord, part: HeaderPart): void {
   else rlp.data(value);
 }
 
-function partLength(block: BlockRecord, part: HeaderPart): number {
-  if ('list' in part) {
-    const length = payloadLength(block, part.list);
-    return length === 0 ? 0 : headerLength(length) + length;
-  }
-  const value = getField(block, part);
-  if (value == null) return 0;
-  return isNumber(part) ? quantityLength(value) : dataLength(value);
-}
-
-function payloadLength(block: BlockRecord, parts: readonly HeaderPart[]): number {
-  return parts.reduce((sum, part) => sum + partLength(block, part), 0);
+function isPresent(block: BlockRecord, part: HeaderPart): boolean {
+  return 'list' in part ? part.list.some((inner) => isPresent(block, inner)) : getField(block, part) != null;
 }
 
 function isNumber({ form }: HeaderField): boolean {
@@ -81,28 +70,21 @@ export function encodeReceipt(
   else rlp.quantity(receipt.status!);
   rlp.quantity(receipt.cumulativeGasUsed);
   rlp.data(receipt.logsBloom);
-  let length = 0;
-  for (const log of receipt.logs) {
-    const inner = logLength(log);
-    length += headerLength(inner) + inner;
+  const logs = rlp.beginList();
+  for (const { address, topics, data } of receipt.logs) {
+    const log = rlp.beginList();
+    rlp.data(address);
+    const list = rlp.beginList();
+    for (const topic of topics) rlp.data(topic);
+    rlp.endList(list);
+    rlp.data(data);
+    rlp.endList(log);
   }
-  rlp.list(length);
-  for (const log of receipt.logs) {
-    rlp.list(logLength(log));
-    rlp.data(log.address);
-    rlp.list(33 * log.topics.length);
-    for (const topic of log.topics) rlp.data(topic);
-    rlp.data(log.data);
-  }
+  rlp.endList(logs);
   if (kind === DEPOSIT && receipt.depositReceiptVersion != null) {
     rlp.quantity(receipt.depositNonce ?? '0x0');
     rlp.quantity(receipt.depositReceiptVersion);
   }
   if (withBaseFee && receipt.baseFee != null) rlp.quantity(receipt.baseFee);
   rlp.endItem(payload, kind);
-}
-
-function logLength(log: LogRecord): number {
-  const topics = 33 * log.topics.length;
-  return 21 + headerLength(topics) + topics + dataLength(log.data);
 }

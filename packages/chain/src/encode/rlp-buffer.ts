@@ -2,14 +2,16 @@ import { nibble, SHORT_HEX } from '../record/hex.js';
 
 /** Room before each item for the headers of a trie leaf and of the item's own list. */
 const HEADROOM = 24;
+/** Room for the header of a list whose length is not known yet. */
+const LIST_ROOM = 5;
 /** A buffer that a giant block made larger than this is released. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
  * RLP written into one growing buffer, from canonical hex.
  *
- * Items (a transaction, a receipt, a header) are written one after the other. A list's header is written before its
- * payload once the payload is complete, so nothing is copied or measured first. Between items there is room for a trie
+ * Items (a transaction, a receipt, a header) are written one after the other. An item's header is written before its
+ * payload once the payload is complete, so that nothing is measured first. Between items there is room for a trie
  * leaf's header, so that a leaf is hashed in place.
  */
 export class RlpBuffer {
@@ -73,10 +75,20 @@ export class RlpBuffer {
     this.ends.push(this.at);
   }
 
-  /** Writes the header of a list inside an item, whose payload will be `length` bytes. */
-  list(length: number): void {
-    this.reserve(9);
-    this.header(length, 0xc0);
+  /** Begins a list inside an item; returns the position of its payload. */
+  beginList(): number {
+    this.reserve(LIST_ROOM);
+    this.at += LIST_ROOM;
+    return this.at;
+  }
+
+  /** Ends a list: writes its header into the room before it, and moves the payload there. */
+  endList(payload: number): void {
+    const length = this.at - payload;
+    const start = payload - LIST_ROOM + headerLength(length);
+    this.headerBefore(start, length, 0xc0);
+    this.bytes.copyWithin(start, payload, this.at);
+    this.at = start + length;
   }
 
   /** Writes a number, without the leading zeros of its hex. */
@@ -172,19 +184,4 @@ function toBytes(length: number): number {
 /** Bytes of an RLP string or list header in front of a payload of `length` bytes. */
 export function headerLength(length: number): number {
   return length < 56 ? 1 : 1 + toBytes(length);
-}
-
-/** Bytes that the byte string `hex` takes in RLP. */
-export function dataLength(hex: string): number {
-  const length = (hex.length - 2) >> 1;
-  return length === 1 && hex.charCodeAt(2) < 0x38 ? 1 : headerLength(length) + length;
-}
-
-/** Bytes that the number `hex` takes in RLP. */
-export function quantityLength(hex: string): number {
-  let from = 2;
-  while (from < hex.length && hex.charCodeAt(from) === 0x30) from++;
-  const digits = hex.length - from;
-  const small = digits < 2 || (digits === 2 && hex.charCodeAt(from) < 0x38);
-  return small ? 1 : 1 + ((digits + 1) >> 1);
 }

@@ -1,7 +1,7 @@
 import { toHex } from '../encode/keccak.js';
 import { EXACT_LENGTH, exactNumber, toQuantity } from '../record/hex.js';
 import { OF_RECEIPTS, type Optional } from '../record/reader.js';
-import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
+import { isUndone, type ReceiptRecord } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
 import type { Checks } from '../rules/rule-set.js';
 import { blobGas } from './complete.js';
@@ -191,7 +191,7 @@ export function checkContract(
     return;
   }
   if (!addresses) return;
-  if (got === null && (hasRoot(receipt) || receipt.status === '0x0')) return;
+  if (got === null && isUndone(receipt)) return;
   const nonce = tx.kind === DEPOSIT ? receipt.depositNonce : tx.nonce;
   if (nonce == null) return;
   const address = (sender: string) => contractAddress(tools, sender, nonce);
@@ -206,6 +206,24 @@ export function checkContract(
     kinds: OF_RECEIPTS,
     fits: (sender) => address(sender) === got,
   });
+}
+
+/**
+ * The addresses of new contracts by the place of their transaction, those that failed too, as most clients say them; not of
+ * deposits, whose nonce is in the receipt.
+ */
+export function getNewContracts(
+  tools: Tools,
+  { checks }: BlockInHand,
+  transactions: readonly TransactionRecord[],
+): Map<number, string> {
+  const found = new Map<number, string>();
+  if (!checks.addresses) return found;
+  for (const [place, tx] of transactions.entries()) {
+    if (tx.to !== null || tx.kind === DEPOSIT || tx.other !== undefined || tx.nonce == null) continue;
+    found.set(place, contractAddress(tools, tx.from, tx.nonce));
+  }
+  return found;
 }
 
 /**

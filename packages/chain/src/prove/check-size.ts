@@ -1,7 +1,7 @@
 import { headerLength } from '../encode/rlp-buffer.js';
 import { toQuantity } from '../record/hex.js';
 import { NO_SIZE } from './complete.js';
-import { type BlockInHand, disagree } from './tools.js';
+import { type BlockInHand, correct, disagree } from './tools.js';
 
 /** Bytes in RLP of a block's parts, without the headers of the lists around them. */
 interface PartLengths {
@@ -37,7 +37,7 @@ export function checkSize(block: BlockInHand, parts: PartLengths): void {
     if (record.size === getSize(bare)) return;
     disagree(block, 'size', record.size, size, "it is the length of the block's RLP");
   }
-  if (record.size !== NO_SIZE) block.corrected.push('size');
+  if (record.size !== NO_SIZE) correct(block, 'size');
   record.size = size;
 }
 

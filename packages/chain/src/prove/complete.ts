@@ -9,6 +9,7 @@ import {
   TRANSACTION_TYPE_FIELDS,
   type TypeField,
 } from '../record/type-fields.js';
+import type { BlobPrice } from '../rules/blob-price.js';
 
 /*
  * Records as nodes say them, with the fields filled in that are absent (or null) and follow from others, so that they
@@ -64,12 +65,22 @@ export function completeTransaction(value: unknown, chainId: number | undefined)
   return withMore(value, more);
 }
 
+/** What receipts follow from beside their transactions. */
+interface ReceiptFacts {
+  /** Whether the rules of prices hold. */
+  prices: boolean;
+  blobPrice: BlobPrice | undefined;
+  /** Notes a field that was wrong and is put right. */
+  correct: (field: string) => void;
+}
+
 /**
- * A receipt: what it repeats of its transaction, and what follows from it. `prices` says whether the rules of prices
- * hold. The first generation of the OP stack names no sender, and writes zeros instead of no new contract.
+ * A receipt: what it repeats of its transaction, and what follows from it. The first generation of the OP stack names no
+ * sender, and writes zeros instead of no new contract.
  */
-export function completeReceipt(value: unknown, tx: TransactionRecord, prices: boolean): unknown {
+export function completeReceipt(value: unknown, tx: TransactionRecord, facts: ReceiptFacts): unknown {
   if (!isObject(value)) return value;
+  const { prices, blobPrice, correct } = facts;
   const more: Record<string, unknown> = {};
   if (value.from == null) {
     more.from = tx.from;
@@ -85,6 +96,13 @@ export function completeReceipt(value: unknown, tx: TransactionRecord, prices: b
   }
   if (signed && tx.kind === 3 && value.blobGasUsed == null) {
     more.blobGasUsed = blobGas(tx);
+  }
+  if (signed && tx.kind === 3 && blobPrice !== undefined) {
+    const { blobGasPrice: given } = value;
+    const price = typeof given === 'string' ? normalQuantity(given) : undefined;
+    const isWrong = blobPrice.isSettled && price !== undefined && price !== blobPrice.price;
+    if (isWrong) correct('blobGasPrice');
+    if (isWrong || given == null) more.blobGasPrice = blobPrice.price;
   }
   return withMore(value, more);
 }

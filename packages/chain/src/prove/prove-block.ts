@@ -1,6 +1,7 @@
 import { EMPTY_BLOOM } from '../encode/bloom.js';
 import { EMPTY_ROOT } from '../encode/trie-root.js';
 import { blockText, readBlock } from '../record/block.js';
+import { plainBlock } from '../record/plain.js';
 import { type Raw, Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
@@ -60,7 +61,7 @@ export function proveBlock(
     header: header.length,
     transactions: body.bodyLength,
   });
-  const { head, tail } = blockText(record);
+  const { head, tail } = blockText(block.reader.keepExtras ? record : plainBlock(record));
   const texts: RecordTexts = {
     blockHead: head,
     transactions: body.text,

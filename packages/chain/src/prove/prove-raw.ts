@@ -3,6 +3,8 @@ import { equalsHex } from '../encode/keccak.js';
 import { blockText } from '../record/block.js';
 import type { Raw } from '../record/reader.js';
 import { hasNormalErrors } from '../record/trace-errors.js';
+import { getBlobPrice } from '../rules/blob-price.js';
+import type { Rules } from '../rules/rule-set.js';
 import { checkTotal } from './check-receipt.js';
 import { checkFootprint } from './check-type.js';
 import { openBlock, proveFrame, toSummary } from './prove-block.js';
@@ -51,9 +53,10 @@ export function proveRaw(
   if (!isUsual(tools.policy)) return 'policy';
   try {
     const { block, header } = openBlock(tools, raw.header);
-    if (block.notProved.size > 0 || block.rules.outside !== 'none') return 'rules';
+    if (block.notProved.size > 0) return 'rules';
     const scanned = scan(scanner, block, tools.policy, raw);
     if (typeof scanned === 'string') return scanned;
+    if (mayBeOutside(block.rules, scanned.transactions)) return 'rules';
     // The scanner knows the frequent words only.
     if (scanned.traces !== undefined && !hasNormalErrors(scanned.traces)) return 'traces';
     const { record } = block;
@@ -115,9 +118,20 @@ function scan(scanner: Scanner, block: BlockInHand, policy: ProofPolicy, raw: Ra
     decimal: String(number),
     timestamp: record.timestamp,
     baseFee: record.baseFeePerGas,
+    blobPrice: checks.prices ? getBlobPrice(policy.chainId, record)?.price : undefined,
     chainId: policy.chainId!,
     checks: bits,
   });
+}
+
+const NO_SIGNATURE = `"r":"0x${'0'.repeat(64)}","s":"0x${'0'.repeat(64)}"`;
+/** The price of the first transaction is within this many bytes, whose names and addresses have their lengths. */
+const FIRST_BYTES = 512;
+
+/** Whether the chain itself may have made one of these transactions, which is in no root: only the prover knows. */
+function mayBeOutside({ outside }: Rules, transactions: Buffer): boolean {
+  if (outside === 'stateSync') return transactions.includes(NO_SIGNATURE);
+  return outside === 'zeroPrice' && transactions.subarray(0, FIRST_BYTES).includes('"gasPrice":"0x0"');
 }
 
 function senderCheck(tools: Tools, scanned: Scanned, suspected: boolean): SenderCheck {

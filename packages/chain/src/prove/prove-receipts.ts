@@ -3,15 +3,24 @@ import { encodeReceipt } from '../encode/encode-block.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { trieRoot } from '../encode/trie-root.js';
 import { logPlace, logText } from '../record/log.js';
+import { plainReceipt } from '../record/plain.js';
 import { OF_BLOCK, OF_RECEIPTS } from '../record/reader.js';
-import { type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
+import { isUndone, type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
+import { getBlobPrice } from '../rules/blob-price.js';
 import { mayLackReceipts } from '../rules/find-rules.js';
-import { checkContract, checkGas, checkReceipt, checkTotal, createLogNumbers } from './check-receipt.js';
+import {
+  checkContract,
+  checkGas,
+  checkReceipt,
+  checkTotal,
+  createLogNumbers,
+  getNewContracts,
+} from './check-receipt.js';
 import { checkDeposit, checkFootprint, checkReceiptFields } from './check-type.js';
 import { completeReceipt } from './complete.js';
 import { gasOutside } from './outside.js';
-import { type BlockInHand, checkRoot, disagree, failProof, notMade, type Tools } from './tools.js';
+import { type BlockInHand, checkRoot, correct, disagree, failProof, notMade, type Tools } from './tools.js';
 
 /** The proved receipts of a block. */
 interface ProvedReceipts {
@@ -39,12 +48,16 @@ export function proveReceipts(
   const numbers = createLogNumbers(block.checks.logIndex);
   const blockBloom = Buffer.alloc(BLOOM_BYTES);
   const computes = tools.policy.derived !== 'leave';
+  const { prices } = block.checks;
+  const blobPrice = prices ? getBlobPrice(tools.policy.chainId, record) : undefined;
+  const facts = { prices, blobPrice, correct: (field: string) => correct(block, field) };
   const rooted = !block.notProved.has('receiptsRoot');
   const blooms = block.unproved.blooms === undefined;
   const typed = block.unproved.hashes === undefined;
   let logs = 0;
   let gas = 0;
   let footprint: number | undefined;
+  const created = reader.keepExtras ? undefined : getNewContracts(tools, block, transactions);
   rlp.clear();
   let receiptsText = '[';
   let logsText = '[';
@@ -53,8 +66,10 @@ export function proveReceipts(
     const tx = transactions[place]!;
     const { hash, transactionIndex } = tx;
     const hints = { blockHash: record.hash, blockNumber: record.number, hash, index: transactionIndex };
-    const whole = computes ? completeReceipt(list[index], tx, block.checks.prices) : list[index];
+    const whole = computes ? completeReceipt(list[index], tx, facts) : list[index];
     const receipt = readReceipt(reader, whole, hints, index, logs);
+    if (receipt.contractAddress === null && isUndone(receipt))
+      receipt.contractAddress = created?.get(place) ?? null;
     checkReceipt(tools, block, tx, receipt, index, numbers);
     if (typed) checkReceiptFields(block, tx, receipt, index);
     if (tx.kind !== DEPOSIT && receipt.hasFootprint && receipt.blobGasUsed != null) {
@@ -65,7 +80,7 @@ export function proveReceipts(
     else checkGasOutside(block, receipt, index);
     if (blooms) proveBloom(tools, block, receipt, index, inRoot ? blockBloom : Buffer.alloc(BLOOM_BYTES));
     if (rooted && inRoot) encodeReceipt(rlp, receipt, tx.kind, tx.other?.baseFeeInReceipt);
-    const { head, tail } = receiptText(receipt);
+    const { head, tail } = receiptText(reader.keepExtras ? receipt : plainReceipt(receipt, tx));
     const ofReceipt = toLogs(receipt);
     if (ofReceipt !== '') logsText += logs > 0 ? `,${ofReceipt}` : ofReceipt;
     receiptsText += `${index > 0 ? ',' : ''}${head}${ofReceipt}${tail}`;

@@ -3,6 +3,7 @@ import { equalsHex, toHex } from '../encode/keccak.js';
 import { headerLength } from '../encode/rlp-buffer.js';
 import { trieRoot } from '../encode/trie-root.js';
 import { EXACT_LENGTH, exactNumber, toQuantity } from '../record/hex.js';
+import { plainTransaction } from '../record/plain.js';
 import {
   DEPOSIT,
   readTransaction,
@@ -73,7 +74,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       // an EIP-2718 envelope is a byte string in the block
       bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
     }
-    text += `${index > 0 ? ',' : ''}${transactionText(tx, head)}`;
+    text += `${index > 0 ? ',' : ''}${transactionText(reader.keepExtras ? tx : plainTransaction(tx), head)}`;
   }
   reader.at('block', 0);
   if (block.notProved.has('transactionsRoot')) return { records, text: `${text}]`, bodyLength: undefined };

@@ -66,6 +66,11 @@ export function notMade({ notProved }: BlockInHand, proof: Proof, because: strin
   if (!notProved.has(proof)) notProved.set(proof, because);
 }
 
+/** Notes a field that was wrong and is written as it is. */
+export function correct({ corrected }: BlockInHand, field: string): void {
+  if (corrected?.includes(field) === false) corrected.push(field);
+}
+
 /** Throws PROOF_FAILED: `field` of a record disagrees with another part of the block. */
 export function disagree(
   block: BlockInHand,

@@ -119,7 +119,7 @@ export const TRANSACTION_FIELDS = table(
   `blockHash blockNumber from gas gasPrice hash input nonce to transactionIndex value v r s type chainId accessList
    sourceHash mint isSystemTx`,
   `index l1BlockNumber l1Timestamp l1TxOrigin queueIndex queueOrigin ${OTHER_TRANSACTION_NAMES.join(' ')}`,
-  'blockTimestamp',
+  'blockTimestamp depositReceiptVersion yParity',
 );
 
 /** EIP-7702; `v` is the older name of `yParity`, the others are those of Substrate's EVM. */

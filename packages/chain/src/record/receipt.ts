@@ -81,6 +81,11 @@ export function hasRoot(receipt: ReceiptRecord): boolean {
   return receipt.root?.length === 66;
 }
 
+/** Whether the transaction may have been undone: before Byzantium a receipt does not say so. */
+export function isUndone(receipt: ReceiptRecord): boolean {
+  return hasRoot(receipt) || receipt.status === '0x0';
+}
+
 /** The first generation of the OP stack writes an empty root beside the status. */
 function readRoot(reader: Reader, value: unknown): Optional<string> {
   return value === '0x' ? value : reader.optionalBytes(value, 'root', 32);

@@ -86,9 +86,10 @@ export function readAuthorizationList(reader: Reader, value: unknown): Authoriza
     addPair(pairs, 'nonce', entry.nonce);
     addPair(pairs, 'r', entry.r);
     addPair(pairs, 's', entry.s);
-    addPair(pairs, 'yParity', yParity);
+    addPair(pairs, 'yParity', reader.keepExtras ? yParity : entry.yParity);
     entries.push(entry);
-    texts.push(`{${moreFields(reader, raw, AUTHORIZATION_FIELDS, 0, pairs).slice(1)}}`);
+    const table = reader.keepExtras ? AUTHORIZATION_FIELDS : UNLISTED_FIELDS;
+    texts.push(`{${moreFields(reader, raw, table, 0, pairs).slice(1)}}`);
   }
   return { entries, text: `[${texts.join(',')}]` };
 }

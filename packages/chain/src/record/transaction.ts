@@ -31,7 +31,7 @@ const TYPES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** What a transaction of a type that only some chains have is made of. */
-export interface OtherType {
+interface OtherType {
   /** In the order of RLP; null is an absent recipient. */
   values?: readonly { form: TransactionField['form']; value: string | AccessList | null }[];
   /** Why there are no values. */
@@ -123,11 +123,13 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
     addJsonPair(pairs, 'blobVersionedHashes', nullText(reader.missing(raw.blobVersionedHashes)));
   }
   if (reader.keepExtras) addPair(pairs, 'blockTimestamp', record.blockTimestamp);
-  addPair(pairs, 'depositReceiptVersion', record.depositReceiptVersion);
+  if (reader.keepExtras) addPair(pairs, 'depositReceiptVersion', record.depositReceiptVersion);
   addPair(pairs, 'maxFeePerBlobGas', record.maxFeePerBlobGas);
   addPair(pairs, 'maxFeePerGas', record.maxFeePerGas);
   addPair(pairs, 'maxPriorityFeePerGas', record.maxPriorityFeePerGas);
-  addPair(pairs, 'yParity', record.yParity);
+  // Of the others only some clients say it: see plain.ts.
+  if (reader.keepExtras || (record.kind !== 0 && rule !== 'deposit'))
+    addPair(pairs, 'yParity', record.yParity);
   const { gasPrice, nonce, v, r, s, chainId, accessList, sourceHash, mint, isSystemTx } = raw;
   const required = loose ? 5 + countPresent(raw.gas, raw.input, raw.to, raw.value) : 9;
   const optional =

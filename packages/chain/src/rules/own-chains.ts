@@ -1,3 +1,4 @@
+import { FEE_MARKET, SIGNATURE } from './encodings.js';
 import {
   AURA_HEADER,
   AVALANCHE_HEADER,
@@ -7,7 +8,6 @@ import {
   like,
   NO_CHECKS,
 } from './ethereum.js';
-import { FEE_MARKET, SIGNATURE } from './rollups.js';
 import { fields, type HeaderPart, type RuleSet, type TypeRule } from './rule-set.js';
 
 /** Ethereum without the deposits of the OP stack. */

@@ -1,3 +1,4 @@
+import { FEE_MARKET, SIGNATURE } from './encodings.js';
 import { ETHEREUM, GAS_ONLY, like, NO_CHECKS } from './ethereum.js';
 import { fields, type RuleSet, type TransactionField, type TypeRule, type Unproved } from './rule-set.js';
 
@@ -5,15 +6,6 @@ import { fields, type RuleSet, type TransactionField, type TypeRule, type Unprov
 function everything(because: string): Unproved {
   return { header: because, hashes: because, transactions: because, receipts: because, blooms: because };
 }
-
-/** The fields of a signature, in the order of RLP. */
-export const SIGNATURE = fields<TransactionField>('v/yParity:quantity r:quantity s:quantity');
-
-/** The fields of type 2 (EIP-1559) without the signature. */
-export const FEE_MARKET = fields<TransactionField>(
-  `chainId:quantity nonce:quantity maxPriorityFeePerGas:quantity maxFeePerGas:quantity gas:quantity to:recipient
-   value:quantity input:data accessList:accessList`,
-);
 
 /** Chains of the OP stack: their deposits (type 0x7e) bring their own rules with them, in Ethereum's set too. */
 const OPTIMISM = like(ETHEREUM, {

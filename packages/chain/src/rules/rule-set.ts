@@ -25,7 +25,9 @@ export interface TransactionField {
 }
 
 /** Fields in their order, each `name:form`, or `name/other:form` if some nodes give it another name. */
-export function fields<Field extends TransactionField = HeaderField>(text: string): Field[] {
+export function fields<Field extends { name: string; form: string | number } = HeaderField>(
+  text: string,
+): Field[] {
   return text
     .trim()
     .split(/\s+/)

@@ -66,8 +66,8 @@ const RECEIPT: Forms = {
   logsBloom: 'bytes256',
 };
 
-/** Fees of the OP stack. */
-const OLD_RECEIPT: Forms = forms('text?', [...RECEIPT_FIELDS.kept].join(' '));
+/** Fees of the OP stack, and who paid in what on Tempo. */
+const OLD_RECEIPT: Forms = forms('text?', [...RECEIPT_FIELDS.kept, 'feePayer', 'feeToken'].join(' '));
 
 const LOG: Forms = {
   removed: 'boolean',

@@ -11,6 +11,7 @@ export const NUMBER: usize = HASH + L.FACT_NUMBER;
 export const TIMESTAMP: usize = HASH + L.FACT_TIMESTAMP;
 export const DECIMAL: usize = HASH + L.FACT_DECIMAL;
 export const CHAIN_ID: usize = HASH + L.FACT_CHAIN_ID;
+export const BLOB_PRICE: usize = HASH + L.FACT_BLOB_PRICE;
 
 export function baseFee(): u64 {
   return load<u64>(HASH, L.FACT_BASE_FEE);

@@ -7,6 +7,7 @@ import { unhex } from '../shared/hex.js';
 import { keccak } from '../shared/keccak.js';
 import { beginItem, endItem, openRlp, putData, putEmpty, putQuantity } from '../shared/rlp.js';
 import {
+  BLOB_PRICE,
   BLOCK_BLOOM,
   checks,
   HASH,
@@ -193,6 +194,15 @@ function complete(index: u32): bool {
     if (at === 0) return false;
     set(RECEIPT, F.RECEIPT_BLOB_GAS_USED, at, writeQuantity(GAS_PER_BLOB * <u64>countBlobs(index), at));
   }
+  return getKind(index) !== 3 || completePrice();
+}
+
+/** Fills in the price of blobs. Another than what follows is for the prover to put right, or to leave. */
+function completePrice(): bool {
+  const length = <usize>load<u32>(BLOB_PRICE);
+  if (length === 0) return true;
+  if (has(RECEIPT, F.RECEIPT_BLOB_GAS_PRICE)) return isFact(RECEIPT, F.RECEIPT_BLOB_GAS_PRICE, BLOB_PRICE);
+  set(RECEIPT, F.RECEIPT_BLOB_GAS_PRICE, BLOB_PRICE + 4, length);
   return true;
 }
 

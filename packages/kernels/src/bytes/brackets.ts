@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/brackets, kernel/shared and src/layout.ts:
-// 92b1ab02e72b66a3140de3ec19bec6e0d8c15c1ee9ef73c25d3dc986cca69d7d
+// 2a8d5b1434c968444cbd8229441bd357f480b97ceef6d9c7f01d66b077ae6262
 
 /** WebAssembly in base64. */
 export const BRACKETS_BASE64 =

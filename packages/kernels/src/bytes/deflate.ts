@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// fe269d06595fbd5b520ac23690d75f11eb85ef373f2a712253ff9d1adf04d503
+// 8b8284933be24b314cf5d82c74de829fe86e63f5ab1b90b4041d7e3b5f098993
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// 8874a179928233a18a305a454231b05aae4c17e75acd0111a87245881c7a1b6d
+// aa3a46f81589a55584dd51445835176ef58d6068161742970411bf957b7993a2
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =

@@ -12,8 +12,8 @@ import { createHeadSubscriptions } from '../heads/subscribe.js';
 import { type Account, NOBODY as NO_ACCOUNT, type Spending } from '../spending/spending.js';
 import { createUpstreamMetrics } from '../upstream/metrics.js';
 import { type NodeReports, reportUpstreams } from '../upstream/node-reports.js';
-import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
-import { fetchWithFailover } from './failover.js';
+import type { BlockSource, UpstreamStatus } from './block-source.js';
+import { fetchOne } from './failover.js';
 import { createReadAhead, fetchRange } from './fetch-range.js';
 import { probeNodes } from './probe.js';
 
@@ -48,47 +48,18 @@ const DISTRUST_MS = 600_000;
 export function createBlockSource(options: BlockSourceOptions): BlockSource {
   const { context, network } = options;
   const { clock } = context;
-  const getMetrics = createUpstreamMetrics(context.metrics, network.id);
   const closing = new AbortController();
   // A listener for each call that is under way.
   setMaxListeners(0, closing.signal);
   const budget = createByteBudget(options.maxInFlightBytes ?? (() => 64 * MEBIBYTE));
   const ahead = createReadAhead();
   const fillers = new Set<() => void>();
-  let callsLeft = options.maxCalls ?? Number.POSITIVE_INFINITY;
-  const mayCall = (calls: number): boolean => {
-    if (calls > callsLeft) return false;
-    callsLeft -= calls;
-    return true;
-  };
-  const shared = {
-    network,
-    context,
-    spending: options.spending,
-    maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, MAX_TEXT_BYTES),
-    timeoutMs: options.timeoutMs ?? 30_000,
-    mayCall,
-    onRoom: () => {
-      for (const fill of fillers) fill();
-    },
-  };
-  const nodes = network.upstreams.map(
-    (upstream) => new BatchUpstream({ ...shared, upstream, metrics: getMetrics(upstream.name) }),
-  );
+  const nodes = createNodes(options, () => {
+    for (const fill of fillers) fill();
+  });
   const open = (signal?: AbortSignal): Scope => openScope(context.signal, closing.signal, signal);
-  const scoped = async <T>(
-    signal: AbortSignal | undefined,
-    work: (scope: Scope) => Promise<T>,
-  ): Promise<T> => {
-    const scope = open(signal);
-    try {
-      scope.signal.throwIfAborted();
-      return await untilAborted(work(scope), scope.signal);
-    } finally {
-      scope.close();
-    }
-  };
-
+  const scoped = <T>(signal: AbortSignal | undefined, work: (scope: Scope) => Promise<T>): Promise<T> =>
+    workWithin(open(signal), work);
   const subscriptions = createHeadSubscriptions({ network, nodes, context, checkMs: options.checkMs });
   const unreport = reportUpstreams(options.reports, network.id, nodes, (node) =>
     describeAbilities(node, subscriptions.isDelivering(node.name)),
@@ -133,9 +104,8 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         }),
     }),
     fetchBlock: (number, request, more = {}) =>
-      scoped(more.signal, async (scope) => {
-        const settled: (FetchedBlock | FailedBlock)[] = [];
-        await fetchWithFailover([number], {
+      scoped(more.signal, (scope) =>
+        fetchOne(number, {
           nodes,
           clock,
           network: network.id,
@@ -144,12 +114,8 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
           scope,
           avoid: more.avoid,
           patient: more.patient,
-          settle: (block) => settled.push(block),
-        });
-        const [block] = settled as [FetchedBlock | FailedBlock];
-        if ('error' in block) throw block.error;
-        return block;
-      }),
+        }),
+      ),
     blockHash: (number, signal) =>
       scoped(signal, async (scope) => {
         const [header] = await headers([number], undefined, { scope, urgent: true, account });
@@ -157,14 +123,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       }),
     onHead: subscriptions.onHead,
     subscription: subscriptions.state,
-    reportInvalidResponse: (upstream) => {
-      const node = nodes.find((candidate) => candidate.name === upstream);
-      if (node === undefined) return;
-      node.noteInvalidResponse('block');
-      node.distrust(DISTRUST_MS);
-      const facts = { network: network.id, upstream };
-      context.logger.warn(facts, 'upstream failed a proof that another one passed: asked last');
-    },
+    reportInvalidResponse: (upstream) => noteInvalidBlock(options, nodes, upstream),
     usualBatch: (upstream, bytes) => nodes.find(({ name }) => name === upstream)?.sizes.usual(bytes) ?? 1,
     status: () => nodes.map((node) => describeNode(node, subscriptions.isDelivering(node.name))),
     close: async () => {
@@ -176,6 +135,53 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     },
   });
   return getSource(NO_ACCOUNT);
+}
+
+/** The upstreams of a source; `onRoom` is called when one of them allows more requests. */
+function createNodes(options: BlockSourceOptions, onRoom: () => void): BatchUpstream[] {
+  const { context, network } = options;
+  const getMetrics = createUpstreamMetrics(context.metrics, network.id);
+  let callsLeft = options.maxCalls ?? Number.POSITIVE_INFINITY;
+  const mayCall = (calls: number): boolean => {
+    if (calls > callsLeft) return false;
+    callsLeft -= calls;
+    return true;
+  };
+  const shared = {
+    network,
+    context,
+    spending: options.spending,
+    maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, MAX_TEXT_BYTES),
+    timeoutMs: options.timeoutMs ?? 30_000,
+    mayCall,
+    onRoom,
+  };
+  return network.upstreams.map(
+    (upstream) => new BatchUpstream({ ...shared, upstream, metrics: getMetrics(upstream.name) }),
+  );
+}
+
+/** Works until the scope is aborted, and closes it. */
+async function workWithin<T>(scope: Scope, work: (scope: Scope) => Promise<T>): Promise<T> {
+  try {
+    scope.signal.throwIfAborted();
+    return await untilAborted(work(scope), scope.signal);
+  } finally {
+    scope.close();
+  }
+}
+
+function noteInvalidBlock(
+  { context, network }: BlockSourceOptions,
+  nodes: readonly BatchUpstream[],
+  upstream: string,
+): void {
+  const node = nodes.find(({ name }) => name === upstream);
+  if (node === undefined) return;
+  node.noteInvalidResponse('block');
+  node.distrust(DISTRUST_MS);
+  const facts = { network: network.id, upstream };
+  context.logger.warn(facts, 'upstream failed a proof that another one passed: asked last');
 }
 
 function describeNode(node: BatchUpstream, subscribed: boolean | null): UpstreamStatus {

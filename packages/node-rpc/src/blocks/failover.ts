@@ -137,6 +137,18 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
   }
 }
 
+/** Fetches one block as `fetchWithFailover` does. Throws what says most about it. */
+export async function fetchOne(
+  number: number,
+  options: Omit<FailoverOptions, 'settle'>,
+): Promise<FetchedBlock> {
+  const settled: (FetchedBlock | FailedBlock)[] = [];
+  await fetchWithFailover([number], { ...options, settle: (block) => settled.push(block) });
+  const [block] = settled as [FetchedBlock | FailedBlock];
+  if ('error' in block) throw block.error;
+  return block;
+}
+
 /**
  * Waits until an upstream may be asked. False if that takes too long, or if the upstream came back from its rest and
  * failed again.

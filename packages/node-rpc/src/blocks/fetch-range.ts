@@ -48,76 +48,32 @@ export async function* fetchRange(
   request: FetchRequest,
   options: FetchBlocksOptions,
 ): AsyncGenerator<FetchedBlock | FailedBlock, void, undefined> {
-  const { ahead, budget, clock, nodes, scope } = options;
+  const { ahead, budget, nodes, scope } = options;
   const { signal } = scope;
-  const ready = new Map<number, { block: FetchedBlock | FailedBlock; group: Group }>();
+  const buffer = createBuffer();
   let next = range.firstBlock;
-  let taken = range.firstBlock;
-  let active = 0;
-  let guess = INITIAL_GUESS_BYTES;
-  let ended = false;
-  let wakeReader: () => void = () => undefined;
-
-  const settle = (group: Group, block: FetchedBlock | FailedBlock): void => {
-    const bytes = 'error' in block ? 0 : block.bytes;
-    // Growth counts at once: the budget keeps the process from running out of memory.
-    guess = bytes > guess ? bytes : guess + (bytes - guess) * 0.1;
-    group.bufferedBytes += bytes + OVERHEAD_BYTES;
-    ready.set(block.number, { block, group });
-    if (block.number === taken) wakeReader();
-  };
-
-  const start = (numbers: number[], lease: ByteLease): void => {
-    const group: Group = { lease, left: numbers.length, bufferedBytes: 0, done: false };
-    active += 1;
-    const work = fetchWithFailover(numbers, {
-      nodes,
-      clock,
-      network: options.network,
-      request,
-      account: options.account,
-      scope,
-      lease,
-      settle: (block) => settle(group, block),
-    });
-    work
-      .catch((error: unknown) => {
-        // Only an abort gets here, and the reader learns of it by the signal. Anything else is a bug in this program,
-        // reported for each block that it affects.
-        if (signal.aborted) return;
-        const fault = error instanceof Error ? error : new Error(String(error));
-        for (const number of numbers) {
-          if (number >= taken && !ready.has(number)) settle(group, { number, error: fault, upstreams: [] });
-        }
-      })
-      .finally(() => {
-        active -= 1;
-        group.done = true;
-        lease.settle(ended || group.left === 0 ? 0 : group.bufferedBytes);
-        fill();
-      });
-  };
+  const reader: Reader = { taken: range.firstBlock, active: 0, ended: false, wake: () => undefined };
 
   const fill = (): void => {
-    while (!ended && !signal.aborted && next <= range.lastBlock) {
-      if (next - taken >= ahead.blocks) return;
+    while (!reader.ended && !signal.aborted && next <= range.lastBlock) {
+      if (next - reader.taken >= ahead.blocks) return;
       const { use = 'urgent' } = options.account;
       const need = { block: next, request, avoid: NOBODY, exhausted: NOBODY, use };
       const node = chooseNode(nodes, need);
       // A group sends two requests one after the other (three if receipts and traces go side by side), so as many
       // groups as requests may be in flight keep the upstream busy.
-      if (active >= countRoom(nodes, need)) return;
+      if (reader.active >= countRoom(nodes, need)) return;
       const size = node === null ? 1 : node.sizes.size('eth_getBlockByNumber');
       const last = Math.min(range.lastBlock, next + size - 1);
       const numbers = Array.from({ length: last - next + 1 }, (_, index) => next + index);
       const first = next;
       const lease = budget.reserve(
-        Math.ceil(numbers.length * (guess + OVERHEAD_BYTES)),
-        () => first <= taken,
+        Math.ceil(numbers.length * buffer.usualBytes()),
+        () => first <= reader.taken,
       );
       if (lease === null) return;
       next = last + 1;
-      start(numbers, lease);
+      startGroup({ numbers, lease, request, buffer, reader, fill }, options);
     }
   };
 
@@ -125,53 +81,132 @@ export async function* fetchRange(
   try {
     signal.throwIfAborted();
     fill();
-    while (taken <= range.lastBlock) {
-      const found = ready.get(taken);
-      if (found === undefined) {
-        if (next <= range.lastBlock && next - taken >= ahead.blocks) {
+    while (reader.taken <= range.lastBlock) {
+      if (!buffer.has(reader.taken)) {
+        if (next <= range.lastBlock && next - reader.taken >= ahead.blocks) {
           ahead.starved();
           fill();
         }
         await untilAborted(
           new Promise<void>((resolve) => {
-            wakeReader = resolve;
+            reader.wake = resolve;
           }),
           signal,
         );
         continue;
       }
       signal.throwIfAborted();
-      ready.delete(taken);
-      taken += 1;
-      ahead.taken(ready.size);
-      const { block, group } = found;
-      group.left -= 1;
-      group.bufferedBytes -= ('error' in block ? 0 : block.bytes) + OVERHEAD_BYTES;
-      if (group.done) group.lease.settle(group.left === 0 ? 0 : group.bufferedBytes);
+      reader.taken += 1;
+      const block = buffer.take(reader.taken - 1);
+      ahead.taken(buffer.size());
       // The reader now waits for the next block: it may have become urgent.
       budget.wake();
       fill();
       yield block;
     }
   } finally {
-    ended = true;
+    reader.ended = true;
     forget();
     // A reader that stops early needs none of the requests in flight.
-    if (taken <= range.lastBlock) scope.abort(new Error('The reader of the range left.'));
-    for (const { block, group } of ready.values()) {
-      group.lease.release();
-      drop(block);
-    }
+    if (reader.taken <= range.lastBlock) scope.abort(new Error('The reader of the range left.'));
+    buffer.clear();
     scope.close();
-    ready.clear();
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
-
-function drop(block: FetchedBlock | FailedBlock): void {
-  if (!('error' in block)) void block.stream?.[Symbol.asyncIterator]().return?.();
+/** Where the reader of a range is, and how many groups are under way for it. */
+interface Reader {
+  /** The next block that it takes. */
+  taken: number;
+  active: number;
+  ended: boolean;
+  wake(): void;
 }
+
+/** Fetches a group of blocks into the buffer; `fill` is called when it has ended. */
+function startGroup(
+  {
+    buffer,
+    fill,
+    lease,
+    numbers,
+    reader,
+    request,
+  }: {
+    numbers: readonly number[];
+    lease: ByteLease;
+    request: FetchRequest;
+    buffer: ReturnType<typeof createBuffer>;
+    reader: Reader;
+    fill(): void;
+  },
+  { account, clock, network, nodes, scope }: FetchBlocksOptions,
+): void {
+  const group: Group = { lease, left: numbers.length, bufferedBytes: 0, done: false };
+  const settle = (block: FetchedBlock | FailedBlock): void => {
+    buffer.add(group, block);
+    if (block.number === reader.taken) reader.wake();
+  };
+  reader.active += 1;
+  fetchWithFailover(numbers, { nodes, clock, network, request, account, scope, lease, settle })
+    .catch((error: unknown) => {
+      // Only an abort gets here, and the reader learns of it by the signal. Anything else is a bug in this program,
+      // reported for each block that it affects.
+      if (scope.signal.aborted) return;
+      const fault = error instanceof Error ? error : new Error(String(error));
+      for (const number of numbers) {
+        if (number >= reader.taken && !buffer.has(number)) settle({ number, error: fault, upstreams: [] });
+      }
+    })
+    .finally(() => {
+      reader.active -= 1;
+      group.done = true;
+      lease.settle(reader.ended || group.left === 0 ? 0 : group.bufferedBytes);
+      fill();
+    });
+}
+
+/** Creates the memory of the blocks that wait for their reader; it says how much a block usually takes. */
+function createBuffer() {
+  const ready = new Map<number, { block: FetchedBlock | FailedBlock; group: Group }>();
+  let guess = INITIAL_GUESS_BYTES;
+  return {
+    has: (number: number): boolean => ready.has(number),
+    size: (): number => ready.size,
+    /** Bytes that are expected of a block. */
+    usualBytes: (): number => guess + OVERHEAD_BYTES,
+    add(group: Group, block: FetchedBlock | FailedBlock): void {
+      const bytes = getBytes(block);
+      // Growth counts at once: the budget keeps the process from running out of memory.
+      guess = bytes > guess ? bytes : guess + (bytes - guess) * 0.1;
+      group.bufferedBytes += bytes + OVERHEAD_BYTES;
+      ready.set(block.number, { block, group });
+    },
+    /** Removes a block that is there, and gives its share of the budget back. */
+    take(number: number): FetchedBlock | FailedBlock {
+      const { block, group } = ready.get(number) as { block: FetchedBlock | FailedBlock; group: Group };
+      ready.delete(number);
+      group.left -= 1;
+      group.bufferedBytes -= getBytes(block) + OVERHEAD_BYTES;
+      if (group.done) group.lease.settle(group.left === 0 ? 0 : group.bufferedBytes);
+      return block;
+    },
+    /** Drops what nobody reads any more. */
+    clear(): void {
+      for (const { block, group } of ready.values()) {
+        group.lease.release();
+        if (!('error' in block)) void block.stream?.[Symbol.asyncIterator]().return?.();
+      }
+      ready.clear();
+    },
+  };
+}
+
+function getBytes(block: FetchedBlock | FailedBlock): number {
+  return 'error' in block ? 0 : block.bytes;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 /** How many blocks ranges fetch ahead of their readers: what was fetched and not read is asked again after a kill. */
 interface ReadAhead {

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { canonicalRecord } from '@packhouse/chain';
-import { gethInstalled, startAnvil, startGeth } from '@packhouse/local';
+import { callNode, gethInstalled, startAnvil, startGeth } from '@packhouse/local';
 import { describe, expect, it } from 'vitest';
 import { makeFailingChain } from '../../test/failing-chain.js';
 import { RpcError } from '../../test/scripted-node.js';
 import { collect, isFetched, testUpstream, useNodes } from '../../test/test-source.js';
-import { readTracedChain, rpcOf, type TracedBlock, type TracedChain } from '../../test/traced-chain.js';
+import { type Rpc, readTracedChain, type TracedBlock, type TracedChain } from '../../test/traced-chain.js';
 
 type Method = 'callTracer' | 'flatCallTracer' | 'trace_block';
 type Trace = {
@@ -118,7 +118,7 @@ describe('the canonical traces of a block, whichever method gave them', () => {
   it('are one text of what Anvil answers to callTracer and trace_block, its only ones', async () => {
     const anvil = await startAnvil();
     try {
-      const rpc = rpcOf(anvil.url);
+      const rpc: Rpc = (method, params) => callNode(anvil.url, method, params);
       await makeFailingChain(rpc);
       const chain = await readTracedChain(rpc);
       const nested = await textsBy('callTracer', chain);

@@ -28,32 +28,19 @@ interface AnswerParts {
 }
 
 /** Creates the function that answers a call by races, until a result holds; `tries` are those under way. */
-export function createAnswerCall({ advertised, find, onOutvoted, pollNow, pool, times }: AnswerParts) {
+export function createAnswerCall(parts: AnswerParts) {
+  const { advertised, find, onOutvoted, pool, times } = parts;
   const { nodes, single } = pool;
-  const getNode = ({ upstream }: Result): ForwardUpstream | undefined =>
-    nodes.find(({ name }) => name === upstream);
-
   /** Advertises the newest block of a result to all gateways before a client gets it. */
   const advertise = async (answer: Result, request: ForwardRequest, startedAt: number): Promise<Result> => {
     const number = readNewest(request, answer.body);
     if (number === null) return answer;
-    const node = getNode(answer);
+    const node = getNode(pool, answer);
     if (node !== undefined && number > (node.head ?? -1)) node.sawHead(number, startedAt);
     const newest = Math.max(number, pool.newest() ?? -1);
     await advertised.raise('latest', newest);
     if (request.crossCheck !== 'head' || newest === number) return answer;
     return { ...answer, body: { bytes: Buffer.from(`"0x${newest.toString(16)}"`), rest: null } };
-  };
-
-  /** Whether the upstream of an empty list of logs still has the blocks of the call after it answered. */
-  const stillHasBlocks = async (answer: Result, request: ForwardRequest): Promise<boolean> => {
-    if (request.crossCheck !== 'logs' || !isEmptyList(answer.body)) return true;
-    const needed = getNeededHead(request.block, pool.newest());
-    if (needed === null || needed <= (pool.finalized() ?? -1)) return true;
-    const node = getNode(answer);
-    if (node === undefined) return true;
-    const head = await pollNow(node);
-    return head !== null && head >= needed;
   };
 
   /** Whether it was found out since the call began that what this node says does not count. */
@@ -109,7 +96,7 @@ export function createAnswerCall({ advertised, find, onOutvoted, pollNow, pool, 
         };
       }
       if (answer.kind !== 'result' || single || request.crossCheck === undefined) return answer;
-      if (await stillHasBlocks(answer, request)) return advertise(answer, request, startedAt);
+      if (await stillHasBlocks(parts, answer, request)) return advertise(answer, request, startedAt);
       if (again === nodes.length) {
         const detail = `the node that answered may have lost block ${candidates.needed}`;
         return { kind: 'failed', reason: 'unavailable', detail };
@@ -131,6 +118,25 @@ export function createAnswerCall({ advertised, find, onOutvoted, pollNow, pool, 
     const { bytes } = answer.body;
     return { ...answer, body: { bytes, rest: resumeElsewhere(answer, askOther) } };
   };
+}
+
+function getNode({ nodes }: Pool, { upstream }: Result): ForwardUpstream | undefined {
+  return nodes.find(({ name }) => name === upstream);
+}
+
+/** Whether the upstream of an empty list of logs still has the blocks of the call after it answered. */
+async function stillHasBlocks(
+  { pollNow, pool }: AnswerParts,
+  answer: Result,
+  request: ForwardRequest,
+): Promise<boolean> {
+  if (request.crossCheck !== 'logs' || !isEmptyList(answer.body)) return true;
+  const needed = getNeededHead(request.block, pool.newest());
+  if (needed === null || needed <= (pool.finalized() ?? -1)) return true;
+  const node = getNode(pool, answer);
+  if (node === undefined) return true;
+  const head = await pollNow(node);
+  return head !== null && head >= needed;
 }
 
 /** Whether an answer may be another one on each branch above a block. */

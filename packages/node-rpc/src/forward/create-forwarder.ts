@@ -11,7 +11,7 @@ import { withDeadline } from './deadline.js';
 import type { Forwarder } from './forwarder.js';
 import { broadcast } from './race.js';
 import type { ForwardRequest, InvalidResponse } from './send/forward-request.js';
-import { createMethodTimes, ForwardUpstream } from './send/forward-upstream.js';
+import { createMethodTimes, type ForwardOptions, ForwardUpstream } from './send/forward-upstream.js';
 import { createAdvertisedTip } from './tip/advertised-tip.js';
 import { createSharedEpoch, type SharedTips } from './tip/shared-tips.js';
 import { createTaggedBlocks } from './tip/tagged-blocks.js';
@@ -40,25 +40,12 @@ const MOST_TOGETHER = 32;
 
 /** Creates the pool of one network and starts to watch its heads. */
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { context, network, onInvalidResponse = () => undefined, reports, spending, tips } = options;
+  const { context, network, reports, tips } = options;
   const { clock } = context;
-  const getMetrics = createUpstreamMetrics(context.metrics, network.id);
   const times = createMethodTimes();
   const waiting = new WeakSet<ForwardRequest>();
-  const onFinding = (finding: NodeFinding): void => {
-    epoch.raise();
-    options.onFinding?.(finding);
-  };
-  const liars = createOnceAWhile(LIAR_MS, () => clock.elapsed());
-  const onFalse = (response: InvalidResponse): void => {
-    const { reason, upstream } = response;
-    if (liars(upstream).say) onFinding({ kind: 'false-answer', upstream, reason });
-    onInvalidResponse(response);
-  };
-  const shared = { network, context, times, spending, onInvalidResponse: onFalse, waiting };
-  const nodes = network.upstreams.map(
-    (upstream) => new ForwardUpstream({ ...shared, upstream, metrics: getMetrics(upstream.name) }),
-  );
+  const findings = createFindings(options, () => epoch.raise());
+  const nodes = createNodes(options, { times, waiting, onInvalidResponse: findings.onFalse });
   const unreport = reportUpstreams(reports, network.id, nodes, ({ inFlight, maxInFlight, tagged }) => ({
     client: null,
     inFlight,
@@ -91,7 +78,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     context,
     signal: closing.signal,
     advertised: () => advertised.known('latest'),
-    onFinding,
+    onFinding: findings.onFinding,
     onBlock(tag, number) {
       if (!single) {
         void advertised.raise(tag, number);
@@ -106,10 +93,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     times,
     advertised,
     find: candidates.find,
-    onOutvoted(node, reason) {
-      node.noteInvalidResponse('quorum');
-      if (liars(node.name).say) onFinding({ kind: 'outvoted', upstream: node.name, reason });
-    },
+    onOutvoted: findings.onOutvoted,
     pollNow: watching.pollNow,
   });
   const getTaggedBlock = createTaggedBlocks({
@@ -157,19 +141,8 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     refreshEpoch: epoch.refresh,
     sharedHead: (by) => findSharedHead(nodes, by),
     finalized: pool.finalized,
-    callsTogether: (method) =>
-      nodes.reduce(
-        (most, node) => (node.excluded ? most : Math.min(most, node.callsTogether(method))),
-        MOST_TOGETHER,
-      ),
-    status: () =>
-      nodes.map((node) => ({
-        name: node.name,
-        healthy: node.isHealthy(),
-        head: node.head,
-        latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
-        inFlight: node.inFlight,
-      })),
+    callsTogether: (method) => countTogether(nodes, method),
+    status: () => nodes.map(describeNode),
     async close() {
       unreport();
       closing.abort(new Error('the gateway closes'));
@@ -182,6 +155,64 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     },
   };
   return forwarder;
+}
+
+/** The upstreams that calls are forwarded to. */
+function createNodes(
+  { context, network, spending }: ForwarderOptions,
+  shared: Pick<ForwardOptions, 'times' | 'waiting' | 'onInvalidResponse'>,
+): ForwardUpstream[] {
+  const getMetrics = createUpstreamMetrics(context.metrics, network.id);
+  return network.upstreams.map(
+    (upstream) =>
+      new ForwardUpstream({
+        ...shared,
+        network,
+        context,
+        spending,
+        upstream,
+        metrics: getMetrics(upstream.name),
+      }),
+  );
+}
+
+/** What is found about nodes: each finding makes what is kept doubtful, which `raise` says to all. */
+function createFindings(options: ForwarderOptions, raise: () => void) {
+  const { clock } = options.context;
+  const liars = createOnceAWhile(LIAR_MS, () => clock.elapsed());
+  const onFinding = (finding: NodeFinding): void => {
+    raise();
+    options.onFinding?.(finding);
+  };
+  return {
+    onFinding,
+    onFalse(response: InvalidResponse): void {
+      const { reason, upstream } = response;
+      if (liars(upstream).say) onFinding({ kind: 'false-answer', upstream, reason });
+      options.onInvalidResponse?.(response);
+    },
+    onOutvoted(node: ForwardUpstream, reason: string): void {
+      node.noteInvalidResponse('quorum');
+      if (liars(node.name).say) onFinding({ kind: 'outvoted', upstream: node.name, reason });
+    },
+  };
+}
+
+function countTogether(nodes: readonly ForwardUpstream[], method: string): number {
+  return nodes.reduce(
+    (most, node) => (node.excluded ? most : Math.min(most, node.callsTogether(method))),
+    MOST_TOGETHER,
+  );
+}
+
+function describeNode(node: ForwardUpstream): ReturnType<Forwarder['status']>[number] {
+  return {
+    name: node.name,
+    healthy: node.isHealthy(),
+    head: node.head,
+    latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
+    inFlight: node.inFlight,
+  };
 }
 
 /** Counts each time that the store cannot be used. */

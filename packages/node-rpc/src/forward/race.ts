@@ -5,6 +5,22 @@ import { type ForwardUpstream, type MethodTimes, OVERTAKEN, TIMED_OUT } from './
 import type { TryOutcome } from './send/judge-answer.js';
 import { reaches, weighResult } from './weigh-result.js';
 
+/*
+ * The race of one call:
+ *
+ *   start the next upstream ◀──────────────── none runs ──┬── none is left ─▶ the failure, an upstream's own error first
+ *     │                                                   │
+ *     ▼                                                   │
+ *   asking ── it is slow, once per call ─▶ asking two     │
+ *     │ one of them answered                              │
+ *     ├── failed, too high, stale, regressed ─────────────┘
+ *     ├── accepted ─▶ it wins, and the other tries are ended
+ *     └── unconfirmed ─▶ confirming: up to MAX_CONFIRMING further upstreams, one after the other
+ *                          ├── one is accepted ─▶ it wins
+ *                          ├── a second one is unconfirmed, or none is left ─▶ the last unconfirmed one
+ *                          └── CONFIRM_MS are over ─▶ the first unconfirmed one
+ */
+
 type TryFailure = Extract<TryOutcome, { kind: 'elsewhere' }>;
 type Result = Extract<TryOutcome, { kind: 'result' }>;
 
@@ -40,29 +56,19 @@ function buildTooOldFailure({ block, from, method }: ForwardRequest): TryFailure
   return { ...TOO_HIGH, reason: 'unavailable', detail };
 }
 
-/**
- * Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. An
- * unconfirmed result waits a while for further upstreams: an accepted one wins, else it is returned.
- */
-export async function race(
-  pool: Pool,
-  times: MethodTimes,
-  { nodes, needed, tip, undeclared }: Candidates,
-  request: ForwardRequest,
-  tries: Set<CallController>,
-): Promise<Raced> {
-  const { crossCheck } = request;
-  const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController; node: ForwardUpstream }>>();
-  let failure = undeclared === true ? buildTooOldFailure(request) : undefined;
-  const unconfirmed: Result[] = [];
-  let confirming = 0;
-  let confirmedBy = 0;
-  let next = 0;
-  let mayHedge = request.idempotent;
-  let regressed = false;
-  let isLikely = false;
-  let winner: CallController | undefined;
+/** A try that has ended. */
+interface Attempt {
+  outcome: TryOutcome;
+  mine: CallController;
+  node: ForwardUpstream;
+}
 
+/** Creates the tries of a race: the upstreams are asked in their order, each once. */
+function createAttempts({ nodes, tip }: Candidates, request: ForwardRequest, tries: Set<CallController>) {
+  const { crossCheck } = request;
+  const running = new Set<Promise<Attempt>>();
+  let next = 0;
+  let confirming = 0;
   const start = (): void => {
     const node = nodes[next++] as ForwardUpstream;
     const mine = new CallController();
@@ -76,46 +82,83 @@ export async function race(
   };
   const mayConfirm = (node: ForwardUpstream): boolean =>
     node.waitMs() === 0 && (crossCheck === undefined || crossCheck === 'head' || reaches(node, request, tip));
-  /** Starts one more upstream that may confirm; false if there is none. */
-  const confirm = (): boolean => {
-    while (next < nodes.length && !mayConfirm(nodes[next] as ForwardUpstream)) next += 1;
-    if (confirming === MAX_CONFIRMING || next >= nodes.length) return false;
-    confirming += 1;
-    start();
-    return true;
+  return {
+    running,
+    hasNext: (): boolean => next < nodes.length,
+    start,
+    /** Starts one more upstream that may confirm; false if there is none. */
+    confirm(): boolean {
+      while (next < nodes.length && !mayConfirm(nodes[next] as ForwardUpstream)) next += 1;
+      if (confirming === MAX_CONFIRMING || next >= nodes.length) return false;
+      confirming += 1;
+      start();
+      return true;
+    },
+    /** Starts a second upstream beside a slow one, if one may be asked. */
+    hedge(): void {
+      const node = nodes[next] as ForwardUpstream;
+      if (node.waitMs() > 0) return;
+      node.metrics.hedged();
+      start();
+    },
+    /** Ends all tries but the winner's. A streamed answer still has to end with the whole call. */
+    end(winner: CallController | undefined): void {
+      const several = tries.size > 1;
+      for (const each of tries) {
+        if (each === winner) continue;
+        tries.delete(each);
+        if (several) each.abort(OVERTAKEN);
+      }
+    },
   };
+}
+
+/**
+ * Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. An
+ * unconfirmed result waits a while for further upstreams: an accepted one wins, else it is returned.
+ */
+export async function race(
+  pool: Pool,
+  times: MethodTimes,
+  candidates: Candidates,
+  request: ForwardRequest,
+  tries: Set<CallController>,
+): Promise<Raced> {
+  const { needed, tip, undeclared } = candidates;
+  const attempts = createAttempts(candidates, request, tries);
+  const { running } = attempts;
+  let failure = undeclared === true ? buildTooOldFailure(request) : undefined;
+  const unconfirmed: Result[] = [];
+  let confirmedBy = 0;
+  let mayHedge = request.idempotent;
+  let regressed = false;
+  let isLikely = false;
+  let winner: CallController | undefined;
+
   /** Starts the next upstream; the answer if there is no more to start. */
   const proceed = (): ForwardAnswer | null => {
-    const [first] = unconfirmed;
-    if (first !== undefined)
-      return unconfirmed.length > 1 || !confirm() ? (unconfirmed.at(-1) as Result) : null;
+    const last = unconfirmed.at(-1);
+    if (last !== undefined) return unconfirmed.length > 1 || !attempts.confirm() ? last : null;
     const again = failure === undefined || request.idempotent || failure.unsent;
-    if (next < nodes.length && again) {
-      start();
+    if (attempts.hasNext() && again) {
+      attempts.start();
       return null;
     }
     const reason = again ? explainNotAsked(pool.nodes, needed, failure !== undefined) : undefined;
     return toFailedAnswer(failure, reason);
-  };
-  /** Starts a second upstream beside a slow one, if one may be asked. */
-  const hedge = (): void => {
-    mayHedge = false;
-    const node = nodes[next] as ForwardUpstream;
-    if (node.waitMs() > 0) return;
-    node.metrics.hedged();
-    start();
   };
   try {
     for (;;) {
       const ended = running.size === 0 ? proceed() : null;
       if (ended !== null) return { answer: ended, regressed, isAlone: isLikely && unconfirmed.length === 1 };
       const [told] = unconfirmed;
-      const hedgeMs = mayHedge && next < nodes.length ? times.getHedgeDelay(request.method) : null;
+      const hedgeMs = mayHedge && attempts.hasNext() ? times.getHedgeDelay(request.method) : null;
       const waitMs = told === undefined ? hedgeMs : Math.max(0, confirmedBy - performance.now());
       const first = await waitForFirst(running, waitMs);
       if (first === null) {
         if (told !== undefined) return { answer: told, regressed, isAlone: false };
-        hedge();
+        mayHedge = false;
+        attempts.hedge();
         continue;
       }
       const { outcome, mine, node } = first;
@@ -141,13 +184,7 @@ export async function race(
       }
     }
   } finally {
-    // A streamed answer still has to end with the whole call.
-    const several = tries.size > 1;
-    for (const each of tries) {
-      if (each === winner) continue;
-      tries.delete(each);
-      if (several) each.abort(OVERTAKEN);
-    }
+    attempts.end(winner);
   }
 }
 

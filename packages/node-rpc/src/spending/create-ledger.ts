@@ -1,5 +1,6 @@
 import {
   type CallSignal,
+  type Clock,
   type Context,
   createFairTurns,
   createOnceAWhile,
@@ -61,7 +62,7 @@ export function createLedger(options: LedgerOptions) {
   const turns = createFairTurns(TOGETHER);
   const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
   const waiting = new Set<Waiting>();
-  const refused = new Map<Use, { error: PackhouseError; until: number }>();
+  const refusals = createRefusals(clock);
   let asking = false;
   /** Ends the sleep between two exchanges; null: there is none. */
   let wake: (() => void) | null = null;
@@ -69,7 +70,7 @@ export function createLedger(options: LedgerOptions) {
   let fresh = false;
 
   const refuse = (use: Use, error: PackhouseError, forMs: number): void => {
-    refused.set(use, { error, until: clock.elapsed() + forMs });
+    refusals.set(use, error, forMs);
     for (const one of waiting) if (one.want.use === use) one.settle(error);
   };
 
@@ -82,20 +83,10 @@ export function createLedger(options: LedgerOptions) {
       groups.map(({ want }) => want),
     );
     let waitMs = Number.POSITIVE_INFINITY;
-    for (const [index, { members }] of groups.entries()) {
-      const { calls, throttledBy } = grants[index] as Grant;
-      let left = calls;
-      for (const member of members) {
-        const mine = Math.min(left, member.want.calls);
-        left -= mine;
-        if (mine > 0) member.settle(mine);
-      }
-      if (throttledBy?.period === 'second') waitMs = Math.min(waitMs, throttledBy.until - now);
-      else if (throttledBy !== null) {
-        const [first] = members;
-        const use = first?.want.use ?? 'urgent';
-        refuse(use, buildExhaustedError(options, use, throttledBy), throttledBy.until - now);
-      }
+    for (const [use, throttledBy] of settleGrants(groups, grants)) {
+      const ms = throttledBy.until - now;
+      if (throttledBy.period === 'second') waitMs = Math.min(waitMs, ms);
+      else refuse(use, buildExhaustedError(options, use, throttledBy), ms);
     }
     const sent = grants.some(({ calls }) => calls > 0);
     if (sent && limits().perSecond !== null && performance.now() - askedAt > LATE_MS)
@@ -126,40 +117,18 @@ export function createLedger(options: LedgerOptions) {
     wake = null;
   };
 
-  const enqueue = (want: Want, signal: CallSignal): Promise<number> =>
-    new Promise((resolve, reject) => {
-      const onAbort = (): void => one.settle(signal.reason as Error);
-      const one: Waiting = {
-        want,
-        settle(calls) {
-          if (!waiting.delete(one)) return;
-          signal.removeEventListener('abort', onAbort);
-          if (typeof calls === 'number') resolve(calls);
-          else reject(calls);
-        },
-      };
-      // Behind one that waits for the same nothing new can be granted.
-      const behind = [...waiting].some(
-        (other) => other.want.use === want.use && other.want.each <= want.each,
-      );
-      waiting.add(one);
-      signal.addEventListener('abort', onAbort, { once: true });
-      fresh = true;
-      if (!asking) void ask();
-      else if (!behind) wake?.();
-    });
-
-  const refusal: UpstreamSpending['refusal'] = (use) => {
-    const known = refused.get(use);
-    if (known === undefined) return null;
-    const waitMs = known.until - clock.elapsed();
-    if (waitMs > 0) return { error: known.error, waitMs };
-    refused.delete(use);
-    return null;
+  const enqueue = (want: Want, signal: CallSignal): Promise<number> => {
+    // Behind one that waits for the same nothing new can be granted.
+    const behind = [...waiting].some((other) => other.want.use === want.use && other.want.each <= want.each);
+    const granted = addWaiting(waiting, want, signal);
+    fresh = true;
+    if (!asking) void ask();
+    else if (!behind) wake?.();
+    return granted;
   };
 
   return {
-    refusal,
+    refusal: refusals.get,
     /**
      * Waits until some of these calls may be sent, and returns how many: at least one. Throws BUDGET_EXHAUSTED,
      * BUDGET_UNAVAILABLE, and the signal's reason.
@@ -168,7 +137,7 @@ export function createLedger(options: LedgerOptions) {
       const leave = await turns.enter(caller, signal);
       try {
         if (signal.aborted) throw signal.reason;
-        const known = refusal(want.use);
+        const known = refusals.get(want.use);
         if (known !== null) throw known.error;
         return await enqueue(want, signal);
       } finally {
@@ -177,10 +146,65 @@ export function createLedger(options: LedgerOptions) {
     },
     /** To be called when the limits changed: what is refused is asked again. */
     changed(): void {
-      refused.clear();
+      refusals.clear();
       wake?.();
     },
   };
+}
+
+/** Adds what is wanted to those that wait. Resolves with the calls that are granted. */
+function addWaiting(waiting: Set<Waiting>, want: Want, signal: CallSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => one.settle(signal.reason as Error);
+    const one: Waiting = {
+      want,
+      settle(calls) {
+        if (!waiting.delete(one)) return;
+        signal.removeEventListener('abort', onAbort);
+        if (typeof calls === 'number') resolve(calls);
+        else reject(calls);
+      },
+    };
+    waiting.add(one);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** Creates the memory of what each use was refused for, until it may be asked for again. */
+function createRefusals(clock: Pick<Clock, 'elapsed'>) {
+  const refused = new Map<Use, { error: PackhouseError; until: number }>();
+  const get: UpstreamSpending['refusal'] = (use) => {
+    const known = refused.get(use);
+    if (known === undefined) return null;
+    const waitMs = known.until - clock.elapsed();
+    if (waitMs > 0) return { error: known.error, waitMs };
+    refused.delete(use);
+    return null;
+  };
+  return {
+    get,
+    set(use: Use, error: PackhouseError, forMs: number): void {
+      refused.set(use, { error, until: clock.elapsed() + forMs });
+    },
+    clear: (): void => refused.clear(),
+  };
+}
+
+/** Gives each member of the groups what is granted to it, in their order. Returns what keeps the rest back, by use. */
+function settleGrants(
+  groups: ReturnType<typeof getGroups>,
+  grants: readonly Grant[],
+): [Use, NonNullable<Grant['throttledBy']>][] {
+  return groups.flatMap(({ members, want }, index): [Use, NonNullable<Grant['throttledBy']>][] => {
+    const { calls, throttledBy } = grants[index] as Grant;
+    let left = calls;
+    for (const member of members) {
+      const mine = Math.min(left, member.want.calls);
+      left -= mine;
+      if (mine > 0) member.settle(mine);
+    }
+    return throttledBy === null ? [] : [[want.use, throttledBy]];
+  });
 }
 
 /** Takes from the budget in the store what it grants. */

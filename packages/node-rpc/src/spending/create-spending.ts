@@ -1,4 +1,4 @@
-import { createOnceAWhile, getOrAdd, toDay } from '@packhouse/runtime';
+import { createOnceAWhile, getOrAdd, toDay, writeEvery } from '@packhouse/runtime';
 import { type BudgetsParts, openBudgets, type SpentSums } from './open-budgets.js';
 import type { Account, Spending, UpstreamSpending } from './spending.js';
 
@@ -38,7 +38,6 @@ export async function createSpending(
   const budgets = await openBudgets(options);
   let unwritten = new Map<string, SpentRow>();
   let forgotten = -1;
-  let writing: Promise<void> | undefined;
 
   const note = (row: SpentRow): void => {
     const { day, network, upstream, provider, method, owner, backfill } = row;
@@ -74,14 +73,7 @@ export async function createSpending(
       () => undefined,
     );
   };
-  const flush = (): Promise<void> => {
-    writing ??= write().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  };
-  const timer = setInterval(() => void flush(), FLUSH_MS);
-  timer.unref();
+  const writing = writeEvery(FLUSH_MS, write);
 
   const openUpstream = (network: string, upstream: Parameters<Spending['of']>[1]) => {
     const { name, provider, requestsPerSecond } = upstream;
@@ -111,10 +103,8 @@ export async function createSpending(
       return getOrAdd(upstreams, key, () => openUpstream(network, upstream)).spending;
     },
     async close() {
-      clearInterval(timer);
       budgets.close();
-      await writing;
-      await flush();
+      await writing.close();
     },
   };
 }

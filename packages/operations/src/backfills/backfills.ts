@@ -76,7 +76,6 @@ export const backfillOwners = read({
   role: 'viewer',
   sharedForMs: 10_000,
   summary: 'The owners of backfills, with how many each has.',
-  input: z.object({}),
   run: ({ database }) => database.backfills.owners(),
 });
 

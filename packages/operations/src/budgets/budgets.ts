@@ -58,7 +58,6 @@ export const listBudgets = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'The budgets of providers with their use, and the backfills that wait for them.',
-  input: z.object({}),
   run: async (
     parts,
   ): Promise<{

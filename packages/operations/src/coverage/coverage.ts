@@ -30,7 +30,6 @@ export const listNetworks = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'The networks, with their URLs if known.',
-  input: z.object({}),
   run: describeNetworks,
 });
 

@@ -114,7 +114,6 @@ export const listSigningKeys = read({
   name: 'manifest/keys',
   role: 'viewer',
   summary: 'The public keys of the manifest, oldest first.',
-  input: z.object({}),
   run: async ({ database }) =>
     (await database.manifest.keys()).map(({ publicKey, ...key }) => ({
       ...key,

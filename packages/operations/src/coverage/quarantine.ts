@@ -41,7 +41,6 @@ export const quarantineCauses = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'The entries and blocks in quarantine, by network and cause.',
-  input: z.object({}),
   run: ({ database }) => database.quarantine.causes(),
 });
 

@@ -41,7 +41,6 @@ export const readOverview = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'Head, finalized block, completeness, rates, ETA and alarms of each network.',
-  input: z.object({}),
   run: ({ context, database, queue, overview }): Promise<NetworkOverview[]> =>
     (overview ?? createOverview({ clock: context.clock, database, queue })).look(),
 });

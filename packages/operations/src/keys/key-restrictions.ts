@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import type { KeyRow } from '@packhouse/database';
-import { createAddressList, createOriginList } from '@packhouse/runtime';
+import { createAddressList, createOriginList, isAddressRange } from '@packhouse/runtime';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
 import { withoutUndefined } from '../operation/fields.js';
@@ -116,13 +115,10 @@ function getOrigin(text: string): string | null {
 
 /** An address, or a block of them in CIDR notation. */
 function toAddress(text: string): string | null {
-  const [address = '', bits, ...more] = text.toLowerCase().split('/');
-  const version = isIP(address);
-  if (version === 0 || more.length > 0 || address.includes('%')) return null;
-  if (bits === undefined) return address;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
-    ? `${address}/${Number(bits)}`
-    : null;
+  const range = text.toLowerCase();
+  if (!isAddressRange(range) || range.includes('%')) return null;
+  const [address = '', bits] = range.split('/');
+  return bits === undefined ? address : `${address}/${Number(bits)}`;
 }
 
 /** An address in lower case; in the core family it is the hex form of the base32 address. */

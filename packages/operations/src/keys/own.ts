@@ -22,7 +22,6 @@ export const ownLimits = read({
   role: 'owner',
   sharedForMs: 1_000,
   summary: 'The limits of the key that signed in, and their use.',
-  input: z.object({}),
   run: async (parts) => {
     const key = await findOwnKey(parts);
     const { inDay, inMonth } = await parts.database.usage.units(key.id, getToday(parts.context));
@@ -38,7 +37,6 @@ export const ownNetworks = read({
   name: 'own/networks',
   role: 'owner',
   summary: 'The networks of the key that signed in, with their URLs if known.',
-  input: z.object({}),
   run: async (parts) => {
     const key = await findOwnKey(parts);
     const rows = await describeNetworks(parts);

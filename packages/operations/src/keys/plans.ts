@@ -37,7 +37,6 @@ export const listPlans = read({
   name: 'plans',
   role: 'viewer',
   summary: 'The plans with their limits and their number of keys.',
-  input: z.object({}),
   run: async ({ database }) => {
     const [plans, keys] = await Promise.all([database.plans.list(), database.keys.countByPlan()]);
     return plans.map((plan) => toPublicPlan(plan, keys));

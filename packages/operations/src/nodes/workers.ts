@@ -10,7 +10,6 @@ export const listWorkers = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'The running ingesters and packers with their jobs.',
-  input: z.object({}),
   run: ({ database }) => database.workers.list(),
 });
 

@@ -29,7 +29,6 @@ export const listNotifications = read({
   name: 'notifications',
   role: 'operator',
   summary: 'The channels of notifications with their state.',
-  input: z.object({}),
   run: ({ database }): Promise<Channel[]> => database.channels.list(),
 });
 

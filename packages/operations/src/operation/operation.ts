@@ -4,7 +4,7 @@ import type { LeaseStore } from '@packhouse/node-rpc';
 import type { QueueReader } from '@packhouse/queue';
 import type { Overview } from '@packhouse/report';
 import type { Context } from '@packhouse/runtime';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /**
  * Each may also do what those before it may: see and manage the applications that it owns, read, change the work, change
@@ -56,12 +56,13 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O = unknown, N e
 }
 
 type Given<I extends z.ZodObject, O, N extends string> = Omit<Operation<I, O, N>, 'kind'>;
+type NoInput = z.ZodObject<Record<never, never>>;
 
-/** Defines an operation that reads. */
-export function read<I extends z.ZodObject, O, const N extends string>(
-  given: Given<I, O, N>,
+/** Defines an operation that reads; without `input` it takes none. */
+export function read<O, const N extends string, I extends z.ZodObject = NoInput>(
+  given: Omit<Given<I, O, N>, 'input'> & { input?: I },
 ): Operation<I, O, N> {
-  return { ...given, kind: 'read' };
+  return { ...given, input: given.input ?? (z.object({}) as z.ZodObject as I), kind: 'read' };
 }
 
 /** Defines an operation that changes something. */

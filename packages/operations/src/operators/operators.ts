@@ -28,7 +28,6 @@ export const listOperators = read({
   name: 'operators',
   role: 'admin',
   summary: 'The operators, and their tokens and sessions that have not expired.',
-  input: z.object({}),
   run: async ({ database }) => ({
     operators: await database.operators.list(),
     secrets: await database.operators.secrets(),

@@ -32,7 +32,6 @@ export const listSchedules = read({
   role: 'viewer',
   sharedForMs: 1_000,
   summary: 'The schedules by name, with the next and the last run of each.',
-  input: z.object({}),
   run: async ({ database }): Promise<(PublicSchedule & { last: ScheduleRun | null })[]> => {
     const { now, schedules } = await database.schedules.list();
     return schedules.map((row) => ({ ...toPublicSchedule(row, now), last: row.last }));

@@ -1,17 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runSql } from '@packhouse/local';
+import { readProcess, startGateway, startService } from '@packhouse/rig';
 import { measureBeside, memory, victims } from '../ground/beside.js';
 import type { AttackCase } from '../ground/case.js';
-import { startNode } from '../ground/child.js';
 import { counted, ms, timed } from '../ground/finding.js';
-import {
-  openGround,
-  publishChain,
-  replayedChain,
-  serviceEnvironment,
-  startGateway,
-} from '../ground/ground.js';
-import { getCpuSeconds } from '../ground/process-use.js';
+import { openGround, publishChain, replayedChain, serviceEnvironment } from '../ground/ground.js';
 import { getStatuses } from '../programs/misbehaviour-report.js';
 
 const RANGES = 100_000;
@@ -34,20 +27,20 @@ export const attackBackfills: AttackCase = async (options) => {
      SELECT (SELECT id FROM packhouse.network WHERE name = 'main'), ${ALL_KINDS}, n * 10, n * 10 + 5, 10
      FROM generate_series(1000, ${RANGES + 999}) AS n`,
   );
-  const ingester = startNode(
-    scope,
-    'apps/ingester/dist/main.js',
-    [],
-    await serviceEnvironment(ground, [chain.network]),
-  );
+  const env = await serviceEnvironment(ground, [chain.network]);
+  const ingester = startService('ingester', env, { scope });
   await ingester.message('metrics');
-  const gateway = await startGateway(scope, ground, { networks: [chain.network] });
+  const gateway = await startGateway(env, scope);
   const api = (key: string): string => `${gateway.url}/main/v1/${key}/bundle-api`;
   const prefix = api(ground.keys.unlimited);
   // Its first look at everything is no idleness.
   await delay(options.short ? 2_000 : 10_000);
   // The database server's processes end and begin: their CPU time is in none of these.
-  const used = (): number => getCpuSeconds(ingester.pid) + getCpuSeconds(gateway.process.pid);
+  const used = (): number =>
+    [ingester, gateway.process].reduce((sum, { pid }) => {
+      const { cpuSeconds = 0, endedSeconds = 0 } = readProcess(pid) ?? {};
+      return sum + cpuSeconds + endedSeconds;
+    }, 0);
   const before = used();
   await delay(seconds * 1_000);
   const cores = (used() - before) / seconds;

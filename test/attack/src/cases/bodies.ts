@@ -1,5 +1,5 @@
-import { measureBeside, memory, victims } from '../ground/beside.js';
-import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
+import { memory, victims } from '../ground/beside.js';
+import { type AttackCase, openTarget, sendAgain, smallCall } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
 import type { BodyName } from '../programs/bodies.js';
 import type { Misbehaviour } from '../programs/misbehave.js';
@@ -15,13 +15,7 @@ const ACCEPTED = '1 MB of 32,000 parts, a key of the plan free';
 export const attackBodies: AttackCase = async (options) => {
   const target = await openTarget(options);
   const { free, unlimited } = target.ground.keys;
-  const send = (url: string, name: BodyName): Misbehaviour => ({
-    kind: 'flood',
-    url,
-    body: { name },
-    connections: 1,
-    everyMs: 0,
-  });
+  const send = (url: string, name: BodyName): Misbehaviour => sendAgain(url, { name });
   const spend: Misbehaviour = {
     kind: 'flood',
     url: target.rpc('main', free),
@@ -41,12 +35,7 @@ export const attackBodies: AttackCase = async (options) => {
   const findings: Finding[] = [];
   for (const [what, clients] of variants) {
     options.say(`  ${what}`);
-    const seen = await measureBeside({
-      probes: target.probes,
-      clients,
-      seconds: options.seconds / 2,
-      attacked: target.gateway.process,
-    });
+    const seen = await target.beside(clients, options.seconds / 2);
     const [client] = seen.clients;
     findings.push(...victims('bodies', what, seen), memory('bodies', what, seen));
     if (what === ACCEPTED) continue;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runSql } from '@packhouse/local';
+import { startService } from '@packhouse/rig';
 import type { AttackCase } from '../ground/case.js';
-import { startNode } from '../ground/child.js';
 import { counted } from '../ground/finding.js';
 import { openGround, replayedChain, serviceEnvironment } from '../ground/ground.js';
 
@@ -35,10 +35,8 @@ export const attackClock: AttackCase = async (options) => {
   await ground.database
     .network('main')
     .backfills.add({ kinds: ['blocks', 'logs'], from: chain.first, to: chain.last, priority: 1 });
-  const ingester = startNode(scope, 'apps/ingester/dist/main.js', [], {
-    ...(await serviceEnvironment(ground, [chain.network])),
-    NODE_OPTIONS: `--import=${SHIFT}`,
-  });
+  const env = await serviceEnvironment(ground, [chain.network]);
+  const ingester = startService('ingester', { ...env, NODE_OPTIONS: `--import=${SHIFT}` }, { scope });
   await ingester.message('metrics');
   const staged = async (): Promise<number> => {
     const [row] = await runSql<{ count: number }>(

@@ -1,4 +1,4 @@
-import { measureBeside, memory, victims } from '../ground/beside.js';
+import { memory, victims } from '../ground/beside.js';
 import { type AttackCase, openTarget } from '../ground/case.js';
 import { counted } from '../ground/finding.js';
 import { getStatuses } from '../programs/misbehaviour-report.js';
@@ -10,12 +10,8 @@ const BYTES = 5_000_000;
 export const attackConnections: AttackCase = async (options) => {
   const target = await openTarget(options);
   const what = `${CONNECTIONS} halves of bodies`;
-  const seen = await measureBeside({
-    probes: target.probes,
-    clients: [{ kind: 'hold', url: target.rpc('open'), getHalf: BYTES, connections: CONNECTIONS }],
-    seconds: options.seconds,
-    attacked: target.gateway.process,
-  });
+  const half = { kind: 'hold', url: target.rpc('open'), getHalf: BYTES, connections: CONNECTIONS } as const;
+  const seen = await target.beside([half], options.seconds);
   const [client] = seen.clients;
   return [
     ...victims('connections', what, seen),

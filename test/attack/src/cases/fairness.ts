@@ -27,10 +27,10 @@ export const attackFairness: AttackCase = async (options) => {
     ],
     seconds: options.seconds * 2,
     aloneSeconds: options.seconds / 2,
-    attacked: target.gateway.process,
+    attacked: target.process,
   });
   const [alone, under] = [seen.alone.calls as ProbeReport, seen.attacked.calls as ProbeReport];
-  const rested = target.gateway.process.stderr().includes('upstream circuit opened');
+  const rested = target.process.stderr().includes('upstream circuit opened');
   const [client] = seen.clients;
   const what = '5 slow eth_getLogs a second of one key';
   return [

@@ -1,5 +1,5 @@
-import { measureBeside, victims } from '../ground/beside.js';
-import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
+import { victims } from '../ground/beside.js';
+import { type AttackCase, openTarget, sendAgain, smallCall } from '../ground/case.js';
 import { counted } from '../ground/finding.js';
 import { getStatuses } from '../programs/misbehaviour-report.js';
 
@@ -11,20 +11,12 @@ const TO_BEGIN_WITH = 250;
 /** Keys that do not exist, each once, from one address. */
 export const attackGuessing: AttackCase = async (options) => {
   const target = await openTarget(options);
-  const seen = await measureBeside({
-    probes: target.probes,
-    clients: [
-      {
-        kind: 'flood',
-        url: target.rpc('main', 'ph_{random}'),
-        connections: CONNECTIONS,
-        everyMs: 0,
-        body: { text: smallCall('0x1', 'latest') },
-      },
-    ],
-    seconds: options.seconds,
-    attacked: target.gateway.process,
-  });
+  const guess = sendAgain(
+    target.rpc('main', 'ph_{random}'),
+    { text: smallCall('0x1', 'latest') },
+    CONNECTIONS,
+  );
+  const seen = await target.beside([guess], options.seconds);
   const [client] = seen.clients;
   const guessed = client?.statuses['401'] ?? 0;
   const bound = TO_BEGIN_WITH + A_SECOND * (options.seconds + 1);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { startGateway } from '@packhouse/rig';
 import type { AttackCase } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
-import { openGround, publishChain, replayedChain, startGateway } from '../ground/ground.js';
+import { openGround, publishChain, replayedChain, serviceEnvironment } from '../ground/ground.js';
 
 const PATIENCE_MS = 10_000;
 /** A download of a damaged file is tried so often: what is remembered of the first try may not make the next one whole. */
@@ -28,6 +29,7 @@ export const attackObjects: AttackCase = async (options) => {
   const ground = await openGround(scope, options.postgresUrl);
   const chain = await replayedChain(scope, 24, { network: { proofs: { senders: 'off' } } });
   await publishChain(scope, ground, chain);
+  const env = await serviceEnvironment(ground, [chain.network]);
   const rows = await ground.database.network('main').bundles.list('traces', 0, 100);
   const findings: Finding[] = [];
   for (const [way, cache] of [
@@ -40,10 +42,7 @@ export const attackObjects: AttackCase = async (options) => {
       if (row === undefined) throw new Error('nothing was published');
       const file = path.join(ground.objects, row.objectKey);
       const sound = await readFile(file);
-      const gateway = await startGateway(scope, ground, {
-        networks: [chain.network],
-        env: { FILE_CACHE: cache },
-      });
+      const gateway = await startGateway({ ...env, FILE_CACHE: cache }, scope);
       const url = `${gateway.url}/main/files/${row.objectKey.slice('main/'.length)}`;
       const get = (): Promise<Got> => download(url, ground.keys.unlimited, row.sha256);
       await writeFile(file, damage(sound));

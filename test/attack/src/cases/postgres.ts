@@ -1,11 +1,17 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runSql } from '@packhouse/local';
+import { listProcesses, startGateway } from '@packhouse/rig';
 import { watch } from '../ground/beside.js';
 import type { AttackCase } from '../ground/case.js';
 import { counted, ms, timed } from '../ground/finding.js';
-import { openGround, openPostgres, publishChain, replayedChain, startGateway } from '../ground/ground.js';
-import { processesIn } from '../ground/process-use.js';
+import {
+  openGround,
+  openPostgres,
+  publishChain,
+  replayedChain,
+  serviceEnvironment,
+} from '../ground/ground.js';
 
 const STOPPED_SECONDS = 20;
 const MAX_MS = 10_000;
@@ -18,7 +24,7 @@ export const attackPostgres: AttackCase = async (options) => {
   const ground = await openGround(scope, postgres.url);
   const chain = await replayedChain(scope, 24, { network: { proofs: { senders: 'off' } } });
   await publishChain(scope, ground, chain);
-  const gateway = await startGateway(scope, ground, { networks: [chain.network] });
+  const gateway = await startGateway(await serviceEnvironment(ground, [chain.network]), scope);
   const [row] = await ground.database.network('main').bundles.list('blocks', 0, 1);
   const key = ground.keys.unlimited;
   const file = {
@@ -37,7 +43,8 @@ export const attackPostgres: AttackCase = async (options) => {
     postgres.url,
     "SELECT current_setting('data_directory') AS folder",
   );
-  const processes = processesIn(realpathSync(found?.folder ?? ''));
+  const data = realpathSync(found?.folder ?? '');
+  const processes = listProcesses().flatMap(({ pid, folder }) => (folder === data ? [pid] : []));
   if (!processes.includes(postgres.pid)) throw new Error('the processes of Postgres were not found');
   const signal = (name: NodeJS.Signals): void => {
     for (const pid of processes) {

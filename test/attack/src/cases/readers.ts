@@ -1,7 +1,14 @@
+import { startGateway } from '@packhouse/rig';
 import { measureBeside, memory, victims } from '../ground/beside.js';
 import { type AttackCase, getProbes } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
-import { openGround, publishChain, replayedChain, scriptedNetworks, startGateway } from '../ground/ground.js';
+import {
+  openGround,
+  publishChain,
+  replayedChain,
+  scriptedNetworks,
+  serviceEnvironment,
+} from '../ground/ground.js';
 import type { Misbehaviour } from '../programs/misbehave.js';
 import { getStatuses } from '../programs/misbehaviour-report.js';
 
@@ -24,7 +31,7 @@ export const attackReaders: AttackCase = async (options) => {
   );
   if (largest === undefined) throw new Error('nothing was published');
   const networks = [...(await scriptedNetworks(scope)), published.network];
-  const gateway = await startGateway(scope, ground, { networks });
+  const gateway = await startGateway(await serviceEnvironment(ground, networks), scope);
   const key = ground.keys.unlimited;
   const block = (id: number | string, number: string): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"eth_getBlockByNumber","params":["0x${number}",true]}`;

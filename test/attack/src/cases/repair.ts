@@ -1,19 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KINDS } from '@packhouse/chain';
+import { downloadAll, startGateway, startService } from '@packhouse/rig';
 import type { AttackCase } from '../ground/case.js';
-import { startNode } from '../ground/child.js';
 import { counted } from '../ground/finding.js';
-import {
-  type Ground,
-  openGround,
-  publishChain,
-  replayedChain,
-  serviceEnvironment,
-  startCli,
-  startGateway,
-} from '../ground/ground.js';
+import { openGround, publishChain, replayedChain, serviceEnvironment, startCli } from '../ground/ground.js';
 
 const PATIENCE_MS = 90_000;
 const POLL_MS = 2_000;
@@ -26,7 +17,7 @@ export const attackRepair: AttackCase = async (options) => {
   const chain = await replayedChain(scope, 24, { network: { proofs: { senders: 'off' } } });
   await publishChain(scope, ground, chain);
   const env = await serviceEnvironment(ground, [chain.network]);
-  const packer = startNode(scope, 'apps/packer/dist/main.js', [], env);
+  const packer = startService('packer', env, { scope });
   await packer.message('metrics');
   // What it does when it starts is done: from now on it has no work.
   await delay(options.short ? 0 : IDLE_MS);
@@ -48,7 +39,7 @@ export const attackRepair: AttackCase = async (options) => {
     OBJECT_STORE: ground.objects,
   });
   const repaired = await audit.exit;
-  const gateway = await startGateway(scope, ground, { networks: [chain.network] });
+  const gateway = await startGateway(env, scope);
   const startedAt = performance.now();
   let verified = { code: -1 as number | string, said: '' };
   for (let attempt = 0; performance.now() - startedAt < PATIENCE_MS; attempt++) {
@@ -74,28 +65,15 @@ export const attackRepair: AttackCase = async (options) => {
 
   async function downloadAndVerify(name: string): Promise<{ code: number | string; said: string }> {
     const folder = path.join(ground.directory, name);
-    await downloadAll(folder, gateway.url, ground);
+    const reader = {
+      apiKey: ground.keys.unlimited,
+      baseUrl: `${gateway.url}/main/v1/`,
+      downloadUrl: `${gateway.url}/main/files`,
+    };
+    const refused = await downloadAll(folder, reader).catch((error: Error) => error);
+    if (refused instanceof Error) return { code: -1, said: refused.message };
     const run = startCli(scope, ground, ['verify', folder, '--complete']);
     const code = await run.exit;
     return { code, said: run.stdout() + run.stderr() };
   }
 };
-
-/** Everything that is published, with its manifests and keys, as a reader stores it. */
-async function downloadAll(folder: string, url: string, ground: Ground): Promise<void> {
-  const headers = { authorization: `Bearer ${ground.keys.unlimited}` };
-  for (const kind of KINDS) {
-    await mkdir(path.join(folder, kind), { recursive: true });
-    const manifest = await fetch(`${url}/main/v1/${ground.keys.unlimited}/bundle-api/manifest?kind=${kind}`);
-    const text = await manifest.text();
-    await writeFile(path.join(folder, `${kind}.jsonl`), text);
-    for (const line of text.trimEnd().split('\n')) {
-      const { from, to } = JSON.parse(line) as { from: number; to: number };
-      const name = `${kind}/${from}-${to}.json.gz`;
-      const answer = await fetch(`${url}/main/files/${name}`, { headers });
-      await writeFile(path.join(folder, name), Buffer.from(await answer.arrayBuffer()));
-    }
-  }
-  const keys = await fetch(`${url}/.well-known/packhouse-manifest-keys.json`);
-  await writeFile(path.join(folder, 'packhouse-manifest-keys.json'), await keys.text());
-}

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createScope, type Program, type Scope } from '@packhouse/local';
+import { readProcess, startNode } from '@packhouse/rig';
 import type { Misbehaviour } from '../programs/misbehave.js';
 import type { MisbehaviourReport } from '../programs/misbehaviour-report.js';
 import type { Probe, ProbeReport } from '../programs/watch-victim.js';
-import { startNode } from './child.js';
 import { type Finding, mb, ms, timed } from './finding.js';
-import { forgetPeak, getMemory } from './process-use.js';
 
 /** A victim may wait twice as long as alone. */
 const FACTOR = 2;
@@ -43,14 +43,15 @@ export async function measureBeside(parts: {
     // Whatever is made at the first request is there.
     await watch(scope, probes, 1);
     const alone = await watch(scope, probes, parts.aloneSeconds ?? seconds);
-    const before = getMemory(attacked.pid).now;
-    forgetPeak(attacked.pid);
+    const before = readProcess(attacked.pid)?.bytes ?? 0;
+    // From now on its highest memory is that of the time that follows.
+    writeFileSync(`/proc/${attacked.pid}/clear_refs`, '5');
     const started = await Promise.all(clients.map((client) => misbehave(scope, client)));
     const seen = await watch(scope, probes, seconds);
-    const { peak } = getMemory(attacked.pid);
+    const peak = readProcess(attacked.pid)?.peakBytes ?? 0;
     const reports = await Promise.all(started.map((child) => endAndRead<MisbehaviourReport>(child)));
     await delay(1_000);
-    const after = getMemory(attacked.pid).now;
+    const after = readProcess(attacked.pid)?.bytes ?? 0;
     return { alone, attacked: seen, clients: reports, memory: { before, peak, after } };
   } finally {
     await scope.close();

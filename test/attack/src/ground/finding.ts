@@ -1,3 +1,5 @@
+import { toTable } from '@packhouse/rig';
+
 /** One line of the table: what was measured or counted, what it may be, and whether it is. */
 export interface Finding {
   /** Name of the case. */
@@ -35,7 +37,7 @@ export function timed(name: string, what: string, parts: Parameters<typeof count
 
 /** The table that `npm run attack` prints. */
 export function renderTable(findings: readonly (Finding | Failure)[]): string {
-  const rows = [
+  return toTable([
     ['CASE', 'WHAT', 'ALONE', 'UNDER ATTACK', 'BOUND', ''],
     ...findings.map((finding) =>
       'failed' in finding
@@ -49,16 +51,7 @@ export function renderTable(findings: readonly (Finding | Failure)[]): string {
             finding.held ? 'held' : 'BROKEN',
           ],
     ),
-  ];
-  const widths = (rows[0] as string[]).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  ]);
 }
 
 /** Milliseconds for people. */

@@ -11,7 +11,7 @@ import {
   startPostgres,
   temporaryDirectory,
 } from '@packhouse/local';
-import { startNode } from './child.js';
+import { getOutput, startNode, startReplay } from '@packhouse/rig';
 
 /** A database, a folder, and the nodes of a case. */
 export interface Ground {
@@ -64,26 +64,6 @@ export async function openPostgres(scope: Scope): Promise<LocalPostgres> {
   return postgres;
 }
 
-/** A gateway that is attacked. */
-export interface AttackedGateway {
-  /** No slash at the end. */
-  url: string;
-  process: Program;
-}
-
-/** Starts a gateway over a case's database and objects. `networks`: those of the networks file. */
-export async function startGateway(
-  scope: Scope,
-  ground: Ground,
-  parts: { networks: readonly object[]; env?: Readonly<Record<string, string>> },
-): Promise<AttackedGateway> {
-  const process = startNode(scope, 'apps/gateway/dist/main.js', [], {
-    ...(await serviceEnvironment(ground, parts.networks)),
-    ...parts.env,
-  });
-  return { url: `http://127.0.0.1:${(await process.message('listening')).port}`, process };
-}
-
 /** Settings of a service of the case. */
 export async function serviceEnvironment(
   ground: Ground,
@@ -96,10 +76,6 @@ export async function serviceEnvironment(
     NETWORKS_FILE: file,
     OBJECT_STORE: ground.objects,
     SIGNING_KEY_FILE: path.join(ground.directory, 'signing-key.pem'),
-    HOST: '127.0.0.1',
-    PORT: '0',
-    METRICS_HOST: '127.0.0.1',
-    METRICS_PORT: 'any',
     LOG_LEVEL: 'warn',
   };
 }
@@ -132,43 +108,20 @@ export async function replayedChain(
   length: number,
   fields: { upstream?: object; network?: object } = {},
 ): Promise<ReplayedChain> {
-  const args = ['--generate', '12', '--extend', String(length)];
-  const line = await startNode(scope, 'test/replay-node/dist/main.js', args).firstLine();
-  const match = /^(\S+) serves blocks (\d+) to (\d+)$/.exec(line);
-  if (match === null) throw new Error(`the replay node said: ${line}`);
-  const network = {
-    id: 'main',
-    family: 'evm',
-    chainId: 1,
-    upstreams: [{ url: match[1], ...fields.upstream }],
-    ...fields.network,
-  };
-  return { network, first: Number(match[2]), last: Number(match[3]) };
+  const { url, first, last } = await startReplay(scope, ['--generate', '12', '--extend', String(length)]);
+  const upstreams = [{ url, ...fields.upstream }];
+  return { network: { id: 'main', family: 'evm', chainId: 1, upstreams, ...fields.network }, first, last };
 }
 
 /** Publishes a whole chain with `packhouse local --once`. */
 export async function publishChain(scope: Scope, ground: Ground, chain: ReplayedChain): Promise<void> {
   const env = await serviceEnvironment(ground, [chain.network]);
-  const run = startCli(
-    scope,
-    ground,
-    [
-      'local',
-      '--from',
-      String(chain.first),
-      '--to',
-      String(chain.last),
-      '--once',
-      '--json',
-      '--port',
-      String(await freePort()),
-      '--data-dir',
-      ground.directory,
-    ],
-    { NETWORKS_FILE: env.NETWORKS_FILE as string },
-  );
-  const code = await run.exit;
-  if (code !== 0) throw new Error(`packhouse local ended with ${code}: ${run.stderr().slice(-600)}`);
+  const range = ['--from', String(chain.first), '--to', String(chain.last)];
+  const where = ['--port', String(await freePort()), '--data-dir', ground.directory];
+  const run = startCli(scope, ground, ['local', ...range, '--once', '--json', ...where], {
+    NETWORKS_FILE: env.NETWORKS_FILE as string,
+  });
+  await getOutput(run);
 }
 
 /** Starts the command line program on the case's database. */

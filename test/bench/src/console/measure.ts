@@ -1,4 +1,4 @@
-import { median } from '../median.js';
+import { median } from '@packhouse/rig';
 import { type BenchOutcome, figure } from '../result.js';
 import { FILLED } from './fill-installation.js';
 import type { Page } from './page.js';

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { plainEnvironment, type Scope } from '@packhouse/local';
+import type { Scope } from '@packhouse/local';
 import { addOperator, makeToken, type OperationParts } from '@packhouse/operations';
-import type { ProcessMessage } from '@packhouse/runtime';
-import { startNode } from '../child.js';
+import { startNode } from '@packhouse/rig';
 import type { Place } from '../place.js';
 
 /** An admin at a console. */
@@ -21,20 +19,8 @@ export async function openPage(
   const parts: OperationParts = { context, database, actor: 'bench' };
   await addOperator.run(parts, { name: 'ada', role: 'admin' });
   const { token } = await makeToken.run(parts, { name: 'ada', role: 'admin', days: 1, label: 'bench' });
-  const child = startNode(scope, 'apps/console/dist/main.js', [], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...plainEnvironment(process.env), DATABASE_URL: url, CONSOLE_PORT: '0', LOG_LEVEL: 'warn' },
-  });
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the console ended with ${code}`);
-  });
-  ended.catch(() => undefined);
-  let port: number | undefined;
-  while (port === undefined) {
-    const [message] = (await Promise.race([once(child, 'message'), ended])) as [ProcessMessage];
-    if (message.type === 'fatal') throw new Error(message.message);
-    if (message.type === 'listening') port = message.port;
-  }
+  const env = { DATABASE_URL: url, CONSOLE_PORT: '0', LOG_LEVEL: 'warn' };
+  const { port } = await startNode(scope, 'apps/console/dist/main.js', [], env).message('listening');
   const base = `http://127.0.0.1:${port}/api/`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return {

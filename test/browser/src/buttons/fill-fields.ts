@@ -12,12 +12,12 @@ const VALUES: Readonly<Record<string, (n: number) => string>> = {
   origins: () => 'https://shop.example',
   reason: () => 'Maintenance',
   block: () => '17000123',
-  second: () => '100',
+  unitsPerSecond: () => '100',
   // Of the quarantined block.
   from: () => '17000123',
   to: () => '17000123',
   perSecond: () => '100',
-  overlap: () => '24',
+  overlapHours: () => '24',
 };
 /** What forms need though their fields may be empty each. */
 const NEEDED = ['recipients', 'origins', 'perSecond'];

@@ -62,7 +62,9 @@ export async function findControl(
 function toPattern(text: string, names: readonly string[]): string {
   let pattern = text;
   for (const name of names) pattern = pattern.replaceAll(name, '*');
+  // A curve says so until its points are there.
   return pattern
+    .replace(/^History: /, '')
     .replace(/\bph_[\w-]+/g, '*')
     .replace(/\b0x[\da-f]+/gi, '#')
     .replace(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) /g, 'day ')

@@ -52,10 +52,14 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   'runs-of-a-schedule': { hash: 'schedules/nightly-audit' },
   file: { hash: 'files/ethereum/logs/0' },
-  // A worker that was told to drain by the walk over the workers says so a little later.
+  // A worker that was told to drain says so a little later, and the walk over the workers may have resumed it by then.
   draining: {
     hash: 'workers',
-    act: (page) => page.getByRole('button', { name: 'Resume' }).first().waitFor(),
+    act: async (page) => {
+      const resume = page.getByRole('button', { name: 'Resume' }).first();
+      if (!(await resume.isVisible())) await page.getByRole('button', { name: 'Drain' }).first().click();
+      await resume.waitFor();
+    },
   },
 };
 

@@ -38,10 +38,13 @@ function findLabels(source: string): string[] {
         : [label];
     },
   );
-  const submits = [...source.matchAll(/\bsubmit=(?:"([^"]+)"|\{([^}]*)\})/g)].flatMap(([, text, choice]) =>
+  const forms = source.matchAll(
+    /(?:\bsubmit|<(?:NewForm|EditForm|ButtonLink)\s+(?:title|label))=(?:"([^"]+)"|\{([^}]*)\})/g,
+  );
+  const labels = [...forms].flatMap(([, text, choice]) =>
     text === undefined ? findChoice(choice ?? '') : [text],
   );
-  return [...elements, ...submits];
+  return [...elements, ...labels];
 }
 
 /** The index of the `>` of a tag: not one inside of braces or quotes. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Program } from '@packhouse/local';
+import { callNode } from '@packhouse/local';
 import { CLONE, GIVEN } from '@packhouse/recordings';
 import { createReplayNode, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
@@ -85,12 +86,7 @@ describe(`five questions over twelve blocks in a row (${source.title})`, () => {
     return all.flat();
   }
 
-  async function call(method: string, ...params: unknown[]): Promise<unknown> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(node.url, { method: 'POST', headers, body });
-    return ((await response.json()) as { result: unknown }).result;
-  }
+  const call = (method: string, ...params: unknown[]): Promise<unknown> => callNode(node.url, method, params);
 
   /** Waits until a table has all blocks. */
   async function lakeHas(table: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Anvil, startAnvil } from '@packhouse/local';
+import { type Anvil, callNode, startAnvil } from '@packhouse/local';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Recorded, RecordedTrace } from '../recordings.js';
 import { createCalls, nested, script } from './calls.js';
@@ -20,18 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => anvil.stop());
 
-async function ask<T>(method: string, ...params: unknown[]): Promise<T> {
-  const response = await fetch(anvil.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-  return result;
-}
+const ask = <T>(method: string, ...params: unknown[]): Promise<T> => callNode(anvil.url, method, params);
 
-/** A trace without where it stands in the chain, and without what differs from node to node. */
 function toComparable({ action, result, error, subtraces, traceAddress, type }: RecordedTrace) {
   const { creationMethod: _, ...rest } = action;
   return {

@@ -1,20 +1,43 @@
-import type { RecordedBlock } from '@packhouse/replay-node';
+import { type RecordedBlock, readValue, type ServedChain } from '@packhouse/replay-node';
 import type { HonestChain } from './honest-chain.js';
 
 /** A chain that does not move: these blocks, in order and without gaps, final up to `finalized` (default: all). */
 export function fixedChain(blocks: readonly RecordedBlock[], finalized?: number): HonestChain {
   const first = blocks[0]?.number ?? 0;
   const head = first + blocks.length - 1;
-  const block = (number: number): RecordedBlock | undefined => blocks[number - first];
+  return toChain({ first, head, finalized: finalized ?? head }, (number) => blocks[number - first]);
+}
+
+/** A chain that does not move, all of it final; what a block holds is made when it is read. */
+export function servedChain(chain: ServedChain): HonestChain {
+  const { firstNumber: first, lastNumber: head } = chain;
+  return toChain({ first, head, finalized: head }, (number) => {
+    const served = chain.block(number);
+    if (served === undefined) return undefined;
+    return {
+      number,
+      get block() {
+        return readValue(served, 'block') as RecordedBlock['block'];
+      },
+      get receipts() {
+        return readValue(served, 'receipts') as NonNullable<RecordedBlock['receipts']>;
+      },
+      get traces() {
+        return readValue(served, 'traces') as NonNullable<RecordedBlock['traces']>;
+      },
+    };
+  });
+}
+
+function toChain(
+  { first, head, finalized }: { first: number; head: number; finalized: number },
+  block: HonestChain['block'],
+): HonestChain {
   return {
     first,
     head: () => head,
-    finalized: () => finalized ?? head,
+    finalized: () => finalized,
     block,
-    ever: (number) => {
-      const found = block(number);
-      return found === undefined ? [] : [found];
-    },
-    blocks: () => blocks,
+    ever: (number) => [block(number)].filter((found) => found !== undefined),
   };
 }

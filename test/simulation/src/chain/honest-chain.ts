@@ -9,11 +9,11 @@ export interface HonestChain {
   block(number: number): RecordedBlock | undefined;
   /** Every block that ever had this number, abandoned ones too. */
   ever(number: number): readonly RecordedBlock[];
-  blocks(): readonly RecordedBlock[];
 }
 
 /** A chain that grows. */
 export interface GrowingChain extends HonestChain {
+  blocks(): readonly RecordedBlock[];
   grow(count: number): void;
   /** Everything up to `lag` blocks behind the head is final; what was final stays it. */
   finalize(lag: number): void;

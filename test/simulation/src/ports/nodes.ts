@@ -1,5 +1,5 @@
 import { createReplayNode, type FaultKind, type ObservedCall, type ReplayNode } from '@packhouse/replay-node';
-import type { HonestChain } from '../chain/honest-chain.js';
+import type { GrowingChain } from '../chain/honest-chain.js';
 import { type Lie, NODE_NAMES, type NodeName } from '../schedule/action.js';
 import { lieRule } from './lies.js';
 
@@ -34,7 +34,7 @@ interface Kept {
 
 /** Starts three nodes that serve this chain. `onCall` hears of every call. */
 export async function startNodes(
-  chain: HonestChain,
+  chain: GrowingChain,
   options: { chainId: number; onCall: (call: ObservedCall) => void },
 ): Promise<Nodes> {
   const past: Record<string, number> = {};

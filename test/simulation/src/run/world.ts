@@ -242,7 +242,11 @@ async function build(
   onClose(() => memory.stop());
   const watcher = startWatcher({ database, network: NETWORK, chain, readObject: store.read });
   onClose(() => watcher.stop());
-  const downloader = startDownloader({ baseUrl, apiKey, chain, random: createRandom(options.seed ^ 0xd0) });
+  const downloader = startDownloader({
+    access: () => ({ baseUrl, apiKey }),
+    chain,
+    random: createRandom(options.seed ^ 0xd0),
+  });
   onClose(() => downloader.stop());
   const follower = startFollower({ baseUrl, apiKey, chain, random: createRandom(options.seed ^ 0xfeed) });
   onClose(() => follower.stop());

@@ -7,31 +7,17 @@ import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
 import { openSigners, type SignerSource, toFetchRequest } from '@packhouse/pipeline';
-import {
-  type Context,
-  describeError,
-  loadSettings,
-  objectStoreSetting,
-  PackhouseError,
-  s3ChecksumsSetting,
-  s3EndpointSetting,
-} from '@packhouse/runtime';
+import { type Context, describeError, loadSettings, PackhouseError, storeSettings } from '@packhouse/runtime';
 import { z } from 'zod';
 import { DATA_DIRECTORY, signingKeyFile } from '../../installation/data-directory.js';
 import type { CliIo } from '../../terminal/io.js';
-
-const storeSettings = z.object({
-  OBJECT_STORE: objectStoreSetting(),
-  S3_ENDPOINT: s3EndpointSetting(),
-  S3_CHECKSUMS: s3ChecksumsSetting(),
-});
 
 /** OBJECT_STORE, else the objects of the `packhouse local` of this data folder. Throws OBJECT_STORE_INVALID. */
 export async function openStore(io: CliIo, context: Context, dataDir?: string): Promise<ObjectStore> {
   const env = { ...io.env };
   const local = path.resolve(io.cwd, dataDir ?? DATA_DIRECTORY, 'objects');
   if (!env.OBJECT_STORE && existsSync(local)) env.OBJECT_STORE = local;
-  const settings = loadSettings(storeSettings, env);
+  const settings = loadSettings(z.object(storeSettings), env);
   const folder = settings.OBJECT_STORE.replace(/^disk:/i, '');
   // A store makes its folder if it is absent: an audit of a mistyped one would find everything missing.
   if (!/^s3:/i.test(folder) && !existsSync(path.resolve(io.cwd, folder))) {

@@ -21,9 +21,6 @@ import { createFollowLines, type FollowLines } from './follow-lines.js';
 import type { RowTarget } from './target.js';
 import { createWaitLines } from './wait-lines.js';
 
-/** The options of `pull` that --follow has nothing to do with. */
-const REFUSED = ['to', 'partial', 'check', 'dryRun', 'wholeManifest', 'schema'] as const;
-
 /** What is followed of one kind. */
 interface FollowedKind extends RowFilter {
   kind: Kind;
@@ -45,29 +42,6 @@ interface FollowPull {
     mirror?: string;
     json?: boolean;
   };
-}
-
-/** Throws USAGE if an option of the command line does not go with --follow. */
-export function checkFollow(
-  options: Readonly<Record<string, unknown>>,
-  targets: readonly (RowTarget | null)[],
-): void {
-  const wrong = REFUSED.find((name) => options[name] !== undefined && options[name] !== 'packhouse');
-  if (wrong !== undefined) {
-    const name = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw usageError(`--${name} does not go with --follow.`, 'Leave it out.');
-  }
-  if (options.format === 'duckdb' && targets.length > 1) {
-    throw usageError(
-      '--follow takes one kind for a DuckDB file, which one process opens once.',
-      'Name another file for each kind, or use --format parquet.',
-    );
-  }
-  if (targets.every((target) => target?.text === false)) return;
-  throw usageError(
-    '--follow needs a format that keeps a cursor beside its rows.',
-    'Use --format postgres://…, duckdb or parquet.',
-  );
 }
 
 /**

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS, type Kind } from '@packhouse/chain';
 import {
@@ -10,20 +9,16 @@ import {
   mirrorFiles,
   parseBound,
   planMirror,
-  quoteFiles,
 } from '@packhouse/client';
-import type { Match, Peer } from '@packhouse/rows';
+import type { Peer } from '@packhouse/rows';
 import type { Command } from 'commander';
 import { addCommand, collect } from '../../terminal/command.js';
-import { counted, formatBytes, formatRange } from '../../terminal/format.js';
-import { type CliIo, print } from '../../terminal/io.js';
+import type { CliIo } from '../../terminal/io.js';
 import { parseKinds, usageError } from '../../terminal/parse.js';
 import { readApiKey } from './api-key.js';
-import { type FilterOptions, type RowFilter, readFilter } from './filter.js';
-import { checkFollow, followToTarget } from './follow.js';
+import type { FilterOptions, RowFilter } from './filter.js';
 import { type PullRequest, showFiles, withMirror } from './open-mirror.js';
-import { pullToTarget } from './rows.js';
-import { PARTIAL, printMissing, printSkipped, summarise } from './summary.js';
+import { summarise } from './summary.js';
 import { type RowTarget, readTarget } from './target.js';
 
 interface PullOptions extends FilterOptions {
@@ -46,7 +41,10 @@ interface PullOptions extends FilterOptions {
   json?: boolean;
 }
 
-/** `packhouse pull`. */
+/** The options of `pull` that --follow has nothing to do with. */
+const REFUSED = ['to', 'partial', 'check', 'dryRun', 'wholeManifest', 'schema'] as const;
+
+/** `packhouse pull`. What only some of its options need is loaded with them. */
 export function addPullCommand(program: Command, io: CliIo): void {
   addCommand(
     program,
@@ -117,12 +115,12 @@ export function addPullCommand(program: Command, io: CliIo): void {
           all.map(({ target }) => target),
         );
       }
-      const filters: RowFilter[] = [];
-      for (const { kind, peer } of all) filters.push(await readFilter(io, { kind, peer }, options));
+      const filters = await readFilters(io, all, options);
       const apiKey = await readApiKey(io, options.apiKeyFile);
       if (options.follow === true) {
         const kinds = all.map(({ kind, target }, at) => ({ ...(filters[at] as RowFilter), kind, target }));
         const from = all[0]?.from;
+        const { followToTarget } = await import('./follow.js');
         await followToTarget(io, { url, apiKey, network: networkOf(url), from, kinds, options });
         return;
       }
@@ -137,9 +135,14 @@ export function addPullCommand(program: Command, io: CliIo): void {
         for (const [at, asked] of all.entries()) {
           const filter = filters[at] as RowFilter;
           const { target } = asked;
-          if (options.dryRun === true) await dryRun(io, { ...asked, match: filter.match, address, http });
-          else if (target === null) await pull(io, { ...asked, address, http, waits });
-          else await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
+          if (options.dryRun === true) {
+            const { dryRun } = await import('./dry-run.js');
+            await dryRun(io, { ...asked, match: filter.match, address, http });
+          } else if (target === null) await pull(io, { ...asked, address, http, waits });
+          else {
+            const { pullToTarget } = await import('./rows.js');
+            await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
+          }
         }
       } finally {
         await http.close();
@@ -184,7 +187,7 @@ function readKind(
     // Not repeated: the address of a database may have a password in it.
     throw usageError('--to takes a block or a date.', 'Name a format of rows with --format.');
   }
-  const filter = (['address', 'topic', 'abi'] as const).find((each) => options[each]?.length);
+  const filter = namedFilter(options);
   if (target === null && filter !== undefined) {
     throw usageError(`--${filter} needs a format of rows.`, 'Add --format jsonl.');
   }
@@ -202,41 +205,45 @@ function readKind(
   };
 }
 
+/** Throws USAGE if an option of the command line does not go with --follow. */
+function checkFollow(
+  options: Readonly<Record<string, unknown>>,
+  targets: readonly (RowTarget | null)[],
+): void {
+  const wrong = REFUSED.find((name) => options[name] !== undefined && options[name] !== 'packhouse');
+  if (wrong !== undefined) {
+    const name = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw usageError(`--${name} does not go with --follow.`, 'Leave it out.');
+  }
+  if (options.format === 'duckdb' && targets.length > 1) {
+    throw usageError(
+      '--follow takes one kind for a DuckDB file, which one process opens once.',
+      'Name another file for each kind, or use --format parquet.',
+    );
+  }
+  if (targets.every((target) => target?.text === false)) return;
+  throw usageError(
+    '--follow needs a format that keeps a cursor beside its rows.',
+    'Use --format postgres://…, duckdb or parquet.',
+  );
+}
+
+const namedFilter = (options: FilterOptions) =>
+  (['address', 'topic', 'abi'] as const).find((each) => options[each]?.length);
+
+/** The filter of each kind. */
+async function readFilters(io: CliIo, all: readonly Asked[], options: FilterOptions): Promise<RowFilter[]> {
+  if (namedFilter(options) === undefined) return all.map(() => ({ match: {} }));
+  const { readFilter } = await import('./filter.js');
+  const filters: RowFilter[] = [];
+  for (const { kind, peer } of all) filters.push(await readFilter(io, { kind, peer }, options));
+  return filters;
+}
+
 /** Where one of several kinds goes to: a folder in that of all, or a table in their file. Throws USAGE. */
 function ofKind({ out, format }: PullOptions, kind: Kind): string | undefined {
   if (out === '-') throw usageError('Only one kind can be written to stdout.', 'Give a folder with --out.');
   return out === undefined || format === 'duckdb' ? out : path.join(out, kind);
-}
-
-async function dryRun(
-  io: CliIo,
-  { address, http, kind, from, to, match, out, target, options }: Pull & { match: Match },
-): Promise<void> {
-  const parts = target?.keep !== true;
-  const quote = await quoteFiles({ address, http }, { kind, from, to, match, parts }, io.signal);
-  const free = await freeSpace(path.resolve(io.cwd, target?.work ?? out));
-  const { files, bytes, requests, missing, limitedTo } = quote;
-  const whole = missing.length === 0 && limitedTo === null;
-  if (!whole) io.exitCode = PARTIAL;
-  if (options.json === true) {
-    await print(io, { event: 'quote', ...quote, free, whole });
-    return;
-  }
-  await print(
-    io,
-    `${counted(files, 'file')} (${formatBytes(bytes)}) of ${kind}, blocks ${formatRange(quote.from, quote.to)}, at most ${counted(requests, 'request')}. Free disk space: ${formatBytes(free)}.`,
-  );
-  await printSkipped(io, quote.skippedFiles);
-  await printMissing(io, { holes: missing, limitedTo });
-}
-
-/** The free bytes of the disk that a folder is on, or would be. */
-async function freeSpace(folder: string): Promise<number> {
-  const found = await statfs(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' || path.dirname(folder) === folder) throw error;
-    return null;
-  });
-  return found === null ? freeSpace(path.dirname(folder)) : found.bavail * found.bsize;
 }
 
 async function pull(io: CliIo, request: Pull & PullRequest): Promise<void> {

@@ -6,33 +6,22 @@ import { type CurveOf, describeOf, FIGURES } from './figures.js';
 import './curve-button.css';
 import { useMinutely } from './use-minutely.js';
 
-/** A number that opens the curve of a figure. */
-export const CurveNumber = ({
-  of,
-  figure,
-  children,
-}: {
-  of: CurveOf;
-  figure: string;
-  children: ComponentChildren;
-}) => <CurveButton of={of} figure={figure} content={children} />;
-
 type Dialog = ComponentType<{ of: CurveOf; figure: string; close: () => void }>;
 
 /**
- * A sparkline, or other content, that opens the curve of a figure; without points it says History. The curve is loaded
+ * A sparkline, or its children, that opens the curve of a figure; without points it says History. The curve is loaded
  * when it is opened.
  */
 export function CurveButton({
   of,
   figure,
   points,
-  content,
+  children: content,
 }: {
   of: CurveOf;
   figure: string;
   points?: readonly (number | null)[] | undefined;
-  content?: ComponentChildren;
+  children?: ComponentChildren;
 }) {
   const [Dialog, setDialog] = useState<Dialog>();
   const [isOpen, setOpen] = useState(false);

@@ -1,9 +1,9 @@
 import { DAY_MS } from '@packhouse/runtime';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
+import { useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
 import { formatDate, toLocalIso } from '../lib/format.js';
 import { describeMark, getMarkTone, type Mark } from './figures.js';
-import { axisOf, getColour, keepChart, toAxisWidth, withRoom } from './keep-chart.js';
+import { getColour, useChart } from './use-chart.js';
 
 const HEIGHT = 320;
 /** How near a mark is named, in pixels. */
@@ -26,23 +26,19 @@ interface ChartProps {
  */
 export function CurveChart(props: ChartProps) {
   const { fromSeconds, label, marks, stepSeconds, values, format } = props;
-  const frame = useRef<HTMLDivElement>(null);
-  const chart = useRef<uPlot>(undefined);
   const [at, setAt] = useState<number | null>(null);
   /** Where the cursor is: a key may be pressed again before the page shows it. */
   const place = useRef<number | null>(null);
   const [near, setNear] = useState<Mark[]>([]);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const made = makeChart(element, props, (index, found) => {
-      place.current = index;
-      setAt(index);
-      setNear(found);
-    });
-    chart.current = made;
-    return keepChart(element, made);
-  }, [label, fromSeconds, stepSeconds, values, marks]);
+  const { frame, chart } = useChart(
+    (element) =>
+      describeCurve(element, props, (index, found) => {
+        place.current = index;
+        setAt(index);
+        setNear(found);
+      }),
+    [label, fromSeconds, stepSeconds, values, marks],
+  );
   const onKeyDown = (event: KeyboardEvent): void => {
     const plot = chart.current;
     const now = place.current ?? values.length;
@@ -93,14 +89,13 @@ export function CurveChart(props: ChartProps) {
   );
 }
 
-function makeChart(
+function describeCurve(
   element: HTMLElement,
   { fromSeconds, stepSeconds, values, marks, format }: ChartProps,
   moved: (index: number | null, marks: Mark[]) => void,
-): uPlot {
+): ReturnType<Parameters<typeof useChart>[0]> {
   const times = values.map((_, index) => fromSeconds + index * stepSeconds);
   const place = ({ at }: Mark): number => Date.parse(at) / 1_000;
-  const axis = axisOf(element);
   const drawMarks = (plot: uPlot): void => {
     const { ctx, bbox } = plot;
     ctx.save();
@@ -123,31 +118,22 @@ function makeChart(
       left < 0 ? [] : marks.filter((mark) => Math.abs(plot.valToPos(place(mark), 'x') - left) <= NEAR);
     moved(left < 0 ? null : (idx ?? null), found.slice(0, 3));
   };
-  return new uPlot(
-    {
-      width: element.clientWidth || 600,
-      height: HEIGHT,
-      legend: { show: false },
-      cursor: { y: false, points: { size: 7 } },
-      scales: { y: { range: (_, low, high) => [Math.min(0, low), withRoom(high)] } },
-      axes: [
-        { ...axis, values: (_, splits, __, ___, seconds) => formatTimes(splits, seconds) },
-        { ...axis, size: toAxisWidth, values: (_, splits) => splits.map((value) => format(value)) },
-      ],
-      series: [
-        {},
-        {
-          stroke: () => getColour(element, 'accent'),
-          width: 1.5,
-          spanGaps: false,
-          points: { show: isAlone },
-        },
-      ],
-      hooks: { drawClear: [drawMarks], setCursor: [onCursor] },
-    },
-    [times, [...values]],
-    element,
-  );
+  return {
+    height: HEIGHT,
+    data: [times, [...values]],
+    formatX: formatTimes,
+    formatY: format,
+    cursor: { points: { size: 7 } },
+    series: [
+      {
+        stroke: () => getColour(element, 'accent'),
+        width: 1.5,
+        spanGaps: false,
+        points: { show: isAlone },
+      },
+    ],
+    hooks: { drawClear: [drawMarks], setCursor: [onCursor] },
+  };
 }
 
 /** Times `seconds` apart, as 19:05, with the day below the first of each; days apart, as 11-26. */

@@ -1,11 +1,12 @@
 import { toQuery } from './query.js';
 import { getRoute } from './route.js';
+import { createStored } from './storage.js';
 
 /**
  * Whether this browser was signed in last: without a session the data of a screen are not asked for. `own`: somebody who
  * sees what is theirs alone, and has no Overview.
  */
-const KEY = 'packhouse.signed-in';
+const stored = createStored('packhouse.signed-in');
 /** An answer that nobody took by then is out of date. */
 const FRESH_MS = 10_000;
 const SIGN_IN = '/api/sign-in';
@@ -21,7 +22,7 @@ const shared = globalThis as { packhouseEarly?: Early };
 
 /** Begins the requests of the first screen, and to load the code of a screen that is not in the first script. */
 export function beginEarly(hash: string): void {
-  const signedIn = readStored();
+  const signedIn = stored.read();
   const { parts, query } = getRoute(hash);
   const isOverview = parts[0] === undefined || parts[0] === 'overview';
   const urls = ['/api/session'];
@@ -57,18 +58,5 @@ export function takeEarly(url: string): Promise<Response> | undefined {
 export function noteSession(signedIn: boolean, seesAll = true): void {
   const answers = shared.packhouseEarly?.answers;
   if (!signedIn) for (const url of answers?.keys() ?? []) if (url !== SIGN_IN) answers?.delete(url);
-  try {
-    if (signedIn) localStorage.setItem(KEY, seesAll ? 'yes' : 'own');
-    else localStorage.removeItem(KEY);
-  } catch {
-    // Without storage the data are asked for by the page's script.
-  }
-}
-
-function readStored(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
+  stored.write(signedIn ? (seesAll ? 'yes' : 'own') : null);
 }

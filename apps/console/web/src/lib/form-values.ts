@@ -19,19 +19,3 @@ export function toNumber(form: FormData, field: string): number | null {
   const text = toText(form, field);
   return text === undefined ? null : Number(text.replace(/[_,]/g, ''));
 }
-
-/** The lines of a field that are not empty; commas separate too, unless `between` is given. */
-export function toLines(form: FormData, field: string, between: string | RegExp = /[\n,]/): string[] {
-  const lines = (toText(form, field) ?? '').split(between).map((line) => line.trim());
-  return lines.filter((line) => line !== '');
-}
-
-/** The lines `name=number` of a field. */
-export function toPairs(form: FormData, field: string): Record<string, number> {
-  const pairs = toLines(form, field).map((line) => line.split('='));
-  return Object.fromEntries(pairs.map(([name = '', value]) => [name.trim(), Number(value)]));
-}
-
-/** Numbers by name as lines `name=number`. */
-export const toPairLines = (pairs: Readonly<Record<string, number>> = {}): string[] =>
-  Object.entries(pairs).map(([name, value]) => `${name}=${value}`);

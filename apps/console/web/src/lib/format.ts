@@ -31,6 +31,10 @@ export function formatDuration(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** 12,000 to 13,999, or 12,000 alone. */
+export const formatBlocks = ({ from, to }: { from: number; to: number }): string =>
+  from === to ? formatCount(from) : `${formatCount(from)} to ${formatCount(to)}`;
+
 /** A block's number, if it is known. */
 export const formatBlock = (number: number | null): string =>
   number === null ? 'unknown' : formatCount(number);

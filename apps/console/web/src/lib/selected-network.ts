@@ -1,18 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
+import { createStored } from './storage.js';
 
-const KEY = 'packhouse.network';
+const stored = createStored('packhouse.network', () => sessionStorage);
 const listeners = new Set<() => void>();
-let selected: string | undefined = readStored();
+let selected: string | undefined = stored.read() ?? undefined;
 
 /** Selects the network that screens show; undefined: all. It holds for this tab of the browser. */
 export function selectNetwork(network: string | undefined): void {
   selected = network;
-  try {
-    if (network === undefined) sessionStorage.removeItem(KEY);
-    else sessionStorage.setItem(KEY, network);
-  } catch {
-    // Without storage it holds until the page is loaded again.
-  }
+  stored.write(network ?? null);
   for (const listener of listeners) listener();
 }
 
@@ -26,12 +22,4 @@ export function useSelectedNetwork(): string | undefined {
     return () => void listeners.delete(listener);
   }, []);
   return network;
-}
-
-function readStored(): string | undefined {
-  try {
-    return sessionStorage.getItem(KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,22 +1,20 @@
+import { createStored } from './storage.js';
+
 const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-const KEY = 'packhouse.theme';
+const stored = createStored('packhouse.theme');
 const listeners = new Set<() => void>();
 
 /** The choice of this browser; what else is stored counts as `system`. */
 export function getTheme(): Theme {
-  const stored = readStored();
-  return THEMES.find((each) => each === stored) ?? 'system';
+  const kept = stored.read();
+  return THEMES.find((each) => each === kept) ?? 'system';
 }
 
 /** Applies a choice and keeps it. */
 export function setTheme(theme: Theme): void {
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // Without storage it holds until the page is closed.
-  }
+  stored.write(theme);
   applyTheme(theme);
   for (const listener of listeners) listener();
 }
@@ -35,12 +33,4 @@ export function onThemeChange(listener: () => void): () => void {
     dark.removeEventListener('change', listener);
     listeners.delete(listener);
   };
-}
-
-function readStored(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
 }

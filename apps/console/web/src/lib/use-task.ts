@@ -8,7 +8,7 @@ interface Task {
   run(work: () => Promise<void>): Promise<void>;
 }
 
-/** Errors of the input (any other Error) are shown like those of the console. */
+/** Errors of the input (any other Error) are shown like those of the console; what was aborted is no error. */
 export function useTask(): Task {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
@@ -18,10 +18,13 @@ export function useTask(): Task {
     try {
       await work();
     } catch (problem) {
+      const isAborted = problem instanceof DOMException && problem.name === 'AbortError';
       setError(
-        problem instanceof ApiError
-          ? problem
-          : new ApiError(400, 'INPUT_INVALID', (problem as Error).message, undefined, {}),
+        isAborted
+          ? null
+          : problem instanceof ApiError
+            ? problem
+            : new ApiError(400, 'INPUT_INVALID', (problem as Error).message, undefined, {}),
       );
     }
     setBusy(false);

@@ -15,6 +15,13 @@ export function Facts({ rows }: { rows: Readonly<Record<string, ComponentChildre
   );
 }
 
+/** What something is called, where it is what a row is about. */
+export const Name = ({ children }: { children: ComponentChildren }) => (
+  <strong>
+    <bdi>{children}</bdi>
+  </strong>
+);
+
 /** How long ago; the date is its title. */
 export const Ago = ({ at }: { at: string }) => <span title={formatDate(at)}>{formatAgo(at)}</span>;
 

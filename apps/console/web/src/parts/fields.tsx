@@ -11,7 +11,7 @@ export const Field = ({ label, ...input }: ComponentProps<'input'> & { label: st
   </label>
 );
 
-function LabelText({ text }: { text: string }) {
+export function LabelText({ text }: { text: string }) {
   const at = text.indexOf(' (');
   if (at === -1) return <>{text}</>;
   return (
@@ -21,80 +21,7 @@ function LabelText({ text }: { text: string }) {
   );
 }
 
-/** A number; empty is allowed unless it is required. */
-export function NumberField(given: {
-  label: string;
-  name: string;
-  value?: number | string | null | undefined;
-  required?: boolean;
-  /** Also with a fraction. */
-  decimal?: boolean;
-}) {
-  const { value, decimal = false, ...field } = given;
-  return (
-    <Field
-      {...field}
-      inputMode={decimal ? 'decimal' : 'numeric'}
-      pattern={decimal ? '[0-9_,.]*' : '[0-9_,]*'}
-      defaultValue={value ?? ''}
-    />
-  );
-}
-
-/** Several values, one per line. */
-export function LinesField(given: {
-  label: string;
-  /** What a field without lines means. */
-  empty?: string;
-  name: string;
-  placeholder: string;
-  value?: readonly string[] | undefined;
-}) {
-  const { label, empty, name, placeholder, value = [] } = given;
-  return (
-    <label>
-      <LabelText text={`${label} (one per line${empty === undefined ? '' : `; empty: ${empty}`})`} />
-      <textarea
-        name={name}
-        rows={3}
-        placeholder={placeholder}
-        defaultValue={value.join('\n')}
-        aria-invalid={useFieldError(name) === undefined ? undefined : true}
-      />
-      <FieldError name={name} />
-    </label>
-  );
-}
-
-/** The fields `from` and `to` of a range. */
-export function RangeFields(given: { from?: string | undefined; to?: string | undefined; open?: boolean }) {
-  const { from, to, open = false } = given;
-  return (
-    <>
-      <NumberField label="First block" name="from" value={from} required />
-      <NumberField
-        label={open ? 'Last block (empty: follow the head)' : 'Last block'}
-        name="to"
-        value={to}
-        required={!open}
-      />
-    </>
-  );
-}
-
 export const KINDS = ['blocks', 'transactions', 'receipts', 'logs', 'traces'];
-
-/** The kinds of data, as boxes named `kind`. */
-export const KindFields = ({ checked }: { checked: readonly string[] }) => (
-  <fieldset>
-    <legend>Kinds</legend>
-    {KINDS.map((kind) => (
-      <label key={kind} class="inline">
-        <input type="checkbox" name="kind" value={kind} defaultChecked={checked.includes(kind)} /> {kind}{' '}
-      </label>
-    ))}
-  </fieldset>
-);
 
 /** Values, or values with their labels; one that cannot be chosen tells why in its label. */
 export type Option = string | readonly [value: string, label: string, disabled?: boolean];
@@ -108,16 +35,6 @@ interface SelectProps {
   value?: string | undefined;
 }
 
-/** A choice as a field of a form. */
-export const SelectField = ({ label, name, ...choice }: SelectProps & { name: string }) => (
-  <label>
-    {label}{' '}
-    <select name={name}>
-      <OptionList {...choice} />
-    </select>
-  </label>
-);
-
 /** A choice that takes effect at once. */
 export const Select = ({ label, choose, ...choice }: SelectProps & { choose: (value: string) => void }) => (
   <label class="inline">
@@ -128,7 +45,7 @@ export const Select = ({ label, choose, ...choice }: SelectProps & { choose: (va
   </label>
 );
 
-const OptionList = ({ options, value: chosen }: Omit<SelectProps, 'label'>) => (
+export const OptionList = ({ options, value: chosen }: Omit<SelectProps, 'label'>) => (
   <>
     {options.map((option) => {
       const [value, label, disabled] = typeof option === 'string' ? [option, option] : option;
@@ -164,7 +81,7 @@ export function toFieldErrors(error: ApiError | null): FieldErrors {
 }
 
 /** What is wrong with a field, below it; the field itself takes `useFieldError` as `aria-invalid`. */
-function FieldError({ name }: { name: unknown }) {
+export function FieldError({ name }: { name: unknown }) {
   const text = useFieldError(name);
   if (text === undefined) return null;
   return (
@@ -175,7 +92,7 @@ function FieldError({ name }: { name: unknown }) {
   );
 }
 
-function useFieldError(name: unknown): string | undefined {
+export function useFieldError(name: unknown): string | undefined {
   const errors = useContext(FieldErrorsContext);
   return typeof name === 'string' ? errors[name] : undefined;
 }

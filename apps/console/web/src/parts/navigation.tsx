@@ -4,6 +4,13 @@ import { toHref } from '../lib/route.js';
 import { useIsOwner } from '../lib/use-session.js';
 import { MayChange } from './changes.js';
 
+/** A link that looks like a button. */
+export const ButtonLink = ({ label, href }: { label: string; href: string }) => (
+  <a class="button" href={href}>
+    {label}
+  </a>
+);
+
 /** The log of the changes of a thing; owners do not read it. */
 export const ChangeLogLink = ({ subject }: { subject: string }) =>
   useIsOwner() ? null : <a href={toHref('changes', { subject })}>Audit log</a>;

@@ -17,3 +17,23 @@ export function Segments<K extends string>(given: {
     </div>
   );
 }
+
+/** What narrows a list: a part of names, as it is typed, and a choice. */
+export const ListFilter = <K extends string>(
+  given: Parameters<typeof Segments<K>>[0] & {
+    placeholder: string;
+    search: string;
+    setSearch: (text: string) => void;
+  },
+) => (
+  <div class="toolbar">
+    <input
+      type="search"
+      aria-label={`Search ${given.label.toLowerCase()}`}
+      placeholder={given.placeholder}
+      value={given.search}
+      onInput={(event) => given.setSearch(event.currentTarget.value)}
+    />
+    <Segments {...given} />
+  </div>
+);

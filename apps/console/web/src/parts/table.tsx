@@ -86,10 +86,13 @@ export function ReadTable<N extends OperationName>(
     input?: Input<N>;
     everyMs?: number;
     above?: ComponentChildren;
+    /** Whether its label is a heading above it. */
+    headed?: boolean;
     pages?: Pages<RowOf<Answer<N>>>;
   },
 ) {
-  const { name, input, everyMs, above, pages, ...table } = given;
+  const { name, input, everyMs, headed = false, pages, ...table } = given;
+  const above = headed ? <h2>{table.label}</h2> : given.above;
   type T = RowOf<Answer<N>>;
   return (
     <Read name={name} input={input} everyMs={everyMs} above={above}>

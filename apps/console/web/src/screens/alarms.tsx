@@ -4,6 +4,7 @@ import { formatDate } from '../lib/format.js';
 import { useRoute } from '../lib/route.js';
 import { ActionButton } from '../parts/changes.js';
 import { Ago } from '../parts/facts.js';
+import { ButtonLink } from '../parts/navigation.js';
 import { Page } from '../parts/page.js';
 import { ReadTable } from '../parts/table.js';
 
@@ -29,13 +30,7 @@ export function Alarms() {
           Message: (row) => <bdi>{row.message}</bdi>,
           'Next step': ({ network, name, clearedAt }) => {
             const cure = clearedAt === null ? getAlarmCure(name, network) : null;
-            return cure === null ? (
-              ''
-            ) : (
-              <a class="button" href={cure.href}>
-                {cure.label}
-              </a>
-            );
+            return cure && <ButtonLink {...cure} />;
           },
           State: ({ network, name, clearedAt, clearedBy, ends }) => {
             if (clearedAt !== null) return `cleared ${formatDate(clearedAt)} by ${clearedBy}`;

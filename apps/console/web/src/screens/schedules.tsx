@@ -1,10 +1,9 @@
 import type { Answer } from '../lib/answers.js';
-import { toText } from '../lib/form-values.js';
 import { formatDate, formatDuration } from '../lib/format.js';
 import { toHref, useRoute } from '../lib/route.js';
 import { useIsAdmin } from '../lib/use-session.js';
-import { ActionButton, ChangeForm, MayChange } from '../parts/changes.js';
-import { Field, SelectField } from '../parts/fields.js';
+import { ActionButton, MayChange, NewForm } from '../parts/changes.js';
+import { choice, text } from '../parts/form-fields.js';
 import { ChangeLogLink } from '../parts/navigation.js';
 import { Page } from '../parts/page.js';
 import { ReadTable } from '../parts/table.js';
@@ -97,54 +96,38 @@ const MISSED = [
   ['skip', 'Skip'],
 ] as const;
 
-function NewSchedule() {
-  return (
-    <details>
-      <summary>New schedule</summary>
-      <ChangeForm
-        name="schedules/add"
-        submit="Create"
-        getInput={(form) => ({
-          name: toText(form, 'name'),
-          cron: toText(form, 'cron'),
-          zone: toText(form, 'zone'),
-          missed: toText(form, 'missed'),
-          owner: toText(form, 'owner'),
-          command: toWords(toText(form, 'command') ?? ''),
-        })}
-      >
-        <Field
-          label="Name"
-          name="name"
-          required
-          maxLength={64}
-          pattern="[a-z0-9][a-z0-9\-]*"
-          placeholder="nightly-audit"
-        />
-        <Field
-          label="Command (without packhouse)"
-          name="command"
-          required
-          placeholder="audit --sample 0.01 --repair"
-        />
-        <Field
-          label="Cron expression (minute, hour, day, month, weekday)"
-          name="cron"
-          required
-          placeholder="0 3 * * *"
-        />
-        <Field
-          label="Time zone"
-          name="zone"
-          required
-          defaultValue={Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'}
-        />
-        <SelectField label="Missed runs" name="missed" options={MISSED} />
-        <Field label="Owner" name="owner" maxLength={64} placeholder="default" />
-      </ChangeForm>
-    </details>
-  );
-}
+const FIELDS = {
+  name: text('Name', {
+    required: true,
+    maxLength: 64,
+    pattern: '[a-z0-9][a-z0-9\\-]*',
+    placeholder: 'nightly-audit',
+  }),
+  command: text('Command (without packhouse)', {
+    required: true,
+    placeholder: 'audit --sample 0.01 --repair',
+  }),
+  cron: text('Cron expression (minute, hour, day, month, weekday)', {
+    required: true,
+    placeholder: '0 3 * * *',
+  }),
+  zone: text('Time zone', {
+    required: true,
+    initial: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
+  }),
+  missed: choice('Missed runs', MISSED),
+  owner: text('Owner', { maxLength: 64, placeholder: 'default' }),
+};
+
+const NewSchedule = () => (
+  <NewForm
+    title="New schedule"
+    name="schedules/add"
+    submit="Create"
+    fields={FIELDS}
+    getInput={(_, read) => ({ ...read, command: toWords(String(read.command)) })}
+  />
+);
 
 /** The words of a command; quotes keep spaces. */
 function toWords(text: string): string[] {

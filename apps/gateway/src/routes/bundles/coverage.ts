@@ -8,6 +8,7 @@ import { createInFlight } from '../../access/in-flight.js';
 import type { Exchange } from '../../http/exchange.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
+import { describeQuarantine } from '../../pointers/find-pointer.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { keyedRoute, readKind, requireBundles } from '../common/keyed-route.js';
 import {
@@ -161,13 +162,7 @@ function toBody(page: CoveragePage): object {
         reason: each.reason,
         staged: each.staged,
         needs: holeNeeds(each),
-        ...(each.quarantine === null
-          ? {}
-          : {
-              ...each.quarantine,
-              firstSeen: each.quarantine.firstSeen.toISOString(),
-              nextTry: each.quarantine.nextTry.toISOString(),
-            }),
+        ...describeQuarantine(each),
       })),
     })),
   };

@@ -6,7 +6,7 @@ import { sentNotModified } from '../../http/file-headers.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute, readQueryKind } from '../common/keyed-route.js';
+import { keyedRoute } from '../common/keyed-route.js';
 import {
   block,
   COMMON_REFUSALS,
@@ -19,7 +19,7 @@ import {
   refusals,
   text,
 } from '../common/schemas.js';
-import { rangeParameters, readRangeQuery } from './range-query.js';
+import { rangeParameters, readFilesQuery } from './range-query.js';
 
 /** Files on a page: by default, and at most. A file has about 200 bytes. */
 const LIMITS = { usual: 1_000, most: 10_000 };
@@ -69,21 +69,16 @@ export function fileListRoute(parts: GatewayParts, served: ServedNetwork): Route
     schema,
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
-      const request = readRangeQuery(exchange.query, LIMITS);
-      const kind = readQueryKind(network, request.kind);
-      exchange.kind = kind;
-      const last = request.to ?? Number.MAX_SAFE_INTEGER;
-      const maxBlock = key.plan.maxBlock ?? last;
-      const range = { firstBlock: request.cursor ?? request.from ?? 0, lastBlock: Math.min(last, maxBlock) };
+      const { kind, last, limit, range } = readFilesQuery(exchange, network, key.plan, LIMITS);
       const leave = enter(key.id, AT_ONCE);
       // One more than the page has, which shows whether there is a next one.
-      const found = await bundles.files(kind, range, request.limit + 1).finally(leave);
+      const found = await bundles.files(kind, range, limit + 1).finally(leave);
       // A download of a file that reaches beyond the plan is refused.
       const allowed = found.filter(({ lastBlock }) => lastBlock <= (key.plan.maxBlock ?? lastBlock));
       const body = JSON.stringify({
-        files: allowed.slice(0, request.limit).map((file) => listed(file, `${served.downloadUrl}/${kind}`)),
-        next: allowed[request.limit]?.firstBlock.toString() ?? null,
-        ...(maxBlock < last ? { limited: { maxBlock } } : {}),
+        files: allowed.slice(0, limit).map((file) => listed(file, `${served.downloadUrl}/${kind}`)),
+        next: allowed[limit]?.firstBlock.toString() ?? null,
+        ...(range.lastBlock < last ? { limited: { maxBlock: range.lastBlock } } : {}),
       });
 
       const hash = createHash('sha256').update(body).digest('hex').slice(0, 32);

@@ -9,9 +9,9 @@ import { sentNotModified } from '../../http/file-headers.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { keyedRoute, readQueryKind } from '../common/keyed-route.js';
+import { keyedRoute } from '../common/keyed-route.js';
 import { COMMON_REFUSALS, keyParams, refusals, text } from '../common/schemas.js';
-import { rangeParameters, readRangeQuery } from './range-query.js';
+import { rangeParameters, readFilesQuery } from './range-query.js';
 
 /** Files on a page: by default, and at most. A filter has about 10 KB. */
 const LIMITS = { usual: 200, most: 1_000 };
@@ -53,21 +53,14 @@ export function filtersRoute(parts: GatewayParts, served: ServedNetwork): Route 
     schema,
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
-      const request = readRangeQuery(exchange.query, LIMITS);
-      const kind = readQueryKind(network, request.kind);
-      exchange.kind = kind;
-      const maxBlock = key.plan.maxBlock ?? Number.MAX_SAFE_INTEGER;
-      const range = {
-        firstBlock: request.cursor ?? request.from ?? 0,
-        lastBlock: Math.min(request.to ?? Number.MAX_SAFE_INTEGER, maxBlock),
-      };
+      const { kind, limit, range } = readFilesQuery(exchange, network, key.plan, LIMITS);
       // A page stays in memory until it is sent.
       const leave = enter(key.id, AT_ONCE);
       exchange.response.once('close', leave);
       if (exchange.response.closed) leave();
-      const found = await bundleFilters.of(kind, range, request.limit + 1);
-      const allowed = found.filter(({ lastBlock }) => lastBlock <= maxBlock);
-      const page = fitting(allowed.slice(0, request.limit));
+      const found = await bundleFilters.of(kind, range, limit + 1);
+      const allowed = found.filter(({ lastBlock }) => lastBlock <= (key.plan.maxBlock ?? lastBlock));
+      const page = fitting(allowed.slice(0, limit));
       const next = allowed[page.length];
       // A file in the middle may get its first filter later, or another version; a client compares the file's hash.
       const final = next !== undefined && page.every(({ filter }) => filter !== null);

@@ -1,6 +1,8 @@
+import type { Plan } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
 import type { Exchange } from '../../http/exchange.js';
 import { Problem } from '../../http/problem.js';
-import { blockNumber, queryInvalid, readParameters } from '../common/keyed-route.js';
+import { blockNumber, queryInvalid, readParameters, readQueryKind } from '../common/keyed-route.js';
 import { block, integer, kindSchema, object, text } from '../common/schemas.js';
 
 /** Items on a page: by default, and at most. */
@@ -74,6 +76,16 @@ function getCursor(text: string | undefined, from: number, to: number | undefine
   const block = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (block >= from && block <= (to ?? Number.MAX_SAFE_INTEGER - 1)) return block;
   throw cursorInvalid();
+}
+
+/** Reads a question about files of one kind, whose page ends where the plan of the key does. */
+export function readFilesQuery(exchange: Exchange, network: Network, plan: Plan, limits: Limits) {
+  const { cursor, from = 0, kind: named, limit, to } = readRangeQuery(exchange.query, limits);
+  const kind = readQueryKind(network, named);
+  exchange.kind = kind;
+  const last = to ?? Number.MAX_SAFE_INTEGER;
+  const range = { firstBlock: cursor ?? from, lastBlock: Math.min(last, plan.maxBlock ?? last) };
+  return { kind, range, last, limit };
 }
 
 /** The refusal for a cursor outside of the requested range. */

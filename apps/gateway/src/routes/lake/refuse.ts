@@ -2,6 +2,7 @@ import type { Admission } from '../../access/admission.js';
 import { type Exchange, JSON_TYPE } from '../../http/exchange.js';
 import { type MaybePromise, thenSync } from '../../http/maybe-promise.js';
 import { type Problem, type ProblemReason, toProblem } from '../../http/problem.js';
+import { beginRefusal } from '../../http/refuse.js';
 
 /** Where the catalog and its files are. */
 export const ICEBERG = '/iceberg';
@@ -72,10 +73,7 @@ function refuse(
     if (status >= 500 && reason !== 'draining') {
       logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, message);
     }
-    for (const name of ['etag', 'accept-ranges', 'content-length', 'content-range'])
-      exchange.removeHeader(name);
-    for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
-    exchange.status(status).header('cache-control', 'no-store').header('x-request-id', exchange.id);
+    beginRefusal(exchange, problem);
     send(problem);
   });
 }

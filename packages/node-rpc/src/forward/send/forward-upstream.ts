@@ -40,7 +40,7 @@ const BUSY: TryOutcome = {
   retryAfterMs: 1_000,
 };
 
-interface ForwardOptions extends Pick<UpstreamOptions, 'upstream' | 'metrics' | 'spending'> {
+export interface ForwardOptions extends Pick<UpstreamOptions, 'upstream' | 'metrics' | 'spending'> {
   network: Network;
   context: Context;
   times: MethodTimes;

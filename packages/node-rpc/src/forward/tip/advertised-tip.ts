@@ -41,32 +41,11 @@ export function createAdvertisedTip(options: {
   onStoreAway?: (error: unknown) => void;
 }) {
   const { clock, network, onStoreAway, shared } = options;
-  /** What this process raised. */
-  const own = new Map<TipTag, { number: number; at: number }>();
-  /** What the store said, and in which order it was asked. */
-  const stored = new Map<TipTag, { number: number | null; order: number; at: number }>();
   const raising = new Map<TipTag, { number: number; done: Promise<void> }>();
   let order = 0;
   let aloneUntil = Number.NEGATIVE_INFINITY;
-
-  const mine = (tag: TipTag, heldMs: number = HOLD_MS[tag]): number | null => {
-    const raised = own.get(tag);
-    return raised !== undefined && clock.elapsed() - raised.at <= heldMs ? raised.number : null;
-  };
-  /** The number that counts, as far as this process knows; null: none. */
-  const known = (tag: TipTag): number | null => {
-    const read = stored.get(tag);
-    const theirs = read === undefined || clock.elapsed() - read.at > HOLD_MS[tag] ? null : read.number;
-    if (shared !== undefined && clock.elapsed() >= aloneUntil) return theirs;
-    const number = mine(tag);
-    return theirs === null || (number !== null && number > theirs) ? number : theirs;
-  };
-  /** An answer to an earlier question does not lower what a later one brought. */
-  const learn = (tag: TipTag, number: number | null, asked: number): void => {
-    const before = stored.get(tag);
-    if (before !== undefined && asked < before.order && (number ?? -1) <= (before.number ?? -1)) return;
-    stored.set(tag, { number, order: Math.max(asked, before?.order ?? 0), at: clock.elapsed() });
-  };
+  const isAlone = (): boolean => shared === undefined || clock.elapsed() < aloneUntil;
+  const { known, learn, mine, note } = createNumbers(clock, isAlone);
   const alone = (error: unknown): void => {
     aloneUntil = clock.elapsed() + ALONE_MS;
     onStoreAway?.(error);
@@ -74,7 +53,7 @@ export function createAdvertisedTip(options: {
 
   const write = async (store: SharedTips, tag: TipTag, number: number): Promise<void> => {
     const at = clock.elapsed();
-    own.set(tag, { number, at });
+    note(tag, number);
     if (at < aloneUntil) return;
     order += 1;
     const asked = order;
@@ -92,7 +71,7 @@ export function createAdvertisedTip(options: {
     const before = known(tag);
     if (before !== null && number < before) return undefined;
     if (shared === undefined) {
-      own.set(tag, { number, at: clock.elapsed() });
+      note(tag, number);
       return undefined;
     }
     const under = raising.get(tag);
@@ -107,11 +86,7 @@ export function createAdvertisedTip(options: {
 
   const read = async (store: SharedTips): Promise<void> => {
     if (clock.elapsed() < aloneUntil) return;
-    try {
-      await readOnce(store);
-    } catch (error) {
-      alone(error);
-    }
+    await readOnce(store).catch(alone);
     await ready();
   };
   const readOnce = async (store: SharedTips): Promise<void> => {
@@ -130,17 +105,8 @@ export function createAdvertisedTip(options: {
   const reads = shared === undefined ? undefined : createSharedReads(() => read(shared));
 
   const id = randomUUID();
-  const membership =
-    shared?.announce === undefined
-      ? undefined
-      : createMembership({
-          clock,
-          id,
-          onAway: alone,
-          announce: async () =>
-            inTime(shared, shared.announce?.(network, id, ANNOUNCED_MS) ?? Promise.resolve()),
-          read: () => readOnce(shared),
-        });
+  const membership = shared?.announce && joinGateways({ ...options, shared, id, alone, readOnce });
+
   /** Waits until this gateway may answer, as far as the others are concerned; undefined: at once. Never rejects. */
   const ready = (): Promise<void> | undefined =>
     clock.elapsed() < aloneUntil ? undefined : membership?.ready();
@@ -164,6 +130,64 @@ export function createAdvertisedTip(options: {
   };
 
   return { known, leave, raise, ready, refresh };
+}
+
+/** The membership of this gateway among those of the store. */
+function joinGateways({
+  alone,
+  clock,
+  id,
+  network,
+  readOnce,
+  shared,
+}: {
+  clock: Pick<Clock, 'elapsed' | 'sleep'>;
+  network: string;
+  shared: SharedTips;
+  id: string;
+  alone(error: unknown): void;
+  readOnce(store: SharedTips): Promise<void>;
+}) {
+  return createMembership({
+    clock,
+    id,
+    onAway: alone,
+    announce: async () => inTime(shared, shared.announce?.(network, id, ANNOUNCED_MS) ?? Promise.resolve()),
+    read: () => readOnce(shared),
+  });
+}
+
+/** Creates the numbers of one network, as far as this process knows them. */
+function createNumbers({ elapsed }: Pick<Clock, 'elapsed'>, isAlone: () => boolean) {
+  /** What this process raised. */
+  const own = new Map<TipTag, { number: number; at: number }>();
+  /** What the store said, and in which order it was asked. */
+  const stored = new Map<TipTag, { number: number | null; order: number; at: number }>();
+  const mine = (tag: TipTag, heldMs: number = HOLD_MS[tag]): number | null => {
+    const raised = own.get(tag);
+    return raised !== undefined && elapsed() - raised.at <= heldMs ? raised.number : null;
+  };
+  return {
+    mine,
+    /** Notes what this process raises. */
+    note(tag: TipTag, number: number): void {
+      own.set(tag, { number, at: elapsed() });
+    },
+    /** The number that counts, as far as this process knows; null: none. */
+    known(tag: TipTag): number | null {
+      const read = stored.get(tag);
+      const theirs = read === undefined || elapsed() - read.at > HOLD_MS[tag] ? null : read.number;
+      if (!isAlone()) return theirs;
+      const number = mine(tag);
+      return theirs === null || (number !== null && number > theirs) ? number : theirs;
+    },
+    /** An answer to an earlier question does not lower what a later one brought. */
+    learn(tag: TipTag, number: number | null, asked: number): void {
+      const before = stored.get(tag);
+      if (before !== undefined && asked < before.order && (number ?? -1) <= (before.number ?? -1)) return;
+      stored.set(tag, { number, order: Math.max(asked, before?.order ?? 0), at: elapsed() });
+    },
+  };
 }
 
 /** Rejects if the store takes longer than a call can wait for it. */

@@ -1,9 +1,8 @@
 import type { Answer } from '../../lib/answers.js';
-import { toText } from '../../lib/form-values.js';
 import { formatCount, formatRate, formatTime } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
-import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
-import { Field } from '../../parts/fields.js';
+import { ActionButton, MayChange, NewForm } from '../../parts/changes.js';
+import { text } from '../../parts/form-fields.js';
 import { Meter } from '../../parts/meter.js';
 
 export type BackfillReport = Answer<'backfills/progress'>[number];
@@ -13,12 +12,6 @@ export const formatRange = ({ from, to }: Pick<Range, 'from' | 'to'>): string =>
   to === null
     ? `from ${formatCount(from)}, following the head`
     : `${formatCount(from)} to ${formatCount(to)}`;
-
-/** The terms as they were read: with them, a change does not overwrite that of another operator. */
-export function getExpected(range: Range): object {
-  const { state, priority, owner, weight, windows, deadline, maxRequests } = range;
-  return { state, priority, owner, weight, windows, deadline, maxRequests };
-}
 
 /** Blocks of all kinds together. */
 function getTotals({ kinds }: BackfillReport): { published: number; all: number } {
@@ -64,29 +57,23 @@ export function Progress({ report, state }: { report: BackfillReport | undefined
 }
 
 /** Pauses it with a reason, or says why it is paused. */
-const PauseForm = ({ range: { id, state, stopped } }: { range: Range }) => (
-  <MayChange>
-    <details>
-      <summary>
-        {state === 'active' ? 'Pause' : stopped?.reason ? 'Change the reason' : 'Add a reason'}
-      </summary>
-      <ChangeForm
+function PauseForm({ range: { id, state, stopped } }: { range: Range }) {
+  const isActive = state === 'active';
+  const label = isActive ? 'Reason (optional; everyone sees it)' : 'Reason (everyone sees it)';
+  return (
+    <MayChange>
+      <NewForm
+        title={isActive ? 'Pause' : stopped?.reason ? 'Change the reason' : 'Add a reason'}
         name="backfills/state"
-        submit={state === 'active' ? 'Pause' : 'Save'}
+        submit={isActive ? 'Pause' : 'Save'}
         subject={`backfill ${id}`}
-        getInput={(form) => ({ id, state: 'paused', expected: { state }, reason: toText(form, 'reason') })}
-      >
-        <Field
-          label={state === 'active' ? 'Reason (optional; everyone sees it)' : 'Reason (everyone sees it)'}
-          name="reason"
-          maxLength={500}
-          required={state !== 'active'}
-          defaultValue={stopped?.reason ?? ''}
-        />
-      </ChangeForm>
-    </details>
-  </MayChange>
-);
+        fields={{ reason: text(label, { maxLength: 500, required: !isActive }) }}
+        input={{ id, state: 'paused', expected: { state } }}
+        defaults={{ reason: stopped?.reason }}
+      />
+    </MayChange>
+  );
+}
 
 /** Pause, resume, cancel; a pause is one click, or asks for its reason. */
 export function StateActions({ range, withReason = false }: { range: Range; withReason?: boolean }) {

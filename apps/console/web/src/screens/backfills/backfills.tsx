@@ -4,6 +4,8 @@ import { toHref, useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { Chip } from '../../parts/chip.js';
+import { Name } from '../../parts/facts.js';
+import { Select } from '../../parts/fields.js';
 import { ChangeLogLink, NewBackfillButton, SearchForm } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Segments } from '../../parts/segments.js';
@@ -107,19 +109,8 @@ function OwnerFilter({
   const { value: owners = [] } = useRead('backfills/owners', {}, OWNERS_EVERY_MS);
   if (owners.length < 2 && value === '') return null;
   const names = owners.map(({ owner }) => owner);
-  return (
-    <label>
-      Owner{' '}
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">All owners</option>
-        {(value === '' || names.includes(value) ? names : [value, ...names]).map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const known = value === '' || names.includes(value) ? names : [value, ...names];
+  return <Select label="Owner" value={value} options={[['', 'All owners'], ...known]} choose={choose} />;
 }
 
 function Rows({ rows }: { rows: Range[] }) {
@@ -136,10 +127,7 @@ function Rows({ rows }: { rows: Range[] }) {
     ID: (row: Range) => <a href={toHref(`backfills/${row.id}`)}>{row.id}</a>,
     Blocks: (row: Range) => (
       <>
-        <strong>
-          <bdi>{row.network}</bdi>
-        </strong>{' '}
-        <span class="word">{formatRange(row)}</span>
+        <Name>{row.network}</Name> <span class="word">{formatRange(row)}</span>
         <div class="faint">{row.kinds.join(', ')}</div>
       </>
     ),

@@ -1,12 +1,18 @@
-import { toNumber } from '../../lib/form-values.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { ChangeForm } from '../../parts/changes.js';
-import { KINDS, KindFields, RangeFields, SelectField } from '../../parts/fields.js';
+import { KINDS } from '../../parts/fields.js';
+import { choice, FieldList, kinds, number, readFields } from '../../parts/form-fields.js';
 import { NETWORKS_EVERY_MS, NoNetworks } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { QuoteButton } from './quote.js';
-import { DEFAULT_TERMS, getTerms, TermsFields } from './terms-fields.js';
+import { TERMS } from './terms-fields.js';
+
+const RANGE = {
+  from: number('First block', { required: true }),
+  to: number('Last block (empty: follow the head)'),
+  kinds,
+};
 
 /** The form for a backfill; the address may name its range and kind. */
 export const NewBackfill = () => {
@@ -46,24 +52,23 @@ export function BackfillForm(props: {
   done?: (id: number) => void;
 }) {
   const { networks, given, brief, done } = props;
+  const values = { ...given, kinds: given.kinds?.split(',') ?? KINDS };
   return (
     <ChangeForm
       name="backfills/add"
       submit="Create"
-      getInput={(form) => ({ ...getRange(form), ...getTerms(form, DEFAULT_TERMS) })}
+      getInput={(form) => ({ ...getRange(form), ...readFields(form, TERMS) })}
       done={({ range }) => done?.(range.id)}
     >
-      <SelectField label="Network" name="network" options={networks} value={given.network} />
-      <RangeFields from={given.from} to={given.to} open />
-      <KindFields checked={given.kinds?.split(',') ?? KINDS} />
+      <FieldList fields={{ network: choice('Network', networks), ...RANGE }} values={values} />
       <QuoteButton getInput={getRange} />
       {brief ? (
         <details>
           <summary>Priority, owner, deadline and time windows</summary>
-          <TermsFields terms={DEFAULT_TERMS} />
+          <FieldList fields={TERMS} values={{}} />
         </details>
       ) : (
-        <TermsFields terms={DEFAULT_TERMS} />
+        <FieldList fields={TERMS} values={{}} />
       )}
     </ChangeForm>
   );
@@ -71,9 +76,8 @@ export function BackfillForm(props: {
 
 /** The range in the form. Throws an Error with what is wrong. */
 function getRange(form: FormData) {
-  const from = toNumber(form, 'from');
+  const { from, to = null, kinds: some } = readFields(form, RANGE);
   if (!Number.isSafeInteger(from)) throw new Error('The first block is required.');
-  const kinds = form.getAll('kind').map(String);
-  if (kinds.length === 0) throw new Error('Select at least one kind.');
-  return { network: String(form.get('network')), from, to: toNumber(form, 'to'), kinds };
+  if ((some as string[]).length === 0) throw new Error('Select at least one kind.');
+  return { network: String(form.get('network')), from, to, kinds: some };
 }

@@ -1,24 +1,16 @@
-import { useState } from 'preact/hooks';
 import { formatCount, formatDate, formatRate, pluralize } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { ChangeForm, MayChange } from '../../parts/changes.js';
+import { EditForm, MayChange } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
-import { ChangeLogLink } from '../../parts/navigation.js';
+import { ButtonLink, ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 import { ChangeTable } from '../changes/changes.js';
-import {
-  type BackfillReport,
-  formatRange,
-  getExpected,
-  Progress,
-  type Range,
-  StateActions,
-} from './backfill-parts.js';
-import { getTerms, TermsFields } from './terms-fields.js';
+import { type BackfillReport, formatRange, Progress, StateActions } from './backfill-parts.js';
+import { TERMS } from './terms-fields.js';
 import { getCondition } from './waits.js';
 
 /** One backfill: progress, terms, what it waits for, and its changes. */
@@ -43,7 +35,18 @@ export function OneBackfill({ id }: { id: string }) {
               <StateActions range={report.backfill} withReason />
             </div>
             <Terms report={report} />
-            <TermsEditor range={report.backfill} isOpen={edit === 'terms'} />
+            <MayChange>
+              <EditForm
+                label="Edit terms"
+                isOpen={edit === 'terms'}
+                name="backfills/set"
+                submit="Save"
+                subject={`backfill ${id}`}
+                fields={TERMS}
+                input={{ id }}
+                row={report.backfill}
+              />
+            </MayChange>
             <Kinds report={report} />
             <h2>Changes</h2>
             <ChangeTable rows={report.history} />
@@ -51,37 +54,6 @@ export function OneBackfill({ id }: { id: string }) {
         )}
       </Read>
     </Page>
-  );
-}
-
-/** The terms as fields, as they were when it was opened. */
-function TermsEditor({ range, isOpen }: { range: Range; isOpen: boolean }) {
-  const [editing, edit] = useState<Range | null>(isOpen ? range : null);
-  const close = (): void => edit(null);
-  return editing === null ? (
-    <MayChange>
-      <button type="button" onClick={() => edit(range)}>
-        Edit terms
-      </button>
-    </MayChange>
-  ) : (
-    <MayChange>
-      <h2>Edit terms</h2>
-      <ChangeForm
-        name="backfills/set"
-        submit="Save"
-        subject={`backfill ${range.id}`}
-        getInput={(form) => ({
-          id: editing.id,
-          expected: getExpected(editing),
-          ...getTerms(form, editing),
-        })}
-        done={close}
-        cancel={close}
-      >
-        <TermsFields terms={editing} />
-      </ChangeForm>
-    </MayChange>
   );
 }
 
@@ -97,13 +69,7 @@ function Standing({ report }: { report: BackfillReport }) {
         icon={state === 'paused' ? 'paused' : tone}
         since={since}
         until={until}
-        action={
-          cure !== null && (
-            <a class="button" href={cure.href}>
-              {cure.label}
-            </a>
-          )
-        }
+        action={cure && <ButtonLink {...cure} />}
       >
         <strong>{words}</strong>
         {why !== null && (

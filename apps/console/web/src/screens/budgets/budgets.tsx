@@ -1,15 +1,14 @@
 import { useState } from 'preact/hooks';
 import { CurveButton } from '../../history/curve-button.js';
-import { toNumber, toPairLines, toPairs, toText } from '../../lib/form-values.js';
 import { formatTime } from '../../lib/format.js';
 import { useRoute } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { Usage } from '../../parts/facts.js';
-import { Field, LinesField, NumberField, SelectField } from '../../parts/fields.js';
+import { choice, number, pairs, text } from '../../parts/form-fields.js';
 import { Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
-import { type Budget, Cap, getTerms, type Row } from './cap.js';
+import { type Budget, Cap, type Row } from './cap.js';
 
 /** Limits of requests to providers over all machines, and their use. */
 export function Budgets() {
@@ -122,63 +121,38 @@ const Actions = ({ row, edit }: { row: Row; edit: () => void }) => (
   </MayChange>
 );
 
+const PROVIDER = text('Provider (as in the networks file; default there: the host name of the URL)', {
+  required: true,
+  maxLength: 253,
+});
+const TERMS = {
+  unit: choice('Unit', ['requests', 'units']),
+  perSecond: number('Per second (empty: unlimited)', { decimal: true }),
+  perDay: number('Per day, UTC (empty: unlimited)'),
+  perMonth: number('Per month, UTC (empty: unlimited)'),
+  reserve: number('Reserve for live traffic (%)', { decimal: true, required: true, scale: 100 }),
+  pricePerMillion: number('Price per million (empty: unknown)', { decimal: true }),
+  currency: text('Currency', { pattern: '[A-Z]{3,5}', empty: null }),
+  weights: pairs('Units per request, by method', 'eth_getLogs=75'),
+};
+
 /** Changes a budget as it was read, or creates one. */
 function BudgetForm(given: { budget: Budget | null; provider?: string | undefined; done: () => void }) {
-  const { budget, provider, done } = given;
+  const { budget, provider = budget?.provider, done } = given;
   return (
-    <ChangeForm
-      name="budgets/set"
-      submit={budget === null ? 'Create' : 'Save'}
-      subject={`budget ${budget?.provider}`}
-      getInput={(form) => ({
-        provider: budget?.provider ?? toText(form, 'provider'),
-        unit: toText(form, 'unit'),
-        perSecond: toNumber(form, 'perSecond'),
-        perDay: toNumber(form, 'perDay'),
-        perMonth: toNumber(form, 'perMonth'),
-        weights: toPairs(form, 'weights'),
-        reserve: (toNumber(form, 'reserve') ?? 0) / 100,
-        pricePerMillion: toNumber(form, 'price'),
-        currency: toText(form, 'currency') ?? null,
-        expected: budget === null ? undefined : getTerms(budget),
-      })}
-      done={done}
-      cancel={done}
-    >
-      {budget === null ? (
-        <Field
-          label="Provider (as in the networks file; default there: the host name of the URL)"
-          name="provider"
-          required
-          maxLength={253}
-          defaultValue={provider}
-        />
-      ) : (
-        <h2>Budget of {budget.provider}</h2>
-      )}
-      <SelectField label="Unit" name="unit" options={['requests', 'units']} value={budget?.unit} />
-      <NumberField label="Per second (empty: unlimited)" name="perSecond" value={budget?.perSecond} decimal />
-      <NumberField label="Per day, UTC (empty: unlimited)" name="perDay" value={budget?.perDay} />
-      <NumberField label="Per month, UTC (empty: unlimited)" name="perMonth" value={budget?.perMonth} />
-      <NumberField
-        label="Reserve for live traffic (%)"
-        name="reserve"
-        value={(budget?.reserve ?? 0.1) * 100}
-        decimal
+    <>
+      <h2>{budget === null ? 'New budget' : `Budget of ${budget.provider}`}</h2>
+      <ChangeForm
+        name="budgets/set"
+        submit={budget === null ? 'Create' : 'Save'}
+        subject={`budget ${provider}`}
+        fields={budget === null ? { provider: PROVIDER, ...TERMS } : TERMS}
+        input={budget === null ? {} : { provider }}
+        row={budget}
+        defaults={{ provider, reserve: 0.1 }}
+        done={done}
+        cancel={done}
       />
-      <LinesField
-        label="Units per request, by method"
-        name="weights"
-        placeholder="eth_getLogs=75"
-        value={toPairLines(budget?.weights)}
-      />
-      <NumberField
-        label="Price per million (empty: unknown)"
-        name="price"
-        value={budget?.pricePerMillion}
-        decimal
-      />
-      <Field label="Currency" name="currency" pattern="[A-Z]{3,5}" defaultValue={budget?.currency ?? ''} />
-    </ChangeForm>
+    </>
   );
 }

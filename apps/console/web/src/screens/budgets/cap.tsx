@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { change } from '../../lib/api.js';
 import { onForm, toNumber } from '../../lib/form-values.js';
 import { formatCount } from '../../lib/format.js';
 import { useMayChange } from '../../lib/use-session.js';
-import { useTask } from '../../lib/use-task.js';
 import { Button } from '../../parts/button.js';
-import { Problem, useReload } from '../../parts/states.js';
+import { useChange } from '../../parts/changes.js';
+import { Problem } from '../../parts/states.js';
 
 export type Budget = Answer<'budgets'>['rows'][number];
 
@@ -19,18 +18,11 @@ const LIMITS = {
   perMonth: 'Limit per month',
 } as const;
 
-/** The terms of a budget as they were read: with them, a change does not overwrite that of another operator. */
-export function getTerms(budget: Budget): object {
-  const { unit, perSecond, perDay, perMonth, weights, reserve, pricePerMillion, currency } = budget;
-  return { unit, perSecond, perDay, perMonth, weights, reserve, pricePerMillion, currency };
-}
-
 /** One limit of a provider, changed in its place: Enter or its button saves it, Escape leaves it as it was. */
 export function Cap({ row, limit }: { row: Row; limit: keyof typeof LIMITS }) {
   /** What is typed, and the row as it was when that began. */
   const [edited, edit] = useState<{ text: string; before: Row } | null>(null);
-  const { busy, error, run } = useTask();
-  const reload = useReload();
+  const { busy, error, start } = useChange({ name: 'budgets/set', done: () => edit(null) });
   const mayChange = useMayChange();
   const { provider } = row;
   const getValue = (of: Row): number | null => ('isNew' in of ? null : of[limit]);
@@ -39,16 +31,12 @@ export function Cap({ row, limit }: { row: Row; limit: keyof typeof LIMITS }) {
   if (!mayChange) return <>{value === null ? 'unlimited' : `${formatCount(value)} ${unit}`}</>;
   const save = onForm((form) => {
     if (edited === null) return;
-    void run(async () => {
-      const { before } = edited;
-      await change('budgets/set', {
-        provider,
-        [limit]: toNumber(form, 'limit'),
-        expected: 'isNew' in before ? undefined : { [limit]: before[limit] },
-      });
-      edit(null);
-      reload();
-    });
+    const { before } = edited;
+    start(() => ({
+      provider,
+      [limit]: toNumber(form, 'limit'),
+      expected: 'isNew' in before ? undefined : { [limit]: before[limit] },
+    }));
   });
   return (
     <form class="cap" onSubmit={save}>

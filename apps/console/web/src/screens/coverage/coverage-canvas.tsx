@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../../lib/format.js';
+import { formatBlocks, formatCount } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { onThemeChange } from '../../lib/theme.js';
 import { type Colours, drawMap, ROW } from './map/coverage-canvas.js';
@@ -87,7 +87,7 @@ export function CoverageCanvas(props: {
             tabIndex={0}
             role="img"
             style={{ height: `${height}px` }}
-            aria-label={`Coverage of blocks ${formatCount(from)} to ${formatCount(to)}. Plus and minus zoom, arrow keys move, with Shift they select, Home and End go to the first and last block, 0 shows all. The table below lists the same holes.`}
+            aria-label={`Coverage of blocks ${formatBlocks(view)}. Plus and minus zoom, arrow keys move, with Shift they select, Home and End go to the first and last block, 0 shows all. The table below lists the same holes.`}
             aria-describedby="map-spot"
             onWheel={wheel}
             onKeyDown={key}
@@ -166,10 +166,7 @@ function describe(map: CoverageMap, block: number, at: number): string {
   const spot = row && getSpot(map, row, { from: block, to: block });
   if (!row || !spot) return `Block ${formatCount(block)}: loading…`;
   const blocks = spot.to - spot.from + 1;
-  const where =
-    blocks === 1
-      ? `Block ${formatCount(spot.from)}, ${row.kind}`
-      : `Blocks ${formatCount(spot.from)} to ${formatCount(spot.to)}, ${row.kind}`;
+  const where = `${blocks === 1 ? 'Block' : 'Blocks'} ${formatBlocks(spot)}, ${row.kind}`;
   if (spot.reason === null) return `${where}: published.`;
   const { label, meaning } = REASONS[spot.reason] ?? { label: spot.reason, meaning: '' };
   const missing =

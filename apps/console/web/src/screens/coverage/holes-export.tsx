@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { ApiError, read } from '../../lib/api.js';
+import { read } from '../../lib/api.js';
 import { saveCsv, toCsv } from '../../lib/csv.js';
 import { formatCount, pluralize } from '../../lib/format.js';
+import { useTask } from '../../lib/use-task.js';
 import { Button } from '../../parts/button.js';
 import { Problem } from '../../parts/states.js';
 import type { View } from './map/coverage-view.js';
@@ -15,45 +16,34 @@ const MAX_ROWS = 100_000;
 
 /** Reads the holes of a view, page by page, into a file. */
 export function HolesExport({ network, view }: { network: string; view: View }) {
-  const [state, setState] = useState<{ text: string } | { error: ApiError } | null>(null);
+  const [found, setFound] = useState(0);
+  const { busy, error, run } = useTask();
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), [network, view.from, view.to]);
-  const busy = state !== null && 'text' in state;
-  const start = async (): Promise<void> => {
-    const gone = new AbortController();
-    running.current = gone;
-    try {
+  const start = () =>
+    run(async () => {
+      const gone = new AbortController();
+      running.current = gone;
       const rows: Hole[] = [];
       for (let from: number | null = view.from; from !== null && rows.length < MAX_ROWS; ) {
-        setState({ text: `${pluralize(rows.length, 'hole')}…` });
-        const page: HolesPage = await read(
-          'coverage/holes',
-          { network, from, to: view.to, limit: 1_000 },
-          gone.signal,
-        );
+        setFound(rows.length);
+        const input = { network, from, to: view.to, limit: 1_000 };
+        const page: HolesPage = await read('coverage/holes', input, gone.signal);
         rows.push(...page.holes);
         from = page.next;
       }
-      saveCsv(
-        `holes-${network}-${view.from}-${view.to}.csv`,
-        toCsv([HEADER, ...rows.slice(0, MAX_ROWS).map(toCells)]),
-      );
-      setState(null);
-    } catch (problem) {
-      if (gone.signal.aborted) setState(null);
-      else if (problem instanceof ApiError) setState({ error: problem });
-      else throw problem;
-    }
-  };
+      const cells = rows.slice(0, MAX_ROWS).map(toCells);
+      saveCsv(`holes-${network}-${view.from}-${view.to}.csv`, toCsv([HEADER, ...cells]));
+    });
   return (
     <span class="end">
       <Button busy={busy} onClick={start}>
         Export as CSV
       </Button>{' '}
       <span class="faint" aria-live="polite">
-        {busy ? state.text : `Up to ${formatCount(MAX_ROWS)} holes`}
+        {busy ? `${pluralize(found, 'hole')}…` : `Up to ${formatCount(MAX_ROWS)} holes`}
       </span>
-      {state !== null && 'error' in state && <Problem error={state.error} />}
+      {error !== null && <Problem error={error} />}
     </span>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { getNow } from '../../lib/clock.js';
-import { formatCount, formatTime, pluralize } from '../../lib/format.js';
+import { formatBlocks, formatCount, formatTime, pluralize } from '../../lib/format.js';
 import { REASONS } from '../../lib/reasons.js';
 import { toHref } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
@@ -9,6 +9,7 @@ import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
 import { ALL, type Option, Select } from '../../parts/fields.js';
+import { ButtonLink } from '../../parts/navigation.js';
 import { Empty, Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 import { HolesExport } from './holes-export.js';
@@ -52,9 +53,7 @@ export function HolesTable({
   const input = { network, ...view, kinds: kind === '' ? undefined : kind, limit: 100 };
   return (
     <>
-      <h2>
-        Holes in blocks {formatCount(view.from)} to {formatCount(view.to)}, worst first
-      </h2>
+      <h2>Holes in blocks {formatBlocks(view)}, worst first</h2>
       <div class="toolbar">
         <Select label="Reason" value={choice} options={OPTIONS} choose={choose} />
         <Select label="Kind" value={kind} options={[ALL, ...kinds]} choose={chooseKind} />
@@ -116,9 +115,9 @@ function Rows({ network, rows }: { network: string; rows: readonly Hole[] }) {
           return <Chip tone={TONES[group]}>{known?.label ?? reason}</Chip>;
         },
         Kind: (hole) => <span class="word">{hole.kind}</span>,
-        Blocks: ({ from: start, to: end }) => (
-          <a class="word" href={toHref('coverage', { network, ...zoomOut(start, end) })}>
-            {start === end ? formatCount(start) : `${formatCount(start)} to ${formatCount(end)}`}
+        Blocks: (hole) => (
+          <a class="word" href={toHref('coverage', { network, ...zoomOut(hole) })}>
+            {formatBlocks(hole)}
           </a>
         ),
         Count: ({ from: start, to: end }) => formatCount(end - start + 1),
@@ -155,9 +154,9 @@ function Cause({ network, hole }: { network: string; hole: Hole }) {
 }
 
 /** A hole with as many blocks at both sides of it. */
-function zoomOut(start: number, end: number): View {
-  const size = end - start + 1;
-  return { from: Math.max(0, start - size), to: end + size };
+function zoomOut({ from, to }: View): View {
+  const size = to - from + 1;
+  return { from: Math.max(0, from - size), to: to + size };
 }
 
 /** The remedy of a hole: a button, or a link to one. */
@@ -170,11 +169,7 @@ function Remedy(props: {
   const { reason, from: start, to: end, kind } = hole;
   const [retried, setRetried] = useState(false);
   const mayChange = useMayChange();
-  const link = (label: string, href: string) => (
-    <a class="button" href={href}>
-      {label}
-    </a>
-  );
+  const link = (label: string, href: string) => <ButtonLink label={label} href={href} />;
   if (reason === 'halted') return link('View alarms', toHref('alarms', { network }));
   if (reason === 'throttled') return link('View workers', toHref('workers'));
   if (reason === 'cancelled' || reason === 'not-requested') {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatCount } from '../../lib/format.js';
+import { formatBlocks, formatCount } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useRead } from '../../lib/use-read.js';
 import { ActionButton, MayChange } from '../../parts/changes.js';
@@ -32,7 +32,7 @@ export function SelectionBar(props: {
   return (
     <section class="bulk" aria-label="Selected blocks">
       <strong>
-        {from === to ? `Block ${formatCount(from)}` : `Blocks ${formatCount(from)} to ${formatCount(to)}`}
+        {from === to ? 'Block' : 'Blocks'} {formatBlocks(selected)}
       </strong>
       <span class="faint">{formatCount(to - from + 1)} selected</span>
       <MayChange>

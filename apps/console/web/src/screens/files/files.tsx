@@ -93,25 +93,23 @@ function FilesWithBlock({ network, block }: { network: string; block: string }) 
 
 function Newest({ network }: { network: string }) {
   return (
-    <>
-      <h2>Newest files</h2>
-      <ReadTable
-        name="files/newest"
-        input={{ network }}
-        label="Newest files"
-        keyOf={({ kind, sequence }) => `${kind} ${sequence}`}
-        empty="No files yet. A packer publishes one as soon as enough finalized blocks are staged."
-        numbers={['Size', 'Entry', 'Version']}
-        columns={{
-          Kind: ({ kind }) => kind,
-          File: (entry) => <FileLink {...entry} network={network} />,
-          Size: (entry) => formatBytes(entry.bytes),
-          Entry: ({ sequence }) => formatCount(sequence),
-          Version: ({ version }) => version,
-          Published: ({ publishedAt }) => <Ago at={publishedAt} />,
-        }}
-      />
-    </>
+    <ReadTable
+      headed
+      name="files/newest"
+      input={{ network }}
+      label="Newest files"
+      keyOf={({ kind, sequence }) => `${kind} ${sequence}`}
+      empty="No files yet. A packer publishes one as soon as enough finalized blocks are staged."
+      numbers={['Size', 'Entry', 'Version']}
+      columns={{
+        Kind: ({ kind }) => kind,
+        File: (entry) => <FileLink {...entry} network={network} />,
+        Size: (entry) => formatBytes(entry.bytes),
+        Entry: ({ sequence }) => formatCount(sequence),
+        Version: ({ version }) => version,
+        Published: ({ publishedAt }) => <Ago at={publishedAt} />,
+      }}
+    />
   );
 }
 
@@ -151,20 +149,18 @@ function Audits({ network }: { network: string }) {
 }
 
 const Keys = () => (
-  <>
-    <h2>Signing keys</h2>
-    <ReadTable
-      name="manifest/keys"
-      everyMs={60_000}
-      label="Signing keys"
-      keyOf={({ keyId }) => keyId}
-      empty="No signing keys yet. The first packer creates one."
-      columns={{
-        ID: ({ keyId }) => <code>{keyId}</code>,
-        'Public key': ({ publicKey }) => <code>{publicKey}</code>,
-        Created: ({ createdAt }) => formatDate(createdAt),
-        State: ({ retiredAt }) => (retiredAt === null ? 'active' : `retired ${formatDate(retiredAt)}`),
-      }}
-    />
-  </>
+  <ReadTable
+    headed
+    name="manifest/keys"
+    everyMs={60_000}
+    label="Signing keys"
+    keyOf={({ keyId }) => keyId}
+    empty="No signing keys yet. The first packer creates one."
+    columns={{
+      ID: ({ keyId }) => <code>{keyId}</code>,
+      'Public key': ({ publicKey }) => <code>{publicKey}</code>,
+      Created: ({ createdAt }) => formatDate(createdAt),
+      State: ({ retiredAt }) => (retiredAt === null ? 'active' : `retired ${formatDate(retiredAt)}`),
+    }}
+  />
 );

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { readFile } from '../../lib/api.js';
-import { formatBytes, formatCount, formatDate } from '../../lib/format.js';
+import { formatBlocks, formatBytes, formatCount, formatDate } from '../../lib/format.js';
 import { useTask } from '../../lib/use-task.js';
 import { Button } from '../../parts/button.js';
 import { Facts } from '../../parts/facts.js';
@@ -25,7 +25,7 @@ export function OneFile({ network, kind, start }: { network: string; kind: strin
           <>
             <Facts
               rows={{
-                Blocks: `${formatCount(file.from)} to ${formatCount(file.to)}`,
+                Blocks: formatBlocks(file),
                 Published: `${formatDate(file.publishedAt)}${file.version > 1 ? `, version ${file.version}` : ''}`,
                 Size: `${formatBytes(file.byteLength)}, ${formatBytes(file.rawLength)} of JSON`,
                 'SHA-256': <code>{file.sha256}</code>,

@@ -1,34 +1,39 @@
 import { useState } from 'preact/hooks';
-import { toLines, toNumber, toText } from '../../lib/form-values.js';
 import { pluralize } from '../../lib/format.js';
 import { useIsOwner } from '../../lib/use-session.js';
-import { ActionButton, ChangeForm, MayChange, OperatorsOnly } from '../../parts/changes.js';
-import { Field, LinesField, NumberField } from '../../parts/fields.js';
+import { ActionButton, ChangeForm, MayChange, NewForm, OperatorsOnly } from '../../parts/changes.js';
+import { number, text } from '../../parts/form-fields.js';
 import { type Application, toApplication } from './application.js';
-import { OF_OWNERS, RESTRICTIONS } from './key-fields.js';
+import { useRestrictions } from './key-fields.js';
+
+const NAME = text('Name (cannot be changed later)', { required: true, maxLength: 100 });
+const OF_OWNERS = {
+  contact: text('Contact', { maxLength: 200, empty: '' }),
+  description: text('Description', { maxLength: 1_000, empty: '' }),
+};
+const OF_OPERATORS = {
+  owner: text('Owner (an account; empty: none)', { maxLength: 200, empty: null, autocomplete: 'off' }),
+  ...OF_OWNERS,
+};
 
 /** The form for an application; its page opens then. */
 export const NewApplication = () => (
-  <details>
-    <summary>New application</summary>
-    <ChangeForm
-      name="applications/add"
-      submit="Create"
-      getInput={(form) => ({ name: toText(form, 'name'), ...getTerms(form) })}
-      done={({ name }) => {
-        location.hash = toApplication(name);
-      }}
-    >
-      <Field label="Name (cannot be changed later)" name="name" required maxLength={100} />
-      <Terms row={null} />
-    </ChangeForm>
-  </details>
+  <NewForm
+    title="New application"
+    name="applications/add"
+    submit="Create"
+    fields={{ name: NAME, ...OF_OPERATORS }}
+    done={({ name }) => {
+      location.hash = toApplication(name);
+    }}
+  />
 );
 
 /** Changes an application, all its keys at once, or ends it. */
 export function ApplicationActions({ row }: { row: Application }) {
   const [shown, show] = useState<'edit' | 'restrict' | null>(null);
   const close = (): void => show(null);
+  const isOwner = useIsOwner();
   const { name } = row;
   const toggle = (which: 'edit' | 'restrict') => () => show(shown === which ? null : which);
   const confirm = `Archive ${name.slice(0, 80)} and revoke ${pluralize(row.liveKeys, 'live key')}? Gateways reject them within a second. This cannot be undone.`;
@@ -62,79 +67,50 @@ export function ApplicationActions({ row }: { row: Application }) {
           name="applications/set"
           submit="Save"
           subject={`application ${name}`}
-          getInput={(form) => {
-            const { owner, ...others } = getTerms(form);
-            const { description, contact } = row;
-            // An owner has no field for it.
-            const given = form.has('owner') ? { owner } : {};
-            const expected = { owner: row.owner, description, contact };
-            return { application: name, ...others, ...given, expected };
-          }}
+          fields={isOwner ? OF_OWNERS : OF_OPERATORS}
+          input={{ application: name }}
+          row={row}
           done={close}
           cancel={close}
-        >
-          <Terms row={row} />
-        </ChangeForm>
+        />
       )}
       {shown === 'restrict' && <RestrictAll name={name} close={close} />}
     </MayChange>
   );
 }
 
+const MAX_LOG_RANGE = number('Max blocks per eth_getLogs (empty: unchanged)');
+
 /** Empty fields stay as they are: keys may differ. What is chosen to be lifted is lifted for all. */
 function RestrictAll({ name, close }: { name: string; close: () => void }) {
-  const isOwner = useIsOwner();
-  const fields = isOwner ? OF_OWNERS : RESTRICTIONS;
+  const restrictions = useRestrictions();
+  const fields = useIsOwner() ? restrictions : { ...restrictions, maxLogRange: MAX_LOG_RANGE };
   return (
     <ChangeForm
       name="applications/restrict"
       submit="Restrict"
-      getInput={(form) => {
-        const lists = fields.flatMap(({ name: field }) => {
-          const lines = toLines(form, field);
-          return lines.length > 0 || form.has(`${field}Lifted`) ? [[field, lines] as const] : [];
-        });
-        const range = toNumber(form, 'maxLogRange');
-        if (lists.length === 0 && range === null) throw new Error('Enter at least one restriction.');
-        const maxLogRange = range === null ? {} : { maxLogRange: range };
-        return { application: name, ...Object.fromEntries(lists), ...maxLogRange };
+      fields={fields}
+      getInput={(form, read) => {
+        const lifted = form.getAll('lifted').map(String);
+        const given = Object.entries(read).filter(
+          ([field, value]) =>
+            (Array.isArray(value) ? value.length > 0 : value !== null) || lifted.includes(field),
+        );
+        if (given.length === 0) throw new Error('Enter at least one restriction.');
+        return { application: name, ...Object.fromEntries(given) };
       }}
       done={close}
       cancel={close}
     >
       <p class="faint">Applies to every key that is not revoked. Empty fields stay as they are.</p>
-      {fields.map(({ name: field, label, placeholder }) => (
-        <fieldset key={field}>
-          <legend>{label}</legend>
-          <LinesField label={label} name={field} placeholder={placeholder} />
-          <label class="inline">
-            <input type="checkbox" name={`${field}Lifted`} /> Allow all if left empty
+      <fieldset>
+        <legend>Allow all, if left empty</legend>
+        {Object.keys(restrictions).map((field) => (
+          <label key={field} class="inline">
+            <input type="checkbox" name="lifted" value={field} /> {field}
           </label>
-        </fieldset>
-      ))}
-      {!isOwner && <NumberField label="Max blocks per eth_getLogs (empty: unchanged)" name="maxLogRange" />}
+        ))}
+      </fieldset>
     </ChangeForm>
   );
 }
-
-const Terms = ({ row }: { row: Application | null }) => (
-  <div class="form-grid">
-    <OperatorsOnly>
-      <Field
-        label="Owner (an account; empty: none)"
-        name="owner"
-        maxLength={200}
-        defaultValue={row?.owner ?? ''}
-        autocomplete="off"
-      />
-    </OperatorsOnly>
-    <Field label="Contact" name="contact" maxLength={200} defaultValue={row?.contact ?? ''} />
-    <Field label="Description" name="description" maxLength={1_000} defaultValue={row?.description ?? ''} />
-  </div>
-);
-
-const getTerms = (form: FormData) => ({
-  owner: toText(form, 'owner') ?? null,
-  description: toText(form, 'description') ?? '',
-  contact: toText(form, 'contact') ?? '',
-});

@@ -8,6 +8,12 @@ export type Application = Answer<'applications'>['rows'][number];
 /** The address of its page: a name may have any character. */
 export const toApplication = (name: string): string => toHref('keys', { application: name });
 
+export const KeyLink = ({ prefix }: { prefix: string }) => (
+  <a class="word" href={toHref(`keys/${prefix}`)}>
+    <code>{prefix}</code>
+  </a>
+);
+
 /** Whether it is in use. */
 export function ApplicationState({
   row: { archivedAt, liveKeys },

@@ -1,11 +1,18 @@
 import { useState } from 'preact/hooks';
-import { toNumber } from '../../lib/form-values.js';
 import { formatTime } from '../../lib/format.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { NumberField } from '../../parts/fields.js';
+import { number } from '../../parts/form-fields.js';
 import type { KeyRow } from './key-condition.js';
-import { getKeyTerms, KeyFields } from './key-fields.js';
+import { KeyFields } from './key-fields.js';
+
+const ROTATION = {
+  overlapHours: number('Hours the old secret keeps working (0 to 720)', {
+    required: true,
+    range: [0, 720],
+    initial: 24,
+  }),
+};
 
 /** Changes a key that is not revoked: its secret, its terms, or for good. */
 export function KeyActions({ row }: { row: KeyRow }) {
@@ -27,16 +34,20 @@ export function KeyActions({ row }: { row: KeyRow }) {
         </ActionButton>
       </p>
       {edited && (
-        <ChangeForm
-          name="keys/set"
-          submit="Save"
-          subject={`key ${prefix}`}
-          getInput={(form) => ({ key: prefix, ...getKeyTerms(form, row), expected: getExpected(row) })}
-          done={() => edit(false)}
-          cancel={() => edit(false)}
-        >
-          <KeyFields row={row} />
-        </ChangeForm>
+        <KeyFields>
+          {(fields) => (
+            <ChangeForm
+              name="keys/set"
+              submit="Save"
+              subject={`key ${prefix}`}
+              fields={fields}
+              input={{ key: prefix }}
+              row={row}
+              done={() => edit(false)}
+              cancel={() => edit(false)}
+            />
+          )}
+        </KeyFields>
       )}
       {secret === null ? (
         <Rotate row={row} done={setSecret} />
@@ -67,16 +78,10 @@ function Rotate({
           ? undefined
           : `The secret before the last rotation works until ${formatTime(oldSecretUntil)}. Rotate again and end it now?`
       }
-      getInput={(form) => ({ key: prefix, overlapHours: toNumber(form, 'overlapHours') ?? 0 })}
+      fields={ROTATION}
+      input={{ key: prefix }}
       done={done}
-    >
-      <NumberField
-        label="Hours the old secret keeps working (0 to 720)"
-        name="overlapHours"
-        value={24}
-        required
-      />
-    </ChangeForm>
+    />
   );
 }
 
@@ -93,10 +98,4 @@ function NewSecret(given: {
       {oldSecretUntil !== null && ` The old one works until ${formatTime(oldSecretUntil)}.`}
     </ShownOnce>
   );
-}
-
-/** The terms as they were read: with them, a change does not overwrite that of another operator. */
-function getExpected(row: KeyRow): object {
-  const { plan, network, expiresAt, origins, addresses, methods, contracts, maxLogRange } = row;
-  return { plan, network, expiresAt, origins, addresses, methods, contracts, maxLogRange };
 }

@@ -2,11 +2,11 @@ import { formatCount, formatTime } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useIsOwner } from '../../lib/use-session.js';
 import { OperatorsOnly } from '../../parts/changes.js';
-import { LastUse } from '../../parts/facts.js';
+import { LastUse, Name } from '../../parts/facts.js';
 import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
-import { type Application, ApplicationState, toApplication } from './application.js';
+import { type Application, ApplicationState, KeyLink, toApplication } from './application.js';
 import { NewApplication } from './application-forms.js';
 import { NewKey } from './new-key.js';
 import { OneApplication } from './one-application.js';
@@ -71,9 +71,7 @@ function ApplicationList() {
         columns={{
           Application: (row) => (
             <a href={toApplication(row.name)}>
-              <strong>
-                <bdi>{row.name}</bdi>
-              </strong>
+              <Name>{row.name}</Name>
             </a>
           ),
           Keys: (row) => <KeyLinks row={row} />,
@@ -101,11 +99,9 @@ function KeyLinks({ row: { name, liveKeys, prefixes } }: { row: Application }) {
   return (
     <>
       {prefixes.map((prefix) => (
-        <>
-          <a key={prefix} class="word" href={toHref(`keys/${prefix}`)}>
-            <code>{prefix}</code>
-          </a>{' '}
-        </>
+        <span key={prefix}>
+          <KeyLink prefix={prefix} />{' '}
+        </span>
       ))}
       {more > 0 && <a href={toApplication(name)}>and {formatCount(more)} more</a>}
     </>

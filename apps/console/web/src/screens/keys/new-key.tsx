@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import { toText } from '../../lib/form-values.js';
-import { ChangeForm } from '../../parts/changes.js';
+import { NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { Field } from '../../parts/fields.js';
-import { getKeyTerms, KeyFields } from './key-fields.js';
+import { type FormFields, text } from '../../parts/form-fields.js';
+import { KeyFields } from './key-fields.js';
+
+const APPLICATION = text('Application (created if it is new)', { required: true, maxLength: 100 });
 
 /** The form for a key, and then the key, once. */
 export function NewKey({
@@ -22,26 +23,23 @@ export function NewKey({
       </ShownOnce>
     );
   }
+  const given: FormFields = application === undefined ? { application: APPLICATION } : {};
   return (
-    <details>
-      <summary>New key</summary>
-      <ChangeForm
-        name="keys/create"
-        submit="Create"
-        getInput={(form) => ({
-          application: application ?? toText(form, 'application'),
-          ...getKeyTerms(form, null),
-        })}
-        done={(key) => {
-          setMade(key);
-          onMade?.(key.apiKey);
-        }}
-      >
-        {application === undefined && (
-          <Field label="Application (created if it is new)" name="application" required maxLength={100} />
-        )}
-        <KeyFields row={null} />
-      </ChangeForm>
-    </details>
+    <KeyFields>
+      {(fields) => (
+        <NewForm
+          title="New key"
+          name="keys/create"
+          submit="Create"
+          fields={{ ...given, ...fields }}
+          input={{ application }}
+          defaults={{ plan: 'standard' }}
+          done={(key) => {
+            setMade(key);
+            onMade?.(key.apiKey);
+          }}
+        />
+      )}
+    </KeyFields>
   );
 }

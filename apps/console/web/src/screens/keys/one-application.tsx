@@ -1,12 +1,12 @@
 import { formatDate, formatTime } from '../../lib/format.js';
-import { toHref, useRoute } from '../../lib/route.js';
+import { useRoute } from '../../lib/route.js';
 import { MayChange, OperatorsOnly } from '../../parts/changes.js';
 import { Facts, LastUse } from '../../parts/facts.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { ReadTable } from '../../parts/table.js';
-import { ApplicationState } from './application.js';
+import { ApplicationState, KeyLink } from './application.js';
 import { ApplicationActions } from './application-forms.js';
 import { KeyState } from './key-state.js';
 import { NewKey } from './new-key.js';
@@ -57,11 +57,7 @@ export function OneApplication({ name }: { name: string }) {
               keyOf={({ id }) => id}
               empty="No keys yet. Clients need one to read published files."
               columns={{
-                Key: ({ prefix }) => (
-                  <a class="word" href={toHref(`keys/${prefix}`)}>
-                    <code>{prefix}</code>
-                  </a>
-                ),
+                Key: ({ prefix }) => <KeyLink prefix={prefix} />,
                 State: (key) => <KeyState row={key} />,
                 Plan: ({ plan }) => plan,
                 Network: ({ network }) => network ?? 'all',

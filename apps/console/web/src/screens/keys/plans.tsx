@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Answer, Input } from '../../lib/answers.js';
-import { toNumber, toPairLines, toPairs, toText } from '../../lib/form-values.js';
+import type { Answer } from '../../lib/answers.js';
 import { formatCount } from '../../lib/format.js';
 import { useIsAdmin } from '../../lib/use-session.js';
 import { ChangeForm } from '../../parts/changes.js';
-import { Field, LinesField, NumberField } from '../../parts/fields.js';
+import { number, pairs, text, toPairLines } from '../../parts/form-fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
@@ -53,23 +52,20 @@ export function Plans() {
   );
 }
 
+const NAME = text('Name', { required: true, pattern: '[a-z0-9][a-z0-9\\-]*', maxLength: 32 });
+const LIMITS = {
+  unitsPerSecond: number('Units per second', { required: true }),
+  unitsPerDay: number('Units per day (empty: unlimited)'),
+  unitsPerMonth: number('Units per month (empty: unlimited)'),
+  maxBlock: number('Last block (empty: unlimited)'),
+  maxLogRange: number('Max blocks per eth_getLogs (empty: unlimited)'),
+  callsPerSecond: pairs('Calls per second, by method', 'eth_getLogs=5'),
+};
+
 /** Changes a plan as it was read, or creates one. */
 function PlanForm({ plan, done }: { plan: Plan | null; done: () => void }) {
-  const getInput = (form: FormData): Input<'plans/set'> => {
-    const removed = Object.keys(plan?.callsPerSecond ?? {}).map((method) => [method, null]);
-    const { name, keys: _, ...expected } = plan ?? ({} as Plan);
-    return {
-      name: name ?? toText(form, 'name'),
-      unitsPerSecond: toNumber(form, 'second') ?? undefined,
-      unitsPerDay: toNumber(form, 'day'),
-      unitsPerMonth: toNumber(form, 'month'),
-      maxBlock: toNumber(form, 'maxBlock'),
-      maxLogRange: toNumber(form, 'maxLogRange'),
-      callsPerSecond: { ...Object.fromEntries(removed), ...toPairs(form, 'calls') },
-      make: plan === null ? true : undefined,
-      expected: plan === null ? undefined : expected,
-    };
-  };
+  /** Those that are not listed any more. */
+  const removed = Object.keys(plan?.callsPerSecond ?? {}).map((method) => [method, null]);
   return (
     <>
       <h2>{plan === null ? 'New plan' : `Plan ${plan.name}`}</h2>
@@ -77,29 +73,18 @@ function PlanForm({ plan, done }: { plan: Plan | null; done: () => void }) {
         name="plans/set"
         submit={plan === null ? 'Create' : 'Save'}
         subject={`plan ${plan?.name}`}
-        getInput={getInput}
+        fields={plan === null ? { name: NAME, ...LIMITS } : LIMITS}
+        input={plan === null ? { make: true } : { name: plan.name }}
+        row={plan}
+        getInput={(_, { callsPerSecond, ...limits }) => ({
+          ...limits,
+          ...(callsPerSecond
+            ? { callsPerSecond: { ...Object.fromEntries(removed), ...callsPerSecond } }
+            : {}),
+        })}
         done={done}
         cancel={plan === null ? undefined : done}
-      >
-        {plan === null && (
-          <Field label="Name" name="name" required pattern="[a-z0-9][a-z0-9\-]*" maxLength={32} />
-        )}
-        <NumberField label="Units per second" name="second" value={plan?.unitsPerSecond} required />
-        <NumberField label="Units per day (empty: unlimited)" name="day" value={plan?.unitsPerDay} />
-        <NumberField label="Units per month (empty: unlimited)" name="month" value={plan?.unitsPerMonth} />
-        <NumberField label="Last block (empty: unlimited)" name="maxBlock" value={plan?.maxBlock} />
-        <NumberField
-          label="Max blocks per eth_getLogs (empty: unlimited)"
-          name="maxLogRange"
-          value={plan?.maxLogRange}
-        />
-        <LinesField
-          label="Calls per second, by method"
-          name="calls"
-          placeholder="eth_getLogs=5"
-          value={toPairLines(plan?.callsPerSecond)}
-        />
-      </ChangeForm>
+      />
     </>
   );
 }

@@ -1,13 +1,12 @@
 import type { Answer } from '../../lib/answers.js';
-import { change } from '../../lib/api.js';
 import { getNow } from '../../lib/clock.js';
 import { formatBytes, formatCount, formatDate, formatTime, pluralize } from '../../lib/format.js';
-import { toHref } from '../../lib/route.js';
 import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
-import { useTask } from '../../lib/use-task.js';
 import { Button } from '../../parts/button.js';
-import { Problem, Read, useReload } from '../../parts/states.js';
+import { useChange } from '../../parts/changes.js';
+import { Problem, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
+import { KeyLink } from './application.js';
 
 /** Minutes for which it is on: after that gateways end it, also if the page was closed. */
 const MINUTES = 10;
@@ -37,17 +36,12 @@ export const RequestLog = ({ of }: { of: Of }) => (
 );
 
 function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Log; of: Of }) {
-  const { busy, error, run } = useTask();
-  const reload = useReload();
+  const { busy, error, start } = useChange({ name: of === null ? 'own/log' : 'keys/log' });
   const isOn = loggedUntil !== null && Date.parse(loggedUntil) > getNow();
   const hasParams = paramsUntil !== null && Date.parse(paramsUntil) > getNow();
   const [isAdmin, isOwner] = [useIsAdmin(), useIsOwner()];
   const mayAsk = (isAdmin || isOwner) && of !== null && 'key' in of;
-  const set = (minutes: number, params?: true) => () =>
-    void run(async () => {
-      await (of === null ? change('own/log', { minutes }) : change('keys/log', { ...of, minutes, params }));
-      reload();
-    });
+  const set = (minutes: number, params?: true) => () => start(() => ({ ...of, minutes, params }));
   return (
     <>
       <p class="actions">
@@ -81,13 +75,7 @@ function Requests({ log: { loggedUntil, paramsUntil, requests }, of }: { log: Lo
 }
 
 /** Where requests of several keys are shown. */
-const KEY = {
-  Key: ({ prefix }: KeyRequest) => (
-    <a class="word" href={toHref(`keys/${prefix}`)}>
-      <code>{prefix}</code>
-    </a>
-  ),
-};
+const KEY = { Key: ({ prefix }: KeyRequest) => <KeyLink prefix={prefix} /> };
 
 const PARAMS = {
   Parameters: ({ params }: KeyRequest) =>

@@ -53,16 +53,6 @@ interface NodeCondition {
 /** Whether it needs an operator. */
 export const needsAction = ({ tone }: NodeCondition): boolean => tone === 'bad' || tone === 'wait';
 
-export const STATES: Readonly<Record<State, string>> = {
-  ok: 'active',
-  resting: 'backing off after failures',
-  'another-chain': 'wrong chain: not used',
-  'left-out': 'different finalized block: not used',
-  'another-branch': 'on another branch: used last',
-  distrusted: 'failed a proof: used last',
-  cordoned: 'cordoned',
-};
-
 /** Blocks behind the best node of its network from which on it is named. */
 const MIN_LAG = 10;
 

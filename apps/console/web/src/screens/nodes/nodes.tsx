@@ -6,13 +6,13 @@ import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
-import { Ago } from '../../parts/facts.js';
+import { Ago, Name } from '../../parts/facts.js';
 import { Field } from '../../parts/fields.js';
 import { Page } from '../../parts/page.js';
-import { Segments } from '../../parts/segments.js';
+import { ListFilter } from '../../parts/segments.js';
 import { Empty, Read } from '../../parts/states.js';
 import { type Columns, Table } from '../../parts/table.js';
-import { getCalls, getCondition, getLatency, type Node, needsAction, STATES } from './node-state.js';
+import { getCalls, getCondition, getLatency, NODE_CONDITIONS, type Node, needsAction } from './node-state.js';
 
 /** The nodes of ingesters and gateways, the worst first. */
 export function Nodes() {
@@ -38,21 +38,15 @@ export function Nodes() {
           if (all.length === 0) return <NoNodes />;
           return (
             <>
-              <div class="toolbar">
-                <input
-                  type="search"
-                  aria-label="Search nodes"
-                  placeholder="Node, network or provider"
-                  value={search}
-                  onInput={(event) => setSearch(event.currentTarget.value)}
-                />
-                <Segments
-                  label="Nodes"
-                  options={{ all: `All ${all.length}`, bad: `Needs action ${bad.length}` }}
-                  value={onlyBad ? 'bad' : 'all'}
-                  choose={(value) => setOnlyBad(value === 'bad')}
-                />
-              </div>
+              <ListFilter
+                label="Nodes"
+                placeholder="Node, network or provider"
+                search={search}
+                setSearch={setSearch}
+                options={{ all: `All ${all.length}`, bad: `Needs action ${bad.length}` }}
+                value={onlyBad ? 'bad' : 'all'}
+                choose={(value) => setOnlyBad(value === 'bad')}
+              />
               <Table
                 label="Nodes"
                 rows={shown}
@@ -80,9 +74,7 @@ const NUMBERS = ['Head', 'Calls', 'Errors', 'In flight', 'Invalid'];
 const COLUMNS: Columns<Node> = {
   Node: ({ client, network, provider, upstream }) => (
     <>
-      <strong>
-        <bdi>{upstream}</bdi>
-      </strong>
+      <Name>{upstream}</Name>
       <div class="faint">
         <bdi>{network}</bdi>
         {provider !== null && provider !== upstream && (
@@ -161,7 +153,8 @@ function State({ row }: { row: Node }) {
           <ul class="plain">
             {processes.map(({ process, role, host, state }) => (
               <li key={process}>
-                {role} {process.slice(0, 8)} on <bdi>{host}</bdi>: {STATES[state]}
+                {role} {process.slice(0, 8)} on <bdi>{host}</bdi>:{' '}
+                {NODE_CONDITIONS[state].words.toLowerCase()}
               </li>
             ))}
           </ul>

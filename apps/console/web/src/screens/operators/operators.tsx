@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { toText } from '../../lib/form-values.js';
 import { formatDate } from '../../lib/format.js';
 import { useIsAdmin } from '../../lib/use-session.js';
-import { ActionButton, ChangeForm } from '../../parts/changes.js';
+import { ActionButton, NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { Field, SelectField } from '../../parts/fields.js';
+import { Name } from '../../parts/facts.js';
+import { choice, text } from '../../parts/form-fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
@@ -36,10 +36,7 @@ export function Operators() {
             <>
               {link !== null && <NewLink link={link} done={() => setLink(null)} />}
               <OperatorTable rows={operators} made={setLink} />
-              <details>
-                <summary>New operator</summary>
-                <NewOperator />
-              </details>
+              <NewForm title="New operator" name="operators/add" submit="Create" fields={FIELDS} />
               <h2>Sessions and tokens</h2>
               <Table
                 label="Sessions and tokens"
@@ -70,11 +67,7 @@ function OperatorTable({ rows, made }: { rows: readonly Operator[]; made: (link:
       rows={rows}
       keyOf={(row) => row.id}
       columns={{
-        Name: (row) => (
-          <strong>
-            <bdi>{row.name}</bdi>
-          </strong>
-        ),
+        Name: (row) => <Name>{row.name}</Name>,
         Role: (row) => row.role,
         Password: (row) => (row.hasPassword ? 'set' : 'none (signs in by link)'),
         Created: (row) => formatDate(row.createdAt),
@@ -103,25 +96,13 @@ const NewLink = ({ link, done }: { link: Link; done: () => void }) => (
   </ShownOnce>
 );
 
-const NewOperator = () => (
-  <ChangeForm
-    name="operators/add"
-    submit="Create"
-    getInput={(form) => ({
-      name: toText(form, 'name'),
-      role: toText(form, 'role'),
-      password: toText(form, 'password'),
-    })}
-  >
-    <Field label="Name" name="name" required maxLength={200} autocomplete="off" />
-    <SelectField label="Role" name="role" options={ROLES} />
-    <Field
-      label="Password (empty: signs in by link)"
-      name="password"
-      type="password"
-      minLength={10}
-      maxLength={1_024}
-      autocomplete="new-password"
-    />
-  </ChangeForm>
-);
+const FIELDS = {
+  name: text('Name', { required: true, maxLength: 200, autocomplete: 'off' }),
+  role: choice('Role', ROLES),
+  password: text('Password (empty: signs in by link)', {
+    type: 'password',
+    minLength: 10,
+    maxLength: 1_024,
+    autocomplete: 'new-password',
+  }),
+};

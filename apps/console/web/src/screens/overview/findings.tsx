@@ -3,7 +3,9 @@ import { formatCount, formatTime, pluralize } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
+import { Name } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
+import { ButtonLink } from '../../parts/navigation.js';
 import { FINDINGS, type Finding } from './finding-kinds.js';
 
 /** Findings that are shown at first, and behind that. */
@@ -65,11 +67,7 @@ function OneFinding({ row }: { row: Finding }) {
 }
 
 function Sentence({ row: { kind, message, network, others = 0, since } }: { row: Finding }) {
-  const name = (
-    <strong>
-      <bdi>{network}</bdi>
-    </strong>
-  );
+  const name = <Name>{network}</Name>;
   if (kind === 'nodes-silent' && since !== null) {
     return (
       <>
@@ -91,11 +89,7 @@ function Sentence({ row: { kind, message, network, others = 0, since } }: { row:
 function Remedy({ row }: { row: Finding }) {
   const { alarms, backfill, block, cause, key, kind, network, provider, upstreams } = row;
   const mayChange = useMayChange();
-  const link = (label: string, href: string) => (
-    <a class="button" href={href}>
-      {label}
-    </a>
-  );
+  const link = (label: string, href: string) => <ButtonLink label={label} href={href} />;
   switch (kind) {
     case 'nodes-silent':
       return link('View nodes', toHref('nodes', { network, search: upstreams?.[0] }));

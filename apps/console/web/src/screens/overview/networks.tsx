@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import { CurveNumber, RowCurve } from '../../history/curve-button.js';
+import { CurveButton, RowCurve } from '../../history/curve-button.js';
 import { formatBlock, formatBytes, formatCount, formatDuration, formatRate } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { Chip } from '../../parts/chip.js';
+import { Name } from '../../parts/facts.js';
 import { Meter } from '../../parts/meter.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
-import { Segments } from '../../parts/segments.js';
+import { ListFilter } from '../../parts/segments.js';
 import { Table } from '../../parts/table.js';
 import { NETWORK_STATES, type Network, type NetworkStanding, type NetworkState } from './network-state.js';
 
@@ -28,21 +29,15 @@ export function Networks({ networks, standings }: { networks: readonly Network[]
   return (
     <>
       {networks.length >= MIN_SEARCHED && (
-        <div class="toolbar">
-          <input
-            type="search"
-            aria-label="Search networks"
-            placeholder="Search networks"
-            value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-          <Segments
-            label="Networks"
-            options={{ all: `All ${formatCount(networks.length)}`, ...describeEach(counts) }}
-            value={state}
-            choose={choose}
-          />
-        </div>
+        <ListFilter
+          label="Networks"
+          placeholder="Search networks"
+          search={search}
+          setSearch={setSearch}
+          options={{ all: `All ${formatCount(networks.length)}`, ...describeEach(counts) }}
+          value={state}
+          choose={choose}
+        />
       )}
       <NetworkTable rows={rows} standings={standings} />
     </>
@@ -95,9 +90,7 @@ function NetworkTable({ rows, standings }: { rows: readonly Network[]; standings
       columns={{
         Network: ({ network }) => (
           <a href={toHref('coverage', { network })}>
-            <strong>
-              <bdi>{network}</bdi>
-            </strong>
+            <Name>{network}</Name>
           </a>
         ),
         State: ({ network }) => {
@@ -105,9 +98,9 @@ function NetworkTable({ rows, standings }: { rows: readonly Network[]; standings
           return standing && <Chip tone={standing.tone}>{standing.words}</Chip>;
         },
         Head: ({ head, network }) => (
-          <CurveNumber of={{ network }} figure="headLag">
+          <CurveButton of={{ network }} figure="headLag">
             {formatBlock(head)}
-          </CurveNumber>
+          </CurveButton>
         ),
         'Complete through': (row) => <CompleteThrough row={row} />,
         'Behind finalized': (row) => <Behind row={row} />,
@@ -116,9 +109,9 @@ function NetworkTable({ rows, standings }: { rows: readonly Network[]; standings
         ETA: (row) => <Eta row={row} />,
         Quarantined: ({ network, quarantinedBlocks: blocks }) => (
           <>
-            <CurveNumber of={{ network }} figure="quarantined">
+            <CurveButton of={{ network }} figure="quarantined">
               {formatCount(blocks)}
-            </CurveNumber>
+            </CurveButton>
             {blocks > 0 && <a href={toHref('quarantine', { network })}>View</a>}
           </>
         ),
@@ -138,9 +131,9 @@ function CompleteThrough({ row }: { row: Network }) {
 function Behind({ row: { completeThrough, finalized, firstRequested, network } }: { row: Network }) {
   if (finalized === null || firstRequested === null) return <span class="faint">unknown</span>;
   return (
-    <CurveNumber of={{ network }} figure="finalizedLag">
+    <CurveButton of={{ network }} figure="finalizedLag">
       {formatCount(Math.max(0, finalized - Math.max(completeThrough ?? -1, firstRequested - 1)))}
-    </CurveNumber>
+    </CurveButton>
   );
 }
 

@@ -1,9 +1,8 @@
-import { toText } from '../../lib/form-values.js';
 import { formatCount, formatDate, pluralize } from '../../lib/format.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
+import { ActionButton, MayChange, NewForm } from '../../parts/changes.js';
 import { Ago } from '../../parts/facts.js';
-import { RangeFields, SelectField } from '../../parts/fields.js';
+import { choice, number } from '../../parts/form-fields.js';
 import { Page } from '../../parts/page.js';
 import { Empty, Read } from '../../parts/states.js';
 import { ReadTable, Table } from '../../parts/table.js';
@@ -113,22 +112,15 @@ function Rows({ network, cause }: { network: string | undefined; cause: string |
   );
 }
 
-function RetryRange({ networks }: { networks: readonly string[] }) {
-  return (
-    <details>
-      <summary>Retry a range</summary>
-      <ChangeForm
-        name="quarantine/retry"
-        submit="Retry now"
-        getInput={(form) => ({
-          network: toText(form, 'network'),
-          from: toText(form, 'from'),
-          to: toText(form, 'to'),
-        })}
-      >
-        <SelectField label="Network" name="network" options={networks} />
-        <RangeFields />
-      </ChangeForm>
-    </details>
-  );
-}
+const RetryRange = ({ networks }: { networks: readonly string[] }) => (
+  <NewForm
+    title="Retry a range"
+    name="quarantine/retry"
+    submit="Retry now"
+    fields={{
+      network: choice('Network', networks),
+      from: number('First block', { required: true }),
+      to: number('Last block', { required: true }),
+    }}
+  />
+);

@@ -1,9 +1,10 @@
 import type { Answer } from '../../lib/answers.js';
-import { formatCount, formatTime } from '../../lib/format.js';
+import { formatBlocks, formatTime } from '../../lib/format.js';
 import { toHref } from '../../lib/route.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Facts } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';
+import { ButtonLink } from '../../parts/navigation.js';
 import { Page } from '../../parts/page.js';
 import { Read } from '../../parts/states.js';
 import { BLOCK_STATES } from './block-states.js';
@@ -19,12 +20,11 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
       above={[['quarantine', 'Quarantine', { network }]]}
       actions={
         <>
-          <a class="button" href={toHref('coverage', { network, from: block, to: block })}>
-            View on the map
-          </a>
-          <a class="button" href={toHref('nodes', { network })}>
-            View nodes
-          </a>
+          <ButtonLink
+            label="View on the map"
+            href={toHref('coverage', { network, from: block, to: block })}
+          />
+          <ButtonLink label="View nodes" href={toHref('nodes', { network })} />
         </>
       }
     >
@@ -49,10 +49,7 @@ export function QuarantinedBlock({ network, block }: { network: string; block: s
             </ul>
             <Facts
               rows={{
-                Blocks:
-                  row.from === row.to
-                    ? formatCount(row.from)
-                    : `${formatCount(row.from)} to ${formatCount(row.to)}`,
+                Blocks: formatBlocks(row),
                 Attempts: `${row.attempts} since ${formatTime(row.firstSeen)}`,
                 Kinds: (
                   <ul class="plain">

@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../lib/answers.js';
-import { toLines, toNumber, toText } from '../../lib/form-values.js';
-import { formatDate } from '../../lib/format.js';
-import { ChangeForm } from '../../parts/changes.js';
-import { Field, LinesField, Select, SelectField } from '../../parts/fields.js';
-import { WindowsEditor } from '../../parts/windows-editor.js';
+import { ChangeForm, NewForm } from '../../parts/changes.js';
+import { Select } from '../../parts/fields.js';
+import { choice, type FormFields, lines, text, windows } from '../../parts/form-fields.js';
 import type { Channel } from './delivery-state.js';
-import { OverlapField } from './overlap-field.js';
+import { RotateSecret } from './rotate-secret.js';
 
 const KINDS = [
   ['email', 'Email'],
@@ -32,25 +29,19 @@ type Hinted = (hint: string | null) => void;
 export function NewChannel({ made, hinted }: { made: (secret: Made) => void; hinted: Hinted }) {
   const [kind, choose] = useState('email');
   return (
-    <details>
-      <summary>New channel</summary>
-      <ChangeForm
-        name="notifications/add"
-        submit="Create"
-        getInput={(form) => ({
-          kind,
-          ...(kind === 'email' ? { recipients: toLines(form, 'recipients') } : { url: toText(form, 'url') }),
-          ...getTerms(form),
-        })}
-        done={({ id, secret, hint }) => {
-          if (secret !== null) made({ id, secret });
-          hinted(hint);
-        }}
-      >
-        <Select label="Kind" value={kind} options={KINDS} choose={choose} />
-        <ChannelFields kind={kind} />
-      </ChangeForm>
-    </details>
+    <NewForm
+      title="New channel"
+      name="notifications/add"
+      submit="Create"
+      fields={getFields(kind, 'never shown again', { required: true })}
+      input={{ kind }}
+      done={({ id, secret, hint }) => {
+        if (secret !== null) made({ id, secret });
+        hinted(hint);
+      }}
+    >
+      <Select label="Kind" value={kind} options={KINDS} choose={choose} />
+    </NewForm>
   );
 }
 
@@ -62,7 +53,7 @@ export function EditChannel(given: {
   rotated: (secret: Made) => void;
 }) {
   const { channel, close, hinted, rotated } = given;
-  const { id, kind } = channel;
+  const { host, id, kind, oldSecretUntil } = channel;
   return (
     <section class="card" aria-label={`Channel ${id}`}>
       <h2>
@@ -72,95 +63,45 @@ export function EditChannel(given: {
         name="notifications/set"
         submit="Save"
         subject={`notification ${id}`}
-        getInput={(form) => ({
-          id,
-          ...(kind === 'email' ? { recipients: toLines(form, 'recipients') } : { url: toText(form, 'url') }),
-          ...getTerms(form),
-          expected: getExpected(channel),
-        })}
+        fields={getFields(kind, `never shown; empty: keeps ${host}`)}
+        input={{ id }}
+        row={channel}
         done={({ hint }) => {
           hinted(hint);
           close();
         }}
         cancel={close}
-      >
-        <ChannelFields kind={kind} channel={channel} />
-      </ChangeForm>
+      />
       {kind === 'webhook' && (
-        <details>
-          <summary>Rotate the secret</summary>
-          {channel.oldSecretUntil !== null && (
-            <p>Messages are also signed with the old secret until {formatDate(channel.oldSecretUntil)}.</p>
-          )}
-          <ChangeForm
-            name="notifications/rotate"
-            submit="Rotate"
-            getInput={(form) => ({ id, overlapHours: toNumber(form, 'overlap') ?? 0 })}
-            done={({ secret }: Answer<'notifications/rotate'>) => {
-              close();
-              rotated({ id, secret });
-            }}
-          >
-            <OverlapField />
-          </ChangeForm>
-        </details>
+        <RotateSecret
+          name="notifications/rotate"
+          id={id}
+          oldSecretUntil={oldSecretUntil}
+          signs="Messages"
+          made={(secret) => {
+            close();
+            rotated(secret);
+          }}
+        />
       )}
     </section>
   );
 }
 
-const getTerms = (form: FormData) => ({
-  severity: toText(form, 'severity'),
-  networks: toLines(form, 'networks'),
-  names: toLines(form, 'names'),
-  quiet: toLines(form, 'windows', '\n'),
-});
-
-function getExpected({ recipients, networks, names, severity, quiet }: Channel): object {
-  return { recipients, networks, names, severity, quiet };
-}
-
-function ChannelFields({ kind, channel }: { kind: string; channel?: Channel }) {
-  const isNew = channel === undefined;
-  const note = isNew ? 'never shown again' : `never shown; empty: keeps ${channel.host}`;
-  return (
-    <>
-      {kind === 'email' ? (
-        <LinesField
-          label="Recipients"
-          name="recipients"
-          placeholder="ada@example.com"
-          value={channel?.recipients}
-        />
-      ) : (
-        <Field
-          label={`${kind === 'slack' ? 'URL of the incoming webhook' : 'URL'} (${note})`}
-          name="url"
-          type="url"
-          required={isNew}
-          maxLength={2_000}
-          autocomplete="off"
-          placeholder={
-            kind === 'slack' ? 'https://hooks.slack.com/services/…' : 'https://example.com/packhouse'
-          }
-        />
-      )}
-      <SelectField label="Severity" name="severity" options={SEVERITIES} value={channel?.severity} />
-      <LinesField
-        label="Only these networks"
-        empty="everything"
-        name="networks"
-        placeholder="ethereum"
-        value={channel?.networks}
-      />
-      <LinesField
-        label="Only these alarms"
-        empty="all"
-        name="names"
-        placeholder="STANDSTILL"
-        value={channel?.names}
-      />
-      <WindowsEditor initial={channel?.quiet ?? []} legend="Quiet hours (only critical messages are sent)" />
-    </>
-  );
+/** `note`: on an address. */
+function getFields(kind: string, note: string, { required = false } = {}): FormFields {
+  const [label, placeholder] =
+    kind === 'slack'
+      ? ['URL of the incoming webhook', 'https://hooks.slack.com/services/…']
+      : ['URL', 'https://example.com/packhouse'];
+  const url = { type: 'url', maxLength: 2_000, autocomplete: 'off', required, placeholder } as const;
+  return {
+    ...(kind === 'email'
+      ? { recipients: lines('Recipients', 'ada@example.com') }
+      : { url: text(`${label} (${note})`, url) }),
+    severity: choice('Severity', SEVERITIES),
+    networks: lines('Only these networks', 'ethereum', 'everything'),
+    names: lines('Only these alarms', 'STANDSTILL', 'all'),
+    quiet: windows('Quiet hours (only critical messages are sent)'),
+  };
 }

@@ -1,16 +1,15 @@
 import { useState } from 'preact/hooks';
-import { toLines, toNumber, toText } from '../../lib/form-values.js';
 import { toHref, useRoute } from '../../lib/route.js';
 import { useMayChange } from '../../lib/use-session.js';
-import { ChangeForm } from '../../parts/changes.js';
+import { NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
-import { NumberField, SelectField } from '../../parts/fields.js';
+import { checkbox, choice, number } from '../../parts/form-fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
 import { useNetworkIds } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';
 import { ReadTable } from '../../parts/table.js';
 import { Deliveries, Failure, OperatorsOnly, StateButton, StateChip } from './delivery-state.js';
-import { describe, getHost, HookFields } from './hook-fields.js';
+import { describe, getHost, HOOK_FIELDS } from './hook-fields.js';
 import { OneHook } from './one-hook.js';
 
 const PAGE = 100;
@@ -79,29 +78,19 @@ function NewHook(given: {
 }) {
   const networks = useNetworkIds();
   return (
-    <details>
-      <summary>New webhook</summary>
-      <ChangeForm
-        name="hooks/add"
-        submit="Create"
-        getInput={(form) => ({
-          url: toText(form, 'url'),
-          network: toText(form, 'network'),
-          kinds: form.getAll('kind').map(String),
-          finalOnly: form.get('finalOnly') !== null,
-          from: toNumber(form, 'from') ?? undefined,
-          addresses: toLines(form, 'addresses'),
-          topics: toLines(form, 'topics'),
-        })}
-        done={given.made}
-      >
-        <SelectField label="Network" name="network" options={networks} value={given.network} />
-        <HookFields />
-        <label class="inline">
-          <input type="checkbox" name="finalOnly" /> Only finalized blocks
-        </label>
-        <NumberField label="First block (empty: the next new block)" name="from" />
-      </ChangeForm>
-    </details>
+    <NewForm
+      title="New webhook"
+      name="hooks/add"
+      submit="Create"
+      fields={{
+        network: choice('Network', networks),
+        ...HOOK_FIELDS,
+        finalOnly: checkbox('Only finalized blocks'),
+        from: number('First block (empty: the next new block)'),
+      }}
+      defaults={{ network: given.network, kinds: ['logs'] }}
+      getInput={(_, { from, ...others }) => ({ ...others, from: from ?? undefined })}
+      done={given.made}
+    />
   );
 }

@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../lib/answers.js';
-import { toLines, toNumber, toText } from '../../lib/form-values.js';
 import { formatDate } from '../../lib/format.js';
 import { useMayChange } from '../../lib/use-session.js';
-import { ActionButton, ChangeForm } from '../../parts/changes.js';
+import { ActionButton, EditForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { Facts } from '../../parts/facts.js';
 import { ChangeLogLink } from '../../parts/navigation.js';
@@ -18,10 +16,8 @@ import {
   StateChip,
   Test,
 } from './delivery-state.js';
-import { describe, getHost, HookFields } from './hook-fields.js';
-import { OverlapField } from './overlap-field.js';
-
-type Rotated = Answer<'hooks/rotate'>;
+import { describe, getHost, HOOK_FIELDS } from './hook-fields.js';
+import { RotateSecret } from './rotate-secret.js';
 
 /** One webhook: what it is sent, what it accepted, why it fails, and a new secret for it. */
 export function OneHook({ id }: { id: string }) {
@@ -52,7 +48,14 @@ export function OneHook({ id }: { id: string }) {
                   Remove
                 </ActionButton>
               </p>
-              <EditHook row={row} />
+              <EditForm
+                name="hooks/set"
+                submit="Save"
+                subject={`hook ${id}`}
+                fields={HOOK_FIELDS}
+                input={{ id: row.id }}
+                row={row}
+              />
               <Secret row={row} />
             </>
           )}
@@ -86,70 +89,24 @@ const HookFacts = ({ row }: { row: Hook }) => (
   />
 );
 
-/** Changes it as it was when the form was opened. */
-function EditHook({ row }: { row: Hook }) {
-  const [edited, edit] = useState<Hook | null>(null);
-  const close = (): void => edit(null);
-  if (edited === null) {
-    return (
-      <p>
-        <button type="button" onClick={() => edit(row)}>
-          Edit
-        </button>
-      </p>
-    );
-  }
-  const { id, url, kinds, addresses, topics } = edited;
-  return (
-    <>
-      <h2>Edit</h2>
-      <ChangeForm
-        name="hooks/set"
-        submit="Save"
-        subject={`hook ${id}`}
-        getInput={(form) => ({
-          id,
-          url: toText(form, 'url'),
-          kinds: form.getAll('kind').map(String),
-          addresses: toLines(form, 'addresses'),
-          topics: toLines(form, 'topics'),
-          expected: { url, kinds, addresses, topics },
-        })}
-        done={close}
-        cancel={close}
-      >
-        <HookFields hook={edited} />
-      </ChangeForm>
-    </>
-  );
-}
-
-/** A new secret, shown once; the old one signs too for a while, so that the receiver can change over. */
-function Secret({ row }: { row: Hook }) {
-  const [made, setMade] = useState<Rotated | null>(null);
+/** A new secret, shown once. */
+function Secret({ row: { id, oldSecretUntil } }: { row: Hook }) {
+  const [made, setMade] = useState<string | null>(null);
   return (
     <>
       <h2>Secret</h2>
-      {row.oldSecretUntil !== null && (
-        <p>Deliveries are also signed with the old secret until {formatDate(row.oldSecretUntil)}.</p>
-      )}
-      {made !== null ? (
-        <ShownOnce text={made.secret} label="the secret" done={() => setMade(null)}>
-          The new secret of webhook {made.id}.
+      {made !== null && (
+        <ShownOnce text={made} label="the secret" done={() => setMade(null)}>
+          The new secret of webhook {id}.
         </ShownOnce>
-      ) : (
-        <details>
-          <summary>Rotate the secret</summary>
-          <ChangeForm
-            name="hooks/rotate"
-            submit="Rotate"
-            getInput={(form) => ({ id: row.id, overlapHours: toNumber(form, 'overlap') ?? 0 })}
-            done={setMade}
-          >
-            <OverlapField />
-          </ChangeForm>
-        </details>
       )}
+      <RotateSecret
+        name="hooks/rotate"
+        id={id}
+        oldSecretUntil={oldSecretUntil}
+        signs="Deliveries"
+        made={({ secret }) => setMade(secret)}
+      />
     </>
   );
 }

@@ -1,6 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
-import { toText } from '../../lib/form-values.js';
 import { formatBlock } from '../../lib/format.js';
 import { useRead } from '../../lib/use-read.js';
 import { useIsAdmin } from '../../lib/use-session.js';
@@ -8,11 +7,26 @@ import { ChangeForm } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
 import { Copy } from '../../parts/copy.js';
 import { Facts } from '../../parts/facts.js';
-import { Field } from '../../parts/fields.js';
+import { text } from '../../parts/form-fields.js';
 
 type Tested = Answer<'nodes/test'> & { url: string };
 
 const DEFAULT_URL = 'http://127.0.0.1:8545';
+const FIELDS = {
+  network: text('Network (its name, also in URLs)', {
+    required: true,
+    maxLength: 32,
+    pattern: '[a-z0-9][a-z0-9\\-]*',
+    placeholder: 'mainnet',
+  }),
+  url: text('JSON-RPC address', {
+    type: 'url',
+    required: true,
+    maxLength: 2_000,
+    autocomplete: 'off',
+    placeholder: DEFAULT_URL,
+  }),
+};
 
 /** Tests an address, and shows what to write where: the console changes no file of other machines. */
 export function AddNode() {
@@ -31,32 +45,14 @@ export function AddNode() {
         <ChangeForm
           name="nodes/test"
           submit="Test"
-          getInput={(form) => {
-            url.current = toText(form, 'url') ?? '';
-            return { network: toText(form, 'network'), url: url.current };
+          fields={FIELDS}
+          getInput={(_, read) => {
+            url.current = String(read.url);
+            return read;
           }}
+          defaults={tested ?? {}}
           done={(result) => setTested({ ...result, url: url.current })}
-        >
-          <Field
-            label="Network (its name, also in URLs)"
-            name="network"
-            required
-            maxLength={32}
-            pattern="[a-z0-9][a-z0-9\-]*"
-            placeholder="mainnet"
-            defaultValue={tested?.network}
-          />
-          <Field
-            label="JSON-RPC address"
-            name="url"
-            type="url"
-            required
-            maxLength={2_000}
-            autocomplete="off"
-            placeholder={DEFAULT_URL}
-            defaultValue={tested?.url}
-          />
-        </ChangeForm>
+        />
       ) : (
         <p>
           Only admins can test addresses here, because the console connects to them.{' '}

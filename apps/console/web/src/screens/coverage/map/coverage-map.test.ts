@@ -3,6 +3,14 @@ import { drawMap, ROW } from './coverage-canvas.js';
 import { type CoverageMap, getSpot, toStripes } from './coverage-map.js';
 
 /** Blocks 6 to 29 in columns of 4: 6-7, 8-11, …, 28-29. */
+type Brush = Parameters<typeof drawMap>[0];
+const BRUSH = {
+  fillStyle: '',
+  font: '',
+  textAlign: 'left',
+  textBaseline: 'top',
+  clearRect: () => undefined,
+} as const;
 const ROW_OF_LOGS: CoverageMap['kinds'][number] = {
   kind: 'logs',
   worst: '..ba.bb',
@@ -77,12 +85,8 @@ describe('the picture', () => {
   it('has for every hole its colour, for wide ones a letter, and lines where somebody must act', () => {
     const drawn: [string, number, number, number, number][] = [];
     const letters: [string, number][] = [];
-    const brush: Parameters<typeof drawMap>[0] = {
-      fillStyle: '',
-      font: '',
-      textAlign: 'left',
-      textBaseline: 'top',
-      clearRect: () => undefined,
+    const brush: Brush = {
+      ...BRUSH,
       fillRect: (...box) => void drawn.push([String(brush.fillStyle), ...box]),
       fillText: (text, x) => void letters.push([text, x]),
     };
@@ -111,12 +115,8 @@ describe('the picture', () => {
 
   it('has a single bad block of a million at least three pixels wide and half a row high', () => {
     const boxes: [number, number, number, number][] = [];
-    const brush: Parameters<typeof drawMap>[0] = {
-      fillStyle: '',
-      font: '',
-      textAlign: 'left',
-      textBaseline: 'top',
-      clearRect: () => undefined,
+    const brush: Brush = {
+      ...BRUSH,
       fillRect: (...box) => void (brush.fillStyle === 'red' && boxes.push(box)),
       fillText: () => undefined,
     };
