@@ -8,133 +8,58 @@ const USAGE_EXIT = 64;
 
 type AddCommand = (program: Command, io: CliIo) => unknown;
 
-interface Loaded {
-  /** Packages that its module imports, beside those that are always there. */
-  needs: readonly OptionalPackage[];
-  load(): Promise<AddCommand>;
-}
+/** Packages that its module imports, beside those that are always there; and how it is loaded. */
+type Loaded = readonly [needs: readonly OptionalPackage[], load: () => Promise<AddCommand>];
 
 /** What most commands of operators need; it brings the others. */
 const OPERATIONS: readonly OptionalPackage[] = ['operations'];
 const LOCAL: readonly OptionalPackage[] = ['gateway', 'ingester', 'packer', 'console', 'operations'];
 
-const PROCESSES: Loaded = {
-  // Each needs its own, which is asked for when it runs.
-  needs: [],
-  load: async () => (await import('./commands/process.js')).addProcessCommands,
-};
+/** Each needs its own package, which is asked for when it runs. */
+const PROCESSES: Loaded = [[], async () => (await import('./commands/process.js')).addProcessCommands];
 
-const DESCRIBING: Loaded = {
-  needs: [],
-  load: async () => (await import('./commands/describe/describe-commands.js')).addDescribingCommands,
-};
+const DESCRIBING: Loaded = [
+  [],
+  async () => (await import('./commands/describe/describe-commands.js')).addDescribingCommands,
+];
 
 /** The commands, in the order of the help. Loaded when needed: to load all of them takes as long as a small command. */
 const COMMANDS: Readonly<Record<string, Loaded>> = {
-  local: {
-    needs: LOCAL,
-    load: async () => (await import('./commands/local.js')).addLocalCommand,
-  },
-  status: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/status/status.js')).addStatusCommand,
-  },
-  doctor: {
-    needs: ['networks', 'node-rpc', 'pipeline'],
-    load: async () => (await import('./commands/doctor.js')).addDoctorCommand,
-  },
-  backfill: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/backfill/backfill.js')).addBackfillCommand,
-  },
-  alarms: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/status/alarms.js')).addAlarmsCommand,
-  },
-  nodes: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/nodes.js')).addNodesCommand,
-  },
-  workers: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/workers.js')).addWorkersCommand,
-  },
-  lake: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/lake.js')).addLakeCommand,
-  },
-  quarantine: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
-  },
-  budget: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/budget.js')).addBudgetCommand,
-  },
-  usage: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/usage.js')).addUsageCommand,
-  },
-  hooks: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/notifications/hooks.js')).addHooksCommand,
-  },
-  notifications: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/notifications/notifications.js')).addNotificationsCommand,
-  },
-  schedule: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/schedule.js')).addScheduleCommand,
-  },
-  audit: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/audit/audit.js')).addAuditCommand,
-  },
-  adopt: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/adopt.js')).addAdoptCommand,
-  },
-  applications: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/keys/applications.js')).addApplicationsCommand,
-  },
-  keys: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/keys/keys.js')).addKeysCommand,
-  },
-  operators: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/operators.js')).addOperatorsCommand,
-  },
-  plans: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/keys/plans.js')).addPlansCommand,
-  },
-  manifest: {
-    needs: OPERATIONS,
-    load: async () => (await import('./commands/manifest.js')).addManifestCommand,
-  },
-  pull: {
-    needs: [],
-    load: async () => (await import('./commands/pull/pull.js')).addPullCommand,
-  },
-  feed: {
-    needs: [],
-    load: async () => (await import('./commands/feed.js')).addFeedCommand,
-  },
-  verify: {
-    needs: [],
-    load: async () => (await import('./commands/verify/verify.js')).addVerifyCommand,
-  },
-  migrate: {
-    needs: ['database'],
-    load: async () => (await import('./commands/migrate.js')).addMigrateCommand,
-  },
-  install: {
-    needs: [],
-    load: async () => (await import('./commands/install/install.js')).addInstallCommand,
-  },
+  local: [LOCAL, async () => (await import('./commands/local.js')).addLocalCommand],
+  status: [OPERATIONS, async () => (await import('./commands/status/status.js')).addStatusCommand],
+  doctor: [
+    ['networks', 'node-rpc', 'pipeline'],
+    async () => (await import('./commands/doctor.js')).addDoctorCommand,
+  ],
+  backfill: [OPERATIONS, async () => (await import('./commands/backfill/backfill.js')).addBackfillCommand],
+  alarms: [OPERATIONS, async () => (await import('./commands/status/alarms.js')).addAlarmsCommand],
+  nodes: [OPERATIONS, async () => (await import('./commands/nodes.js')).addNodesCommand],
+  workers: [OPERATIONS, async () => (await import('./commands/workers.js')).addWorkersCommand],
+  lake: [OPERATIONS, async () => (await import('./commands/lake.js')).addLakeCommand],
+  quarantine: [OPERATIONS, async () => (await import('./commands/quarantine.js')).addQuarantineCommand],
+  budget: [OPERATIONS, async () => (await import('./commands/budget.js')).addBudgetCommand],
+  usage: [OPERATIONS, async () => (await import('./commands/usage.js')).addUsageCommand],
+  hooks: [OPERATIONS, async () => (await import('./commands/notifications/hooks.js')).addHooksCommand],
+  notifications: [
+    OPERATIONS,
+    async () => (await import('./commands/notifications/notifications.js')).addNotificationsCommand,
+  ],
+  schedule: [OPERATIONS, async () => (await import('./commands/schedule.js')).addScheduleCommand],
+  audit: [OPERATIONS, async () => (await import('./commands/audit/audit.js')).addAuditCommand],
+  adopt: [OPERATIONS, async () => (await import('./commands/adopt.js')).addAdoptCommand],
+  applications: [
+    OPERATIONS,
+    async () => (await import('./commands/keys/applications.js')).addApplicationsCommand,
+  ],
+  keys: [OPERATIONS, async () => (await import('./commands/keys/keys.js')).addKeysCommand],
+  operators: [OPERATIONS, async () => (await import('./commands/operators.js')).addOperatorsCommand],
+  plans: [OPERATIONS, async () => (await import('./commands/keys/plans.js')).addPlansCommand],
+  manifest: [OPERATIONS, async () => (await import('./commands/manifest.js')).addManifestCommand],
+  pull: [[], async () => (await import('./commands/pull/pull.js')).addPullCommand],
+  feed: [[], async () => (await import('./commands/feed.js')).addFeedCommand],
+  verify: [[], async () => (await import('./commands/verify/verify.js')).addVerifyCommand],
+  migrate: [['database'], async () => (await import('./commands/migrate.js')).addMigrateCommand],
+  install: [[], async () => (await import('./commands/install/install.js')).addInstallCommand],
   completion: DESCRIBING,
   man: DESCRIBING,
   gateway: PROCESSES,
@@ -147,8 +72,8 @@ const COMMANDS: Readonly<Record<string, Loaded>> = {
 export async function createProgram(io: CliIo, name?: string): Promise<Command> {
   const known = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   // What describes all commands needs all.
-  const own = known === DESCRIBING ? undefined : known;
-  if (own !== undefined) requirePackages(`\`packhouse ${name}\``, own.needs);
+  const [needs = [], load] = known === undefined || known === DESCRIBING ? [] : known;
+  requirePackages(`\`packhouse ${name}\``, needs);
   // Commands inherit these settings when they are added.
   const program = new Command('packhouse')
     .description('Blockchain history in bulk: proved, packed and served')
@@ -164,14 +89,14 @@ export async function createProgram(io: CliIo, name?: string): Promise<Command> 
       outputError: (text, write) => write(`${usageLine(text)}\n`),
     })
     .addHelpText('after', '\nExample:\n  $ packhouse local');
-  const adding = own === undefined ? (name === '--version' ? [] : await loadAll()) : [await own.load()];
+  const adding = load !== undefined ? [await load()] : name === '--version' ? [] : await loadAll();
   for (const add of adding) add(program, io);
   return program;
 }
 
 /** All commands for the help; of one whose packages are not installed, its name and what it needs. */
 function loadAll(): Promise<AddCommand[]> {
-  const adding = Object.entries(COMMANDS).map(async ([name, { needs, load }]): Promise<AddCommand> => {
+  const adding = Object.entries(COMMANDS).map(async ([name, [needs, load]]): Promise<AddCommand> => {
     const missing = missingPackages(needs);
     if (missing.length === 0) return load();
     const packages = missing.map((each) => `@packhouse/${each}`);

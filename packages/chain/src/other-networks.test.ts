@@ -32,12 +32,10 @@ const POLICIES: Readonly<Record<string, Partial<ProofPolicy>>> = {
 
 const page = readFileSync(new URL('../../../docs/proofs.md', import.meta.url), 'utf8');
 
-/** The lines of a table of docs/proofs.md, below its head. */
-function tableBelow(head: string): string[] {
-  const lines = page.split('\n');
-  const start = lines.indexOf(head) + 2;
-  const end = lines.findIndex((line, at) => at >= start && !line.startsWith('|'));
-  return lines.slice(start, end);
+/** The lines of the list below a heading of docs/proofs.md. */
+function linesBelow(heading: string): string[] {
+  const section = page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
+  return section.split('\n').filter((line) => line.startsWith('- '));
 }
 
 const getPolicy = ({ net, number }: { net: string; number: number }) =>
@@ -58,12 +56,13 @@ describe('the rules', () => {
         { label: 'all', ...set },
       ];
       return eras.map(({ label, ...rules }) => {
-        const name = label === 'all' && set.eras.length > 0 ? 'all others' : label;
-        const { chains } = set;
-        return `| \`${set.name}\` | ${chains.join(', ')} | ${name} | ${provedBy(rules)} | ${getReasons(rules)} |`;
+        const era = label !== 'all' ? `, ${label}` : set.eras.length > 0 ? ', all others' : '';
+        const reasons = getReasons(rules);
+        const rest = reasons === '' ? '' : `; not proved: ${reasons}`;
+        return `- \`${set.name}\` (${set.chains.join(', ')})${era}: ${provedBy(rules)}${rest}`;
       });
     });
-    expect(tableBelow('| rules | chain ids | blocks | recomputed | not proved |')).toEqual(lines);
+    expect(linesBelow('Networks')).toEqual(lines);
   });
 
   it('name each chain once', () => {
@@ -129,7 +128,7 @@ function allRecordings(source: Recordings) {
   ];
 }
 
-/** What is proved of blocks, and what is named as not proved, as the rows of a table of rules and eras. */
+/** What is proved of blocks, and what is named as not proved, as the lines of a list of rules and eras. */
 async function toRows(blocks: ReturnType<typeof allRecordings>): Promise<string[]> {
   const rows = new Map<string, string[]>();
   const eras = RULE_SETS.flatMap((set) => [
@@ -150,29 +149,29 @@ async function toRows(blocks: ReturnType<typeof allRecordings>): Promise<string[
   }
   return eras.flatMap(([set, label]) => {
     const of = [...rows].filter(([row]) => row.startsWith(`${set.name}|${label}|`));
-    const era = label === '' ? (set.eras.length === 0 ? 'all' : 'all others') : label;
-    const start = `| \`${set.name}\` | ${era} |`;
+    const era = label !== '' ? `, ${label}` : set.eras.length > 0 ? ', all others' : '';
     return of.map(([row, names]) => {
       const [, , proved, missing] = row.split('|');
-      return `${start} ${names.join(', ')} | ${proved} | ${missing} |`;
+      const rest = missing === '' ? '' : `; not ${missing}`;
+      return `- \`${set.name}\`${era}: ${names.join(', ')}: ${proved || 'nothing'}${rest}`;
     });
   });
 }
 
-const getNames = (row: string): string[] => row.split(' | ')[2]!.split(', ');
+const getNames = (row: string): string[] => row.split(': ')[1]!.split(', ');
 
 /** The rows with those of their blocks that others name too. */
 function withSame(rows: readonly string[], others: readonly string[]): string[] {
   const known = new Set(others.flatMap(getNames));
   return rows.flatMap((row) => {
     const same = getNames(row).filter((name) => known.has(name));
-    return same.length === 0 ? [] : row.split(' | ').with(2, same.join(', ')).join(' | ');
+    return same.length === 0 ? [] : row.split(': ').with(1, same.join(', ')).join(': ');
   });
 }
 
 describe.each(ALL)('$title', (source) => {
   it('are proved, or named as not proved, era by era as docs/proofs.md says', async () => {
-    const documented = tableBelow('| rules | era | real blocks | proved | named as not proved |');
+    const documented = linesBelow('Real blocks');
     const rows = await toRows(allRecordings(source));
     if (source === GIVEN) return expect(rows).toEqual(documented);
     // The clone's have the numbers of some of them, and are of their forks.

@@ -11,6 +11,7 @@ import {
   requestsPerBlock,
 } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
+import { TO_FETCH } from './hole-reasons.js';
 import { queueHintsOf } from './queue-hints.js';
 import { findSilences } from './silent-nodes.js';
 
@@ -80,18 +81,6 @@ export interface BackfillProgress {
   waits: BackfillWait[];
 }
 
-/** Final blocks in these states are not fetched yet. */
-const TO_FETCH: readonly HoleReason[] = [
-  'waiting',
-  'throttled',
-  'halted',
-  'queued',
-  'fetching',
-  'quarantined',
-  'paused',
-  'cancelled',
-  'not-requested',
-];
 /** It goes on only after somebody did something. */
 const STANDS_STILL: readonly WaitReason[] = [
   'paused',

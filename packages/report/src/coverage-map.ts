@@ -3,27 +3,8 @@ import type { Columns, HoleReason, NetworkDatabase } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
 import { getLastBlock } from './coverage.js';
+import { WORST_FIRST } from './hole-reasons.js';
 import { queueHints } from './queue-hints.js';
-
-/**
- * The reasons of holes, the worst first: what stays as it is until somebody acts, what comes by itself, and what nobody
- * asked for or no chain has yet.
- */
-const WORST_FIRST = [
-  'quarantined',
-  'halted',
-  'throttled',
-  'paused',
-  'cancelled',
-  'waiting',
-  'queued',
-  'fetching',
-  'staged',
-  'packing',
-  'not-requested',
-  'not-finalized',
-  'not-produced',
-] as const satisfies readonly HoleReason[];
 
 interface MapParts {
   database: { network(id: string): { holes: Pick<NetworkDatabase['holes'], 'columns' | 'standing'> } };

@@ -1,7 +1,8 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Hole, HoleCounts, HoleReason, NetworkDatabase, Standing } from '@packhouse/database';
+import type { Hole, HoleCounts, NetworkDatabase, Standing } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
+import { getNeeds } from './hole-reasons.js';
 import { queueHints } from './queue-hints.js';
 
 export interface CoverageParts {
@@ -147,24 +148,7 @@ export async function holeAt(
   return { head: page.head, hole: hole?.firstBlock === block ? hole : null };
 }
 
-/** The meaning of each reason, and what the hole needs, as a clause. */
-const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
-  'not-requested': 'in no backfill: add one',
-  cancelled: 'its backfill was cancelled: add another one',
-  paused: 'its backfill is paused: resume it',
-  waiting: 'requested, not scheduled yet',
-  throttled: 'fetched when packing has made room: staging is full',
-  halted: 'fetched when the alarm about a reorganisation below finality is cleared',
-  queued: 'queued, waiting for a worker',
-  fetching: 'being fetched',
-  quarantined: 'failed its checks, or no node has it; retried automatically',
-  staged: 'staged, waiting for a full bundle',
-  packing: 'staged, being packed',
-  'not-finalized': 'not finalized yet: in a file of one block until then, in a bundle afterwards',
-  'not-produced': 'not produced yet',
-};
-
-/** The same by cause of quarantine, where the cause is no single block's. */
+/** What a hole needs by cause of quarantine, where the cause is no single block's. */
 const CAUSE_NEEDS: Readonly<Record<string, string>> = {
   FORK_UNKNOWN: 'its fork is new to this version, which has to be updated',
   NODE_METHOD_MISSING: 'no upstream offers a method for it: it comes by itself once one does',
@@ -172,7 +156,7 @@ const CAUSE_NEEDS: Readonly<Record<string, string>> = {
 
 /** The need of a hole, with cause and next try if it is quarantined. */
 export function holeNeeds({ reason, quarantine }: Pick<Hole, 'reason' | 'quarantine'>): string {
-  if (quarantine === null) return HOLE_NEEDS[reason];
+  if (quarantine === null) return getNeeds(reason);
   const { cause, attempts, nextTry } = quarantine;
   const known = CAUSE_NEEDS[cause];
   if (known !== undefined) return `${known}; the next try is due at ${nextTry.toISOString()}`;

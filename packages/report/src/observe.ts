@@ -1,6 +1,7 @@
 import type { Database, HoleReason, Standing } from '@packhouse/database';
 import type { QueueName, Queues } from '@packhouse/queue';
 import type { Context, Metrics } from '@packhouse/runtime';
+import { isHole } from './hole-reasons.js';
 import { type NetworkReport, networkReport } from './network-report.js';
 import { createLakeGauges } from './observe-lake.js';
 import { checkSilence } from './silent-nodes.js';
@@ -16,15 +17,6 @@ export interface Observer {
 }
 
 const QUEUES: readonly QueueName[] = ['ingest', 'pack'];
-
-/** Reasons that are no hole: the blocks are not wanted now, or do not exist yet. */
-const NO_HOLE: readonly HoleReason[] = [
-  'not-requested',
-  'cancelled',
-  'paused',
-  'not-finalized',
-  'not-produced',
-];
 
 /**
  * Makes an observer: everything is read from Postgres and the queues, so any one process can report for all. Only one
@@ -82,7 +74,7 @@ export function createObserver(parts: { context: Context; database: Database; qu
     await lake.look(network);
     for (const { kind, missing } of finalHoles) {
       const holes = (Object.entries(missing) as [HoleReason, number][])
-        .filter(([reason]) => !NO_HOLE.includes(reason))
+        .filter(([reason]) => isHole(reason))
         .map(([reason, value]) => ({ labels: { reason }, value }));
       gauges.holes.fill({ network, kind }, holes);
     }

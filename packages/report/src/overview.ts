@@ -1,7 +1,8 @@
 import type { Kind } from '@packhouse/chain';
-import type { AlarmRow, Database, HoleCounts, HoleReason, NetworkStanding } from '@packhouse/database';
+import type { AlarmRow, Database, HoleCounts, NetworkStanding } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { type Clock, getOrAdd } from '@packhouse/runtime';
+import { COMES } from './hole-reasons.js';
 import { networkReport } from './network-report.js';
 
 /** One kind of a network, and how fast it comes. */
@@ -33,17 +34,6 @@ const SAMPLE_MS = 5_000;
 const LEFT_MS = 10_000;
 /** Alarms of a network that are told. */
 const MAX_ALARMS = 10;
-
-/** Reasons of holes that end with nothing but time. */
-const COMES: readonly HoleReason[] = [
-  'waiting',
-  'throttled',
-  'halted',
-  'queued',
-  'fetching',
-  'staged',
-  'packing',
-];
 
 interface Sample {
   atMs: number;

@@ -7,13 +7,13 @@ it('is what ERRORS.md says (write it anew with `npx vitest run packages/runtime 
   const sections = EXIT_CODES.map((exit) => {
     const rows = Object.entries(ERROR_CATALOGUE).filter(([, { exitCode }]) => exitCode === exit);
     const lines = rows.map(
-      ([code, { meaning, retryable }]) => `- \`${code}\`${retryable ? ' (retry)' : ''}: ${meaning}`,
+      ([code, { meaning, retryable }]) => `- \`${code}\`${retryable ? '*' : ''}: ${meaning}`,
     );
     return `## Exit code ${exit}\n\n${lines.join('\n')}\n`;
   });
   const head =
     '# Error codes\n\nEvery error that Packhouse reports carries one of these, by [exit code](../../docs/commands.md#exit-codes). ' +
-    'Codes are never reused. "retry": a later try may succeed without any change.\n';
+    'Codes are never reused. An asterisk: a later try may succeed without any change.\n';
   const text = [head, ...sections].join('\n');
   await expect(text).toMatchFileSnapshot('../ERRORS.md');
 });

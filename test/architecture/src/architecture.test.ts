@@ -16,13 +16,21 @@ import {
 } from './check-documents.js';
 import { checkFolders, checkFunctions, checkSpreads } from './check-functions.js';
 import { checkImports } from './check-imports.js';
-import { checkBullets, checkLinks } from './check-markdown.js';
+import { checkBullets, checkLength, checkLinks } from './check-markdown.js';
 import { checkPaths } from './check-paths.js';
 import { checkReferences } from './check-references.js';
 import { checkShape } from './check-shape.js';
 import { checkExports, checkForTestsOnly, checkShortFiles } from './check-uses.js';
 import { filesUnder, foldersIn, ROOT, read, readRepository } from './repository.js';
-import { FUNCTION_LINES, LONG_FILES, MAX_FOLDER_FILES, MAX_LINES, MAY_IMPORT, SHORT_FILES } from './rules.js';
+import {
+  FUNCTION_LINES,
+  LONG_FILES,
+  MAX_DOCUMENT_WORDS,
+  MAX_FOLDER_FILES,
+  MAX_LINES,
+  MAY_IMPORT,
+  SHORT_FILES,
+} from './rules.js';
 
 const repository = readRepository();
 /** All sources, pages and scripts too. */
@@ -171,6 +179,13 @@ describe('this repository', () => {
   it('shows no shell lines that cannot be pasted', () => {
     expect(documents.map(({ path }) => path)).toContain('docs/gateway.md');
     expect(documents.flatMap(({ path, text }) => checkPasting(path, text))).toEqual([]);
+  });
+
+  it('has documents that people finish', () => {
+    expect(
+      checkLength(documents, MAX_DOCUMENT_WORDS),
+      'Shorten what is said twice, or what a test or the code says.',
+    ).toEqual([]);
   });
 
   it('has no bullet twice in its documents', () => {

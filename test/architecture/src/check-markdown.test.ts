@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { checkBullets, checkLinks } from './check-markdown.js';
+import { describe, expect, it, test } from 'vitest';
+import { checkBullets, checkLength, checkLinks } from './check-markdown.js';
 
 const LONG = 'one two three four five six seven eight';
 
@@ -54,4 +54,13 @@ describe('links that lead nowhere', () => {
       'packages/a/README.md names src/gone.ts, which is not there',
     ]);
   });
+});
+
+test('documents together have no more words than they may, and the longest are named', () => {
+  const documents = [
+    { path: 'a.md', text: '# A\n\none two\n' },
+    { path: 'b.md', text: '| one | two |\n' },
+  ];
+  expect(checkLength(documents, 9)).toEqual([]);
+  expect(checkLength(documents, 7)).toEqual(['the documents have 9 words, 2 more than 7: b.md 5, a.md 4 …']);
 });

@@ -6,6 +6,16 @@ interface Document {
   text: string;
 }
 
+/** Words of all documents together, as `wc -w` counts them, if they are more than `most`. */
+export function checkLength(documents: readonly Document[], most: number): string[] {
+  const lengths = documents.map(({ path, text }) => ({ path, words: text.match(/\S+/g)?.length ?? 0 }));
+  const words = lengths.reduce((sum, each) => sum + each.words, 0);
+  if (words <= most) return [];
+  const longest = lengths.toSorted((a, b) => b.words - a.words).slice(0, 3);
+  const named = longest.map((each) => `${each.path} ${each.words}`).join(', ');
+  return [`the documents have ${words} words, ${words - most} more than ${most}: ${named} …`];
+}
+
 /** A bullet of fewer words may be said twice: a command, a name. */
 const MIN_WORDS = 8;
 

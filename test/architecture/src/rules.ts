@@ -154,7 +154,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/gateway/src/routes/nft.ts': 'compares with the stored dates of refreshes',
   'apps/gateway/src/routes/usage.ts': 'usage is counted by the day',
   'apps/cli/src/local/once.ts': 'compares with the stored dates of next tries',
-  'apps/cli/src/commands/backfill/backfill.ts': 'deadlines are dates',
+  'apps/cli/src/commands/backfill/terms.ts': 'deadlines are dates',
   'apps/cli/src/commands/audit/audit.ts': 'the day is the default seed of a sample',
   'apps/cli/src/commands/quarantine.ts': 'shows the time until a stored date',
 };
@@ -174,6 +174,9 @@ export const FUNCTION_LINES = {
   /** Files, by name, with a function over that: they are to be cut. */
   excused: [],
 };
+
+/** Words that all documents together may have, as `wc -w` counts them. */
+export const MAX_DOCUMENT_WORDS = 50_000;
 
 /** Source files that a folder of the product may have, tests aside. */
 export const MAX_FOLDER_FILES = 20;

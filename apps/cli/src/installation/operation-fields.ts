@@ -12,6 +12,8 @@ import type { CliIo } from '../terminal/io.js';
 type Field = readonly [flags: string, about?: string, how?: Reading];
 
 interface Reading {
+  /** What is read if the option is not given, unless the operation has a default. */
+  usual?: string;
   /** The word for null or an empty list, if another than that of the command. */
   none?: string;
   /** The value of the field; `flag` names it in messages. */
@@ -33,13 +35,13 @@ interface Added {
 }
 
 /** Fields that a command has. */
-interface AddedFields {
+interface AddedFields<I extends z.ZodObject> {
   /** Their names in messages. */
   flags: Readonly<Record<string, string>>;
   /** Whether one of the options is given. */
   hasOption(): boolean;
   /** What is given, as the operation takes it; `none` is the word for null or an empty list. Throws what readers throw. */
-  read(io: CliIo, none: string | undefined): Promise<Record<string, unknown>>;
+  read(io: CliIo, none?: string): Promise<z.input<I>>;
 }
 
 /** Adds fields of an operation's input to a command. */
@@ -47,7 +49,7 @@ export function addFields<I extends z.ZodObject>(
   command: Command,
   { input }: Pick<Operation<I>, 'input'>,
   fields: Fields<I>,
-): AddedFields {
+): AddedFields<I> {
   const all = Object.entries<Field | undefined>(fields).flatMap(([name, field]) => {
     if (field === undefined) return [];
     const [flags, about, how = {}] = field;
@@ -55,7 +57,7 @@ export function addFields<I extends z.ZodObject>(
     const { description = '' } = schema;
     const text = about ?? `${description.charAt(0).toUpperCase()}${description.slice(1)}`;
     const add = flags.startsWith('--') ? addOption : addArgument;
-    return [{ ...add(command, flags, text, schema), name, how, schema }];
+    return [{ ...add(command, flags, text, schema, how.usual), name, how, schema }];
   });
   return {
     flags: Object.fromEntries(all.map(({ name, flag }) => [name, flag])),
@@ -70,7 +72,7 @@ export function addFields<I extends z.ZodObject>(
         else if (given === word && schema.safeParse(null).success) values[name] = null;
         else values[name] = how.read === undefined ? given : await how.read(given as never, flag, io);
       }
-      return values;
+      return values as z.input<I>;
     },
   };
 }
@@ -82,13 +84,21 @@ function addArgument(command: Command, flags: string, about: string): Omit<Added
   return { flag, isOption: false, get: () => command.processedArgs[at] };
 }
 
-function addOption(command: Command, flags: string, about: string, schema: z.ZodType): Omit<Added, 'name'> {
+function addOption(
+  command: Command,
+  flags: string,
+  about: string,
+  schema: z.ZodType,
+  usual?: string,
+): Omit<Added, 'name'> {
   const option = new Option(flags, about);
   const { success, data } = schema.safeParse(undefined);
-  if (option.required && !success) option.makeOptionMandatory();
+  if (option.required && !success && usual === undefined) option.makeOptionMandatory();
   if (option.required && !option.variadic && schema.safeParse([]).success) option.argParser(collect);
   // Some descriptions say more about their default.
-  if (['string', 'number'].includes(typeof data) && !about.includes('(default')) option.default(String(data));
+  if (usual !== undefined) option.default(usual);
+  else if (['string', 'number'].includes(typeof data) && !about.includes('(default'))
+    option.default(String(data));
   command.addOption(option);
   return { flag: option.long ?? flags, isOption: true, get: () => command.opts()[option.attributeName()] };
 }

@@ -127,7 +127,7 @@ function operated<I extends z.ZodObject, O>(
       const place = command.opts<Place>();
       if (change !== undefined && !fields.hasOption()) throw usageError('No change is given.', change);
       const there: There = { ...place, io, run: (other, input) => operate(io, place, other, input) };
-      const asked = { ...spec.fixed, ...(await fields.read(io, none)) } as Given<I>;
+      const asked: Given<I> = { ...spec.fixed, ...(await fields.read(io, none)) };
       const given = (await spec.toInput?.(asked, there)) ?? asked;
       const { shape } = operation.input;
       const hasPages = 'after' in shape && 'limit' in shape && !('limit' in given);

@@ -1,11 +1,11 @@
 import type { Kind } from '@packhouse/chain';
-import { PackhouseError } from '@packhouse/runtime';
 import {
   checkRange,
   parseBlockNumber,
   parseInteger,
   parseKinds,
   parseNetworkName,
+  usageError,
 } from '../terminal/parse.js';
 
 /** The flags of `packhouse local` as commander parses them. */
@@ -61,19 +61,14 @@ export function checkLocalFlags(flags: LocalFlags, networksFile?: string): Local
   const to = given === null || given === 'finalized' ? given : parseBlockNumber(given, '--to');
   if (typeof to === 'number') checkRange(from, to);
   if (flags.once && to === null) {
-    throw new PackhouseError({
-      code: 'USAGE',
-      message: '--once needs a last block.',
-      hint: 'Add --to <block> or --to finalized.',
-    });
+    throw usageError('--once needs a last block.', 'Add --to <block> or --to finalized.');
   }
   const own = flags.rpc.length > 0 ? '--rpc' : networksFile ? 'NETWORKS_FILE' : null;
   if (flags.reorgEvery !== undefined && own !== null) {
-    throw new PackhouseError({
-      code: 'USAGE',
-      message: `--reorg-every works only on the demo chain, and ${own} names other nodes.`,
-      hint: `Leave out --reorg-every or ${own}.`,
-    });
+    throw usageError(
+      `--reorg-every works only on the demo chain, and ${own} names other nodes.`,
+      `Leave out --reorg-every or ${own}.`,
+    );
   }
   return {
     rpc: flags.rpc,
@@ -98,13 +93,12 @@ function checkRpcUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^(https?|wss?):$/.test(url.protocol)) return;
   const scheme = url === null ? 'something else' : `one of ${url.protocol}//`;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `--rpc takes an http, https, ws or wss address, got ${text.includes('://') ? scheme : 'one without a scheme'}.`,
-    hint: text.endsWith('.ipc')
+  throw usageError(
+    `--rpc takes an http, https, ws or wss address, got ${text.includes('://') ? scheme : 'one without a scheme'}.`,
+    text.endsWith('.ipc')
       ? 'IPC is not supported. Let the node serve HTTP, for example Geth with --http, and give --rpc http://localhost:8545.'
       : 'For example --rpc http://localhost:8545.',
-  });
+  );
 }
 
 interface NodeAddresses {

@@ -69,8 +69,3 @@ export function parseNetworkName(text: string): string {
     'For example --network ethereum.',
   );
 }
-
-/** The field of an option that takes a value or `none`. */
-export function orNull<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
-  return text === undefined ? undefined : text === 'none' ? null : read(text);
-}

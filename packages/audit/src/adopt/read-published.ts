@@ -5,6 +5,7 @@ import { checkFilterSeal, type FilterFile, type SealedEntry } from '@packhouse/m
 import type { ObjectStore } from '@packhouse/object-store';
 import { FORMAT_VERSION } from '@packhouse/pipeline';
 import { isPackhouseError } from '@packhouse/runtime';
+import { readIfStored } from '../audit/read-if-stored.js';
 
 /** The key of the file that an entry names. */
 export function keyOfEntry({ network, kind, from, to, version }: SealedEntry): string {
@@ -22,7 +23,7 @@ export async function readPublished(
 ): Promise<Published> {
   const key = keyOfEntry(entry);
   const range = { firstBlock: entry.from, lastBlock: entry.to };
-  const bytes = await readIfThere(objectStore, key, signal);
+  const bytes = await readIfStored(objectStore, key, { signal });
   if (bytes === null)
     return { missing: true, fault: `The object ${key} is not in ${objectStore.description}.` };
   const sha256 = hash('sha256', bytes);
@@ -64,7 +65,7 @@ async function findFilter(
 ): Promise<FilterFile | null> {
   // Blocks never have one.
   if (entry.kind === 'blocks') return null;
-  const object = await readIfThere(objectStore, filterKey(keyOfEntry(entry)), signal);
+  const object = await readIfStored(objectStore, filterKey(keyOfEntry(entry)), { signal });
   if (object === null) return null;
   const found = { bytes: object.length, sha256: hash('sha256', object) };
   if (found.sha256 === entry.filter?.sha256) return found;
@@ -73,18 +74,5 @@ async function findFilter(
   } catch {
     // Bytes that are no filter at all.
     return null;
-  }
-}
-
-async function readIfThere(
-  objectStore: ObjectStore,
-  key: string,
-  signal: AbortSignal,
-): Promise<Buffer | null> {
-  try {
-    return await objectStore.read(key, { signal });
-  } catch (error) {
-    if (isPackhouseError(error, 'OBJECT_MISSING')) return null;
-    throw error;
   }
 }

@@ -3,9 +3,8 @@ import { basename } from 'node:path/posix';
 import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
 import type { LakeFile, LakeTable } from '@packhouse/database';
 import { listLakeOrphans, type OrphanParts } from '@packhouse/lake';
-import { createVerifier, toPublicKey } from '@packhouse/manifest';
-import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
+import { verifyLog } from './check-manifest.js';
 import { bundleFinding, type Finding } from './finding.js';
 
 interface AuditLakeParts extends OrphanParts {
@@ -26,8 +25,6 @@ interface AuditLakeRequest {
 
 /** Blocks whose files are in memory at a time. */
 const CHUNK_BLOCKS = 1_000_000;
-/** Entries read at a time. */
-const PAGE = 1_000;
 
 /**
  * Reads the chosen data files of the newest snapshots back and compares them with their rows, and with `objects` the rows with
@@ -73,36 +70,21 @@ async function replayLog(
   kind: TableName,
   signal: AbortSignal,
 ): Promise<Map<string, string> | null> {
-  const keys = await database.manifest.keys();
-  const verifier = createVerifier(new Map(keys.map((key) => [key.keyId, toPublicKey(key.publicKey)])));
   const { lakeLog } = database.network(network);
+  const log = {
+    tip: () => lakeLog.tip(kind),
+    entries: (after: number, limit: number) => lakeLog.entries(kind, after, limit),
+  };
   const files = new Map<string, string>();
-  const newest = (await lakeLog.tip(kind))?.sequence ?? -1;
-  for (let after = -1; after < newest; after += PAGE) {
-    signal.throwIfAborted();
-    for (const entry of await lakeLog.entries(kind, after, PAGE)) {
-      try {
-        verifier.push(entry);
-      } catch (error) {
-        if (!isPackhouseError(error, 'MANIFEST_INVALID')) throw error;
-        const row = {
-          network,
-          kind,
-          firstBlock: entry.from,
-          lastBlock: entry.to,
-          objectKey: null,
-          version: null,
-        };
-        report.found(
-          bundleFinding(row, { cause: 'manifest', what: `entry ${entry.sequence}: ${error.message}` }),
-        );
-        return null;
-      }
-      if (entry.change === 'add') files.set(entry.file, entry.sha256);
-      else files.delete(entry.file);
-    }
-  }
-  return files;
+  const wrong = await verifyLog(database, log, signal, (entry) => {
+    if (entry.change === 'add') files.set(entry.file, entry.sha256);
+    else files.delete(entry.file);
+  });
+  if (wrong === null) return files;
+  const { from: firstBlock, to: lastBlock, sequence } = wrong.entry;
+  const row = { network, kind, firstBlock, lastBlock, objectKey: null, version: null };
+  report.found(bundleFinding(row, { cause: 'manifest', what: `entry ${sequence}: ${wrong.message}` }));
+  return null;
 }
 
 async function readFile(

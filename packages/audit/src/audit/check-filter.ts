@@ -6,6 +6,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
 import type { Fault } from './finding.js';
+import { readIfStored } from './read-if-stored.js';
 
 interface CheckFilterParts {
   database: Database;
@@ -36,11 +37,8 @@ export async function checkFilter(
   const filter = await getFilter(database, row);
   if (filter === null) return;
   const key = filterKey(row.objectKey);
-  let object: Buffer;
-  try {
-    object = await objectStore.read(key, { signal });
-  } catch (error) {
-    if (!isPackhouseError(error, 'OBJECT_MISSING')) throw error;
+  const object = await readIfStored(objectStore, key, { signal });
+  if (object === null) {
     report.fault(row, { cause: 'filter', what: `its filter ${key} is not in ${objectStore.description}.` });
     return;
   }

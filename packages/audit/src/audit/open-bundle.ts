@@ -14,6 +14,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
 import { type Fault, missingObject, wrongSize } from './finding.js';
+import { readIfStored } from './read-if-stored.js';
 
 /** A bundle larger than this, packed or unpacked, is read as a stream and never held in memory. */
 const GIANT_BYTES = 67_108_864;
@@ -46,11 +47,8 @@ export async function openBundle(
   if (wrongName !== null) report.fault(row, wrongName);
   if (isGiant(row))
     return (await checkGiant(parts, row, signal)) ? { row, bytes: null, fragments: null } : null;
-  let bytes: Buffer;
-  try {
-    bytes = await objectStore.read(row.objectKey, { signal });
-  } catch (error) {
-    if (!isPackhouseError(error, 'OBJECT_MISSING')) throw error;
+  const bytes = await readIfStored(objectStore, row.objectKey, { signal });
+  if (bytes === null) {
     report.fault(row, missingObject(row, objectStore));
     return null;
   }

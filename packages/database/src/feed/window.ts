@@ -1,4 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import { getOrAdd } from '@packhouse/runtime';
 import { getKind } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { PublishedFile } from '../tables/published/bundles.js';
@@ -217,11 +218,6 @@ function byKind<T extends [kind: number, ...unknown[]], R>(
   read: (row: T) => R,
 ): Map<Kind, R[]> {
   const all = new Map<Kind, R[]>();
-  for (const row of rows) {
-    const kind = getKind(row[0]);
-    const own = all.get(kind);
-    if (own === undefined) all.set(kind, [read(row)]);
-    else own.push(read(row));
-  }
+  for (const row of rows) getOrAdd(all, getKind(row[0]), (): R[] => []).push(read(row));
   return all;
 }

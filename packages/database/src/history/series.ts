@@ -1,3 +1,4 @@
+import { getOrAdd } from '@packhouse/runtime';
 import { type Connections, statement } from '../connection/connections.js';
 import { type HistorySubject, MAX_SERIES, MAX_SERIES_NAME } from './figures.js';
 
@@ -66,11 +67,8 @@ export async function readSeriesIds(
   most: Readonly<Record<HistorySubject, number>> = MAX_SERIES,
 ): Promise<SeriesIds> {
   const known = new Map<HistorySubject, Map<string, number>>();
-  const ids = (subject: HistorySubject): Map<string, number> => {
-    const found = known.get(subject) ?? new Map<string, number>();
-    known.set(subject, found);
-    return found;
-  };
+  const ids = (subject: HistorySubject): Map<string, number> =>
+    getOrAdd(known, subject, () => new Map<string, number>());
   for (const { id, subject, name } of await connections.query<SeriesRow>(selectSeries, [])) {
     ids(subject).set(name, id);
   }

@@ -1,23 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createDatabase, type Database } from '@packhouse/database';
-import { freshDatabase, runSql } from '@packhouse/local';
 import type { FeedStep } from '@packhouse/manifest';
 import { createPost } from '@packhouse/outbound';
 import { createQueues, type Queues } from '@packhouse/queue';
-import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { makeHookSalt, toHookSecret } from '../outbox/secret.js';
 import type { HookNetwork } from '../webhooks/begin-delivery.js';
 import { createHookDelivery } from '../webhooks/deliver.js';
 import { hookLoop } from '../webhooks/dispatch.js';
 import type { LogMatcher } from '../webhooks/match-logs.js';
+import { openStage, type Posted } from './open-stage.js';
 
 /** A delivery as a receiver got it. */
-interface Received {
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: string;
+interface Received extends Posted {
   /** The blocks of its steps. */
   blocks: number[];
 }
@@ -30,54 +23,15 @@ export type HookStage = Awaited<ReturnType<typeof openHookStage>>;
 
 /** Opens it, with the network `main`. */
 export async function openHookStage(postgresUrl: string) {
-  const fresh = await freshDatabase(postgresUrl, { migrated: true });
-  const closers: (() => Promise<unknown>)[] = [() => fresh.drop()];
-  const onClose = (close: () => Promise<unknown>): void => void closers.unshift(close);
-  // The pauses of the loop are short, so that nothing is waited for.
-  const clock: Clock = {
-    ...systemClock,
-    sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal),
-  };
-  const makeContext = (): { context: Context; stop: AbortController } => {
-    const stop = new AbortController();
-    const logger = createLogger({ name: 'test', level: 'silent' });
-    return { stop, context: { logger, metrics: createMetrics(), clock, signal: stop.signal } };
-  };
-  const open = (context: Context): Database => {
-    const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
-    onClose(() => database.close());
-    return database;
-  };
-  const { context } = makeContext();
-  const database = open(context);
-  await database.networks.register({ id: 'main', chainId: 1 });
-  const seal = await database.operators.seal();
-
-  const received: Received[] = [];
-  let answer = (_: Received, response: ServerResponse): unknown => response.writeHead(204).end();
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text;
-    });
-    request.on('end', () => {
-      const { steps } = JSON.parse(body).data as { steps: { block: number }[] };
-      const one = {
-        path: request.url ?? '',
-        headers: request.headers,
-        body,
-        blocks: steps.map(({ block }) => block),
-      };
-      received.push(one);
-      answer(one, response);
-    });
+  const stage = await openStage(postgresUrl, {
+    networks: ['main'],
+    maxPauseMs: 50,
+    toPosted: (posted): Received => {
+      const { steps } = JSON.parse(posted.body).data as { steps: { block: number }[] };
+      return { ...posted, blocks: steps.map(({ block }) => block) };
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onClose(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { database, databaseUrl, makeContext, onClose, open, seal, url } = stage;
 
   const steps: FeedStep[] = [];
   const listeners = new Set<{ changed(): void }>();
@@ -104,15 +58,8 @@ export async function openHookStage(postgresUrl: string) {
   const matcher: LogMatcher = { block: async () => true, bundle: async () => true };
 
   return {
-    database,
-    seal,
-    url,
-    received,
-    onClose,
-    sql: (text: string) => runSql(fresh.url, text),
-    setAnswer(next: typeof answer): void {
-      answer = next;
-    },
+    ...stage,
+    received: stage.posted,
     /** Adds steps to the feed, and tells everybody. */
     tell(...more: BareStep[]): void {
       for (const step of more) steps.push({ ...step, cursor: String(steps.length + 1) } as FeedStep);
@@ -145,7 +92,7 @@ export async function openHookStage(postgresUrl: string) {
     /** A packer: its loop and its worker. */
     async packer(concurrency = 8): Promise<{ queues: Queues; stop(): Promise<void> }> {
       const { context: own, handle, stop } = this.process();
-      const queues = await createQueues({ databaseUrl: fresh.url, context: own, backoffMs: 20 });
+      const queues = await createQueues({ databaseUrl, context: own, backoffMs: 20 });
       const worker = await queues.work('hook', handle, { concurrency });
       const changes = {
         listen: (_: string, listener: { changed(): void }) => {
@@ -161,9 +108,6 @@ export async function openHookStage(postgresUrl: string) {
       };
       onClose(end);
       return { queues, stop: end };
-    },
-    async close(): Promise<void> {
-      for (const close of closers.splice(0)) await close();
     },
   };
 }

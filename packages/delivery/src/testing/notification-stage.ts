@@ -1,72 +1,29 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Channel, createDatabase, type Database } from '@packhouse/database';
-import { freshDatabase, runSql } from '@packhouse/local';
+import type { Channel } from '@packhouse/database';
 import { createMail, createPost } from '@packhouse/outbound';
-import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { systemClock } from '@packhouse/runtime';
 import { SMTPServer } from 'smtp-server';
 import { notificationLoop } from '../notifications/notification-loop.js';
 import { sealAddress } from '../notifications/send-message.js';
 import { makeHookSalt, toHookSecret } from '../outbox/secret.js';
-
-/** A request as a receiver got it. */
-interface Posted {
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
+import { openStage } from './open-stage.js';
 
 /** Postgres, a receiver by HTTP, an SMTP server, and packers that send notifications to both. */
 export type NotificationStage = Awaited<ReturnType<typeof openNotificationStage>>;
 
 /** Opens it, with the networks `main` and `side`. */
 export async function openNotificationStage(postgresUrl: string) {
-  const fresh = await freshDatabase(postgresUrl, { migrated: true });
-  const closers: (() => Promise<unknown>)[] = [() => fresh.drop()];
-  const onClose = (close: () => Promise<unknown>): void => void closers.unshift(close);
   let now: number | null = null;
   const logged: string[] = [];
-  // Pauses are short, so that nothing is waited for; the date is what the test says.
-  const clock: Clock = {
-    ...systemClock,
+  const stage = await openStage(postgresUrl, {
+    networks: ['main', 'side'],
+    maxPauseMs: 20,
     now: () => now ?? systemClock.now(),
-    sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal),
-  };
-  const makeContext = (): { context: Context; stop: AbortController } => {
-    const stop = new AbortController();
-    const destination = { write: (line: string) => void logged.push(line) };
-    const logger = createLogger({ name: 'test', level: 'debug', destination });
-    return { stop, context: { logger, metrics: createMetrics(), clock, signal: stop.signal } };
-  };
-  const open = (context: Context): Database => {
-    const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
-    onClose(() => database.close());
-    return database;
-  };
-  const database = open(makeContext().context);
-  for (const id of ['main', 'side']) await database.networks.register({ id, chainId: 1 });
-  const seal = await database.operators.seal();
-
-  const posted: Posted[] = [];
-  let answer = (_: Posted, response: ServerResponse): unknown => response.writeHead(204).end();
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text;
-    });
-    request.on('end', () => {
-      const one = { path: request.url ?? '', headers: request.headers, body };
-      posted.push(one);
-      answer(one, response);
-    });
+    logged,
+    toPosted: (posted) => posted,
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onClose(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { database, makeContext, onClose, open, posted, seal, url } = stage;
 
   const mails: { to: string[]; text: string }[] = [];
   const smtp = new SMTPServer({
@@ -89,16 +46,9 @@ export async function openNotificationStage(postgresUrl: string) {
   const smtpUrl = `smtp://127.0.0.1:${(mailing.address() as AddressInfo).port}`;
 
   return {
-    database,
-    seal,
-    url,
-    posted,
+    ...stage,
     mails,
     logged,
-    sql: (text: string) => runSql(fresh.url, text),
-    setAnswer(next: typeof answer): void {
-      answer = next;
-    },
     /** Sets the date; null: today. */
     setNow(text: string | null): void {
       now = text === null ? null : Date.parse(text);
@@ -134,7 +84,7 @@ export async function openNotificationStage(postgresUrl: string) {
         'test',
       ),
     /** Lets the next message to each channel be sent at once. */
-    due: () => runSql(fresh.url, 'UPDATE packhouse.notification_channel SET due_at = clock_timestamp()'),
+    due: () => stage.sql('UPDATE packhouse.notification_channel SET due_at = clock_timestamp()'),
     /** A packer that sends notifications. */
     packer({ timeoutMs = 5_000, mail = smtpUrl }: { timeoutMs?: number; mail?: string } = {}) {
       const { context, stop } = makeContext();
@@ -154,9 +104,6 @@ export async function openNotificationStage(postgresUrl: string) {
       };
       onClose(end);
       return { context, stop: end };
-    },
-    async close(): Promise<void> {
-      for (const close of closers.splice(0)) await close();
     },
   };
 }

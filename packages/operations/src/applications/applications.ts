@@ -1,6 +1,6 @@
 import type { ApplicationTerms } from '@packhouse/database';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import { flagField, limitField, numberField, withoutUndefined } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
@@ -83,10 +83,7 @@ export const setApplication = change({
   input: z.object({
     application: applicationField,
     ...terms,
-    expected: z
-      .object(terms)
-      .optional()
-      .describe('fields as they were read; if one has changed since, the request is refused'),
+    expected: expectedField(terms),
   }),
   run: async (parts, { application, expected, ...given }) => {
     refuseOfOwner(parts, { owner: given.owner });

@@ -2,7 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import { BACKFILL_FILTERS, type Backfill, type Change, type Database } from '@packhouse/database';
 import { type BackfillProgress, getBackfillProgress, readBackfillProgress } from '@packhouse/report';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import {
   blockField,
@@ -33,19 +33,15 @@ export const requestedKindsField = z
   .default([...KINDS]);
 
 /** The backfill as it was read: a change since then is not overwritten. */
-const expectedField = z
-  .object({
-    state: stateField,
-    priority: z.number(),
-    owner: z.string(),
-    weight: z.number(),
-    windows: z.array(z.string()),
-    deadline: dateField.nullable(),
-    maxRequests: z.number().nullable(),
-  })
-  .partial()
-  .optional()
-  .describe('fields as they were read; if one has changed since, the request is refused');
+const expected = expectedField({
+  state: stateField,
+  priority: z.number(),
+  owner: z.string(),
+  weight: z.number(),
+  windows: z.array(z.string()),
+  deadline: dateField.nullable(),
+  maxRequests: z.number().nullable(),
+});
 
 export const listBackfills = read({
   name: 'backfills',
@@ -141,7 +137,7 @@ export const setBackfill = change({
   name: 'backfills/set',
   role: 'operator',
   summary: 'Changes the terms of a backfill.',
-  input: z.object({ id: idField, ...termFields, expected: expectedField }),
+  input: z.object({ id: idField, ...termFields, expected }),
   run: async (parts, { id, expected, ...given }) => {
     const terms = parseTerms(given);
     checkFuture(parts.context, 'deadline', terms.deadline);
@@ -170,7 +166,7 @@ export const setBackfillState = change({
   name: 'backfills/state',
   role: 'operator',
   summary: 'Pauses, resumes or cancels a backfill; staged and published blocks stay.',
-  input: z.object({ id: idField, state: stateField, reason: reasonField, expected: expectedField }),
+  input: z.object({ id: idField, state: stateField, reason: reasonField, expected }),
   run: async ({ database, actor }, { id, state, reason, expected }) => {
     const check = (before: Backfill): void => refuseChanged(`Backfill ${id}`, { ...before }, expected);
     const by = { actor, action: ACTIONS[state], reason, check };

@@ -2,7 +2,7 @@ import type { Budget, Database } from '@packhouse/database';
 import { isKnownMethod } from '@packhouse/networks';
 import { getBudgetUsage } from '@packhouse/node-rpc';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import { numberField, withoutUndefined } from '../operation/fields.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
@@ -77,10 +77,7 @@ export const setBudget = change({
   input: z.object({
     provider,
     ...fields,
-    expected: z
-      .object(fields)
-      .optional()
-      .describe('fields as they were read; if one has changed since, the request is refused'),
+    expected: expectedField(fields),
   }),
   run: async (parts, { provider, expected, ...given }) => {
     const { database, actor } = parts;

@@ -2,7 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import type { Hook, HookTerms } from '@packhouse/database';
 import { makeHookSalt, toHookSecret } from '@packhouse/delivery';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import {
   blockField,
@@ -118,11 +118,7 @@ export const setHook = change({
     kinds: kindsField.optional(),
     addresses: listFields.addresses.optional(),
     topics: listFields.topics.optional(),
-    expected: z
-      .object({ url: z.string(), kinds: kindsField, ...listFields })
-      .partial()
-      .optional()
-      .describe('fields as they were read; if one has changed since, the request is refused'),
+    expected: expectedField({ url: z.string(), kinds: kindsField, ...listFields }),
   }),
   run: async ({ actor, database }, { id, expected, ...given }) => {
     if (given.url !== undefined) checkUrl(given.url);

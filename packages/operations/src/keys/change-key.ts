@@ -1,6 +1,6 @@
 import type { KeyTerms, ListedKey } from '@packhouse/database';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import { checkFuture, dateField, networkField, numberField, withoutUndefined } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
@@ -28,10 +28,7 @@ export const setKey = change({
   input: z.object({
     key: keyField,
     ...fields,
-    expected: z
-      .object(fields)
-      .optional()
-      .describe('fields as they were read; if one has changed since, the request is refused'),
+    expected: expectedField(fields),
   }),
   run: async (parts, { key, expected, ...given }) => {
     const { origins: _, addresses: __, ...others } = given;

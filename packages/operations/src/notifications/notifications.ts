@@ -2,7 +2,7 @@ import type { Channel, Database } from '@packhouse/database';
 import { makeHookSalt, sealAddress, toHookSecret } from '@packhouse/delivery';
 import { parseTimeWindow } from '@packhouse/pipeline';
 import { z } from 'zod';
-import { refuseChanged } from '../operation/changed-meanwhile.js';
+import { expectedField, refuseChanged } from '../operation/changed-meanwhile.js';
 import { fail } from '../operation/fail.js';
 import { networkField, withoutUndefined } from '../operation/fields.js';
 import { change, read } from '../operation/operation.js';
@@ -123,11 +123,7 @@ export const setNotification = change({
     id: idField,
     url: urlField,
     ...z.object(fields).partial().shape,
-    expected: z
-      .object(fields)
-      .partial()
-      .optional()
-      .describe('fields as they were read; if one has changed since, the request is refused'),
+    expected: expectedField(fields),
   }),
   run: async ({ actor, database }, { id, url, expected, ...given }) => {
     const { kind } = await find(database, id);

@@ -1,5 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PackhouseError } from '@packhouse/runtime';
+import { z } from 'zod';
+
+/** The field of a change that `refuseChanged` compares. */
+export const expectedField = <S extends z.ZodRawShape>(shape: S) =>
+  z
+    .object(shape)
+    .partial()
+    .optional()
+    .describe('fields as they were read; if one has changed since, the request is refused');
 
 /** Refuses to change something that has changed since it was read; `now`: its state, null: removed. */
 export function failChanged(what: string, now: object | null): never {

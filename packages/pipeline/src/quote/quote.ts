@@ -4,6 +4,7 @@ import type { Network } from '@packhouse/networks';
 import type { BlockSource } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { toFetchRequest } from '../ingest/extract.js';
+import { requestsPerBlock } from '../plan/blocks-left.js';
 import { windowsToKeep } from '../plan/plan.js';
 import { windowBlocks } from '../plan/windows.js';
 import { callCosts, type MethodCost, nodeSeconds } from './call-costs.js';
@@ -139,15 +140,9 @@ function getSum<T>(all: readonly T[], of: (each: T) => number): number {
 function getRequests(sample: readonly SampledBlock[], blocks: number): Estimate {
   const counts = sample.map(({ answered }) => getSum(answered, ({ calls }) => calls));
   const single = sample.some(({ answered }) => answered.some(({ method }) => method === SINGLE_RECEIPTS));
-  const parts = Math.max(...sample.map(({ kinds }) => callsEach(kinds)));
+  const parts = Math.max(...sample.map(({ kinds }) => requestsPerBlock(kinds)));
   const estimate = estimateTotal(counts, blocks, single ? Number.POSITIVE_INFINITY : parts);
   return { ...estimate, low: Math.max(blocks, estimate.low) };
-}
-
-/** Calls for a block with transactions, at a node that offers the receipts of a block. */
-function callsEach(kinds: readonly Kind[]): number {
-  const wish = toFetchRequest(kinds);
-  return 1 + Number(wish.receipts) + Number(wish.traces);
 }
 
 /** Calls sent so far. */
@@ -181,7 +176,7 @@ async function offeredKinds(
 
 /** How many blocks the calls that are left allow. Throws CALLS_SPENT. */
 function sampleSize({ network, source }: QuoteParts, kinds: readonly Kind[], blocks: number): number {
-  const fits = Math.floor((QUOTE_CALLS - SPARE_CALLS - getCalls(source)) / callsEach(kinds));
+  const fits = Math.floor((QUOTE_CALLS - SPARE_CALLS - getCalls(source)) / requestsPerBlock(kinds));
   if (fits < Math.min(MIN_SAMPLE, blocks)) {
     throw new PackhouseError({
       code: 'CALLS_SPENT',

@@ -8,30 +8,28 @@ import {
   setBackfillState,
   showBackfill,
 } from '@packhouse/operations';
-import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { operate } from '../../installation/operate.js';
+import { addFields } from '../../installation/operation-fields.js';
 import { list, one, resource } from '../../installation/resource.js';
 import { addCommand, addPlacedCommand, type Place, withDataDir } from '../../terminal/command.js';
 import { type CliIo, print } from '../../terminal/io.js';
 import { checkRange, parseBlockNumber, parseKinds, usageError } from '../../terminal/parse.js';
 import { backfillLines, deadlineLine, describeBlocks } from './show.js';
-import { addTermOptions, describeTermChange, describeTerms, parseTerms, type TermOptions } from './terms.js';
-
-interface RangeOptions extends Place {
-  network: string;
-  from: string;
-  to: string;
-  kinds: string;
-}
-
-interface AddOptions extends RangeOptions, TermOptions {
-  dryRun?: boolean;
-}
+import { describeTermChange, describeTerms, TERMS } from './terms.js';
 
 const ID = ['<id>', 'Id in `packhouse backfill list`'] as const;
-/** Fields of other names than their options. */
-const FLAGS = { id: 'The id', windows: '--window' };
+const RANGE = {
+  network: ['--network <id>', 'Network, as named in the networks file'],
+  from: ['--from <block>', 'First block', { read: parseBlockNumber }],
+  to: [
+    '--to <block>',
+    'Last block, or "follow" to follow the head',
+    { usual: 'follow', none: 'follow', read: parseBlockNumber },
+  ],
+  kinds: ['--kinds <list>', `Comma-separated kinds: ${KINDS.join(', ')}`, { usual: 'all', read: parseKinds }],
+} as const;
 
 const setState = (state: 'paused' | 'active' | 'cancelled', about: string, done: string) => {
   const reason = ['--reason <text>', 'Why, shown with your name'] as const;
@@ -80,107 +78,102 @@ export const addBackfillCommand = resource(
 );
 
 function addQuoteCommand(group: Command, io: CliIo, name: string): void {
-  withDataDir(
-    addRangeOptions(
-      addCommand(
-        group,
-        name,
-        'Estimate requests, bytes and time of a backfill, from at most 100 requests',
-        '--network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
-      ),
-    ),
-  )
+  const command = addCommand(
+    group,
+    name,
+    'Estimate requests, bytes and time of a backfill, from at most 100 requests',
+    '--network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
+  );
+  const fields = addFields(command, addBackfill, RANGE);
+  withDataDir(command)
     .option('--json', 'Print one JSON object')
-    .action((options: RangeOptions) => printQuote(io, options));
+    .action(async () => printQuote(io, await readOrder(io, fields), command.opts()));
 }
 
 function addAddCommand(group: Command, io: CliIo, name: string): void {
-  addTermOptions(
-    addRangeOptions(
-      addPlacedCommand(
-        group,
-        name,
-        'Add a backfill',
-        '--network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
-        '--network ethereum --from 0 --to 999999 --owner analytics --window "Sat,Sun" --max-requests 5M',
-      ),
-    ),
-  )
-    .option('--priority <n>', 'Priority, 1 (first) to 1000 (last) (default: 100)')
-    .option('--dry-run', 'Add nothing, and print the quote')
-    .action(async (options: AddOptions) => {
-      const { from, to, kinds } = parseRange(options);
-      const terms = parseTerms(options, systemClock.now());
-      if (options.dryRun) {
-        checkTerms({ to }, terms);
-        // The nodes are asked from here, with the networks file of this machine.
-        if (options.server !== undefined)
-          throw usageError('--dry-run cannot be combined with --server.', 'Leave one of them out.');
-        await printQuote(io, options);
-        return;
-      }
-      const order = { network: options.network, kinds: [...kinds], from, to, ...terms };
-      const { range, outlook } = await operate(io, options, addBackfill, order, FLAGS);
-      await print(io, options.json ? range : `Backfill ${range.id} added: ${describe(range)}.`);
-      await printDeadline(io, outlook, options);
-    });
+  const command = addPlacedCommand(
+    group,
+    name,
+    'Add a backfill',
+    '--network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
+    '--network ethereum --from 0 --to 999999 --owner analytics --window "Sat,Sun" --max-requests 5M',
+  );
+  const fields = addFields(command, addBackfill, {
+    ...RANGE,
+    ...TERMS,
+    priority: ['--priority <n>', 'Priority, 1 (first) to 1000 (last) (default: 100)'],
+  });
+  command.option('--dry-run', 'Add nothing, and print the quote').action(async () => {
+    const { dryRun, ...place } = command.opts<Place & { dryRun?: boolean }>();
+    const order = await readOrder(io, fields);
+    if (dryRun) {
+      checkTerms(order, order);
+      // The nodes are asked from here, with the networks file of this machine.
+      if (place.server !== undefined)
+        throw usageError('--dry-run cannot be combined with --server.', 'Leave one of them out.');
+      await printQuote(io, order, place);
+      return;
+    }
+    const { range, outlook } = await operate(io, place, addBackfill, order, fields.flags);
+    await report(io, place, 'added', { range, outlook });
+  });
 }
 
 function addSetCommand(group: Command, io: CliIo, name: string): void {
-  addTermOptions(
-    addPlacedCommand(
-      group,
-      name,
-      'Change the terms of a backfill',
-      '7 --priority 10 --weight 1 --window none',
-    ),
-  )
-    .argument(...ID)
-    .option('--priority <n>', 'Priority, 1 (first) to 1000 (last)')
-    .action(async (id: string, options: TermOptions & Place) => {
-      const terms = parseTerms(options, systemClock.now());
-      if (Object.values(terms).every((term) => term === undefined)) {
-        throw usageError('No change is given.', 'For example --priority 10. See --help.');
-      }
-      const { before, range, outlook } = await operate(io, options, setBackfill, { id, ...terms }, FLAGS);
-      const change = describeTermChange({ ...before }, { ...range });
-      const outcome = change === null ? 'unchanged' : `changed (${change})`;
-      await print(io, options.json ? range : `Backfill ${id} ${outcome}: ${describe(range)}.`);
-      await printDeadline(io, outlook, options);
-    });
+  const command = addPlacedCommand(
+    group,
+    name,
+    'Change the terms of a backfill',
+    '7 --priority 10 --weight 1 --window none',
+  );
+  const fields = addFields(command, setBackfill, {
+    id: ID,
+    ...TERMS,
+    priority: ['--priority <n>', 'Priority, 1 (first) to 1000 (last)'],
+  });
+  command.action(async () => {
+    if (!fields.hasOption())
+      throw usageError('No change is given.', 'For example --priority 10. See --help.');
+    const input = await fields.read(io, 'none');
+    const { before, ...after } = await operate(io, command.opts(), setBackfill, input, fields.flags);
+    const change = describeTermChange({ ...before }, { ...after.range });
+    await report(io, command.opts(), change === null ? 'unchanged' : `changed (${change})`, after);
+  });
 }
 
-function addRangeOptions(command: Command): Command {
-  return command
-    .requiredOption('--network <id>', 'Network, as named in the networks file')
-    .requiredOption('--from <block>', 'First block')
-    .option('--to <block>', 'Last block, or "follow" to follow the head', 'follow')
-    .option('--kinds <list>', `Comma-separated kinds: ${KINDS.join(', ')}`, 'all');
-}
+type Order = z.input<typeof addBackfill.input> & Pick<Backfill, 'network' | 'from' | 'to' | 'kinds'>;
 
-function parseRange(options: RangeOptions): Pick<Backfill, 'from' | 'to' | 'kinds'> {
-  const from = parseBlockNumber(options.from, '--from');
-  const to = options.to === 'follow' ? null : parseBlockNumber(options.to, '--to');
-  if (to !== null) checkRange(from, to);
-  return { from, to, kinds: parseKinds(options.kinds) };
+/** The given range and terms. Throws RANGE_INVALID. */
+async function readOrder(
+  io: CliIo,
+  fields: ReturnType<typeof addFields<typeof addBackfill.input>>,
+): Promise<Order> {
+  const order = (await fields.read(io, 'none')) as Order;
+  if (order.to !== null) checkRange(order.from, order.to);
+  return order;
 }
 
 /** The pipeline and the client of nodes are loaded for this only. */
-async function printQuote(io: CliIo, options: RangeOptions): Promise<void> {
-  const { network, json, dataDir } = options;
+async function printQuote(
+  io: CliIo,
+  { network, from, to, kinds }: Order,
+  { json, dataDir }: Place,
+): Promise<void> {
   const { showQuote } = await import('./quote.js');
-  await showQuote(io, { ...parseRange(options), network, json, dataDir });
+  await showQuote(io, { network, from, to, kinds, json, dataDir });
 }
 
-/** Prints whether a deadline can be met, on stderr if the output is JSON. */
-async function printDeadline(
+/** Prints what became of a backfill, and whether its deadline can be met: on stderr if the output is JSON. */
+async function report(
   io: CliIo,
-  outlook: Parameters<typeof deadlineLine>[0] | null,
-  options: Place,
+  { json }: Place,
+  outcome: string,
+  { range, outlook }: Awaited<ReturnType<typeof addBackfill.run>>,
 ): Promise<void> {
+  await print(io, json ? range : `Backfill ${range.id} ${outcome}: ${describe(range)}.`);
   const line = outlook === null ? null : deadlineLine(outlook);
   if (line === null) return;
-  if (options.json) io.stderr.write(`${line}\n`);
+  if (json) io.stderr.write(`${line}\n`);
   else await print(io, line);
 }
 

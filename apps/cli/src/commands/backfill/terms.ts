@@ -1,48 +1,28 @@
 import type { Terms } from '@packhouse/operations';
-import { DAY_MS, parseDate } from '@packhouse/runtime';
-import type { Command } from 'commander';
-import { collect } from '../../terminal/command.js';
+import { DAY_MS, parseDate, systemClock } from '@packhouse/runtime';
 import { formatCount } from '../../terminal/format.js';
-import { orNull, parseCount, usageError } from '../../terminal/parse.js';
+import { parseCount, usageError } from '../../terminal/parse.js';
 
-/** Terms of a backfill as the command line takes them. */
-export interface TermOptions {
-  priority?: string;
-  owner?: string;
-  weight?: string;
-  window?: string[];
-  deadline?: string;
-  maxRequests?: string;
-}
-
-/** Adds the options of the terms to a command. */
-export function addTermOptions(command: Command): Command {
-  return command
-    .option('--owner <name>', 'Owner; owners share a network equally (default: default)')
-    .option('--weight <n>', 'Share among backfills of the same priority, 1 to 1000 (default: 1)')
-    .option(
-      '--window <hours>',
-      'Time window for fetching, e.g. "Mon-Fri 20:00-06:00 Europe/Berlin", repeatable; UTC without a zone; none: always',
-      collect,
-    )
-    .option('--deadline <date>', 'Deadline, e.g. 2026-12-24 (the end of that day in UTC), or none')
-    .option('--max-requests <n>', 'Maximum number of requests to nodes, e.g. 5M, or none');
-}
-
-/** The given terms, as operations take them. Throws USAGE. */
-export function parseTerms(
-  { window, deadline, maxRequests, priority, owner, weight }: TermOptions,
-  now: number,
-) {
-  return {
-    priority,
-    owner,
-    weight,
-    windows: window === undefined ? undefined : parseWindows(window),
-    deadline: orNull(deadline, (text) => parseDeadline(text, now)),
-    maxRequests: orNull(maxRequests, (text) => parseCount(text, '--max-requests')),
-  };
-}
+/** The terms of a backfill as options. */
+export const TERMS = {
+  owner: ['--owner <name>', 'Owner; owners share a network equally (default: default)'],
+  weight: ['--weight <n>', 'Share among backfills of the same priority, 1 to 1000 (default: 1)'],
+  windows: [
+    '--window <hours>',
+    'Time window for fetching, e.g. "Mon-Fri 20:00-06:00 Europe/Berlin", repeatable; UTC without a zone; none: always',
+    { read: parseWindows },
+  ],
+  deadline: [
+    '--deadline <date>',
+    'Deadline, e.g. 2026-12-24 (the end of that day in UTC), or none',
+    { read: parseDeadline },
+  ],
+  maxRequests: [
+    '--max-requests <n>',
+    'Maximum number of requests to nodes, e.g. 5M, or none',
+    { read: parseCount },
+  ],
+} as const;
 
 function parseWindows(texts: string[]): string[] {
   if (!texts.includes('none')) return texts;
@@ -50,9 +30,9 @@ function parseWindows(texts: string[]): string[] {
   throw usageError('--window none excludes any other --window.');
 }
 
-function parseDeadline(text: string, now: number): string {
+function parseDeadline(text: string): string {
   const at = Number(parseDate(text) ?? Number.NaN) + (text.includes('T') ? 0 : DAY_MS);
-  if (at > now) return new Date(at).toISOString();
+  if (at > systemClock.now()) return new Date(at).toISOString();
   throw usageError(
     `--deadline takes a date in the future, got "${text}".`,
     'For example --deadline 2030-12-24 (the end of that day in UTC) or --deadline 2030-12-24T18:00Z.',

@@ -107,47 +107,49 @@ export function addPullCommand(program: Command, io: CliIo): void {
     )
     .option('--dry-run', 'Estimate requests and bytes, and download nothing')
     .option('--json', 'Print one JSON object per file, and a summary')
-    .action(async (url: string, options: PullOptions) => {
-      const all = readOptions(url, options);
-      if (options.follow === true) {
-        checkFollow(
-          { ...options },
-          all.map(({ target }) => target),
-        );
+    .action((url: string, options: PullOptions) => run(io, url, options));
+}
+
+async function run(io: CliIo, url: string, options: PullOptions): Promise<void> {
+  const all = readOptions(url, options);
+  if (options.follow === true) {
+    checkFollow(
+      { ...options },
+      all.map(({ target }) => target),
+    );
+  }
+  const filters = await readFilters(io, all, options);
+  const apiKey = await readApiKey(io, options.apiKeyFile);
+  if (options.follow === true) {
+    const kinds = all.map(({ kind, target }, at) => ({ ...(filters[at] as RowFilter), kind, target }));
+    const from = all[0]?.from;
+    const { followToTarget } = await import('./follow.js');
+    await followToTarget(io, { url, apiKey, network: networkOf(url), from, kinds, options });
+    return;
+  }
+  const address = gatewayAddress(url, apiKey);
+  const waits: PullRequest['waits'] = {};
+  const http = createHttp({
+    apiKey,
+    onWait: (wait) => waits.heard?.wait(wait),
+    onBack: () => waits.heard?.back(),
+  });
+  try {
+    for (const [at, asked] of all.entries()) {
+      const filter = filters[at] as RowFilter;
+      const { target } = asked;
+      if (options.dryRun === true) {
+        const { dryRun } = await import('./dry-run.js');
+        await dryRun(io, { ...asked, match: filter.match, address, http });
+      } else if (target === null) await pull(io, { ...asked, address, http, waits });
+      else {
+        const { pullToTarget } = await import('./rows.js');
+        await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
       }
-      const filters = await readFilters(io, all, options);
-      const apiKey = await readApiKey(io, options.apiKeyFile);
-      if (options.follow === true) {
-        const kinds = all.map(({ kind, target }, at) => ({ ...(filters[at] as RowFilter), kind, target }));
-        const from = all[0]?.from;
-        const { followToTarget } = await import('./follow.js');
-        await followToTarget(io, { url, apiKey, network: networkOf(url), from, kinds, options });
-        return;
-      }
-      const address = gatewayAddress(url, apiKey);
-      const waits: PullRequest['waits'] = {};
-      const http = createHttp({
-        apiKey,
-        onWait: (wait) => waits.heard?.wait(wait),
-        onBack: () => waits.heard?.back(),
-      });
-      try {
-        for (const [at, asked] of all.entries()) {
-          const filter = filters[at] as RowFilter;
-          const { target } = asked;
-          if (options.dryRun === true) {
-            const { dryRun } = await import('./dry-run.js');
-            await dryRun(io, { ...asked, match: filter.match, address, http });
-          } else if (target === null) await pull(io, { ...asked, address, http, waits });
-          else {
-            const { pullToTarget } = await import('./rows.js');
-            await pullToTarget(io, { ...asked, ...filter, target, address, http, waits });
-          }
-        }
-      } finally {
-        await http.close();
-      }
-    });
+    }
+  } finally {
+    await http.close();
+  }
 }
 
 /** What the command line asks for of one kind. */
