@@ -4,6 +4,5 @@ export { type DataFile, encodeManifest } from './iceberg/manifest.js';
 export { encodeManifestList, type ListedManifest } from './iceberg/manifest-list.js';
 export { PARTITION_BLOCKS } from './iceberg/partition.js';
 export { tableMetadata } from './iceberg/table-metadata.js';
-export { lakeLoop } from './writer/lake-loop.js';
-export { createLakeWriter } from './writer/lake-writer.js';
-export { listLakeOrphans, type OrphanParts } from './writer/list-orphans.js';
+export { createLakeWriter, lakeLoop } from './writer/lake-writer.js';
+export { listLakeOrphans, type OrphanParts } from './writer/sweep.js';

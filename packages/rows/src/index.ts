@@ -4,6 +4,7 @@ export { type AbiColumns, abiColumns, topicsIn } from './abi/decode-columns.js';
 export { getTopics } from './abi/topics-of.js';
 export { openParquetFile } from './parquet/open-parquet-file.js';
 export type { ColumnTotals, ParquetFile, ParquetOptions } from './parquet/parquet-options.js';
+export { inflateBundle } from './records/bundle-text.js';
 export {
   type CodedBatch,
   type CodedColumn,
@@ -15,7 +16,7 @@ export {
 } from './records/coded-column.js';
 export type { Match } from './records/match.js';
 export { hasReceiptColumns, type JsonRecord, toSchema } from './records/read-columns.js';
-export { inflateBundle, type RowSource, readCodedRows, readRows } from './records/read-rows.js';
+export { type RowSource, readCodedRows, readRows } from './records/read-rows.js';
 export {
   type Column,
   type ColumnSpec,

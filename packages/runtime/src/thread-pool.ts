@@ -7,6 +7,8 @@ export interface ThreadOptions {
   idleMs: number;
   /** What a thread runs: it answers each order with one message, in their order. */
   program: URL;
+  /** So many threads in a row that end without an answer are the last ones. Default 3. */
+  maxSilent?: number;
 }
 
 /** What a thread is sent, with the buffers that move to it. */
@@ -43,7 +45,6 @@ interface Thread<Order, Answer> {
 
 /** What a thread may have to do, so that it need not wait for the main thread between two jobs; bounds the copies. */
 const AHEAD_BYTES = 2_097_152;
-/** So many threads in a row that end without an answer are the last ones. */
 const MAX_SILENT = 3;
 
 /** Creates the threads; none is started yet. A thread that ended is replaced when there is work for another one. */
@@ -51,6 +52,7 @@ export function createThreadPool<Order, Answer>({
   threads,
   idleMs,
   program,
+  maxSilent = MAX_SILENT,
 }: ThreadOptions): ThreadPool<Order, Answer> {
   const all = new Set<Thread<Order, Answer>>();
   const waiting: Job<Order, Answer>[] = [];
@@ -103,7 +105,7 @@ export function createThreadPool<Order, Answer>({
 
   const dispatch = (): void => {
     while (waiting.length > 0) {
-      if (closed || silent >= MAX_SILENT) {
+      if (closed || silent >= maxSilent) {
         for (const { failed } of waiting.splice(0)) failed(new Error('There are no threads'));
         return;
       }

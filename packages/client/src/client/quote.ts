@@ -1,10 +1,9 @@
 import type { Kind } from '@packhouse/chain';
 import type { Match } from '@packhouse/rows';
-import { PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../fetch/http.js';
 import { holesIn } from '../manifest/bundle-rows.js';
 import { blockDates } from '../mirror/block-dates.js';
-import { type Hole, holesWithReasons, listFiles } from '../mirror/list-published.js';
+import { type Hole, holesWithReasons, listFiles, nothingPublished } from '../mirror/list-published.js';
 import { type Bound, resolveRange } from '../mirror/range.js';
 import { estimateLoads } from '../rows/choose-files.js';
 
@@ -53,13 +52,7 @@ export async function quoteFiles(
   const bounds = plain ? { from: from.number, to: to.number } : {};
   const { rows, limitedTo } = await listFiles(parts, { kind, ...bounds }, signal);
   const extent = plain ? { firstBlock: from.number, lastBlock: to.number } : rows.extent();
-  if (extent === null) {
-    throw new PackhouseError({
-      code: 'RANGE_INCOMPLETE',
-      message: `Nothing of ${kind} is published at ${parts.address.base}.`,
-      hint: 'Check the network in the address and the kind.',
-    });
-  }
+  if (extent === null) throw nothingPublished(parts, kind);
   const range = await resolveRange(
     { from, to },
     extent,

@@ -1,7 +1,7 @@
 import { generateChain } from '@packhouse/replay-node';
 import type { JsonRecord } from '@packhouse/rows';
 import { expect, it } from 'vitest';
-import { checkHeader } from './new-block.js';
+import { checkHeader } from './check-header.js';
 
 const [{ block }] = generateChain({ length: 1, txsPerBlock: 2 }) as unknown as [{ block: JsonRecord }];
 

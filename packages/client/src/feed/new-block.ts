@@ -1,11 +1,12 @@
 import { readBundle } from '@packhouse/bundle';
-import { createProver, hasRules, type Kind, type Prover } from '@packhouse/chain';
+import type { Kind } from '@packhouse/chain';
 import type { NewStep } from '@packhouse/manifest';
 import type { CodedBatch, Column, JsonRecord } from '@packhouse/rows';
 import { type RowSource, readRows } from '@packhouse/rows';
-import { getOrAdd, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { askForLink, checkLink } from '../fetch/download-file.js';
-import type { Answer } from '../fetch/http.js';
+import { readBody } from '../fetch/http.js';
+import { checkHeader } from './check-header.js';
 import { type FollowedTable, type FollowOptions, matchOf } from './read-feed.js';
 
 /** Bytes of the file of one block; the largest of mainnet, of traces, have some ten megabytes. */
@@ -86,22 +87,12 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
 }
 
 function download({ http, signal }: NewBlockParts, link: string): Promise<Buffer> {
-  const read = async ({ body }: Answer): Promise<Buffer> => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) {
-        throw new PackhouseError({
-          code: 'BUNDLE_INVALID',
-          message: `The file ${link} has more than ${MAX_BYTES} bytes, which is more than one block can have.`,
-        });
-      }
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  };
-  return http.get(link, read, { bearer: true, signal });
+  const tooLong = (): PackhouseError =>
+    new PackhouseError({
+      code: 'BUNDLE_INVALID',
+      message: `The file ${link} has more than ${MAX_BYTES} bytes, which is more than one block can have.`,
+    });
+  return http.get(link, ({ body }) => readBody(body, MAX_BYTES, tooLong), { bearer: true, signal });
 }
 
 /** The wanted rows of a file, after all its records are checked. */
@@ -152,38 +143,6 @@ async function recordsOf(bytes: Buffer, kind: Kind, step: NewStep): Promise<Json
     if (hash !== step.hash) throw contradicts(step, kind, String(hash), step.hash, true);
   }
   return list;
-}
-
-/** Nothing but the header: the roots of what the block has take a hundred times as long. */
-const HEADER_ONLY = {
-  header: 'recompute',
-  transactions: 'trust',
-  receipts: 'trust',
-  senders: 'off',
-  extraFields: 'keep',
-} as const;
-
-const provers = new Map<number, Promise<Prover>>();
-
-/**
- * Recomputes the hash of a block from its header. Only for chains whose rules this version has: those of others may hash
- * what it does not know. Throws FEED_INVALID.
- */
-export async function checkHeader(block: JsonRecord, chainId: number): Promise<void> {
-  if (!hasRules(chainId)) return;
-  const prover = await getOrAdd(provers, chainId, () => createProver({ ...HEADER_ONLY, chainId }));
-  const transactions = (block.transactions as JsonRecord[]).map(({ hash }) => hash);
-  try {
-    prover.proveBareBlock({ ...block, transactions });
-  } catch (error) {
-    if (!isPackhouseError(error)) throw error;
-    throw new PackhouseError({
-      code: 'FEED_INVALID',
-      message: `The header of the new block ${Number(block.number)} does not hash to ${String(block.hash)}, by which the feed names it.`,
-      hint: 'Nothing of it was delivered. Try a newer version of this program, which knows newer forks; else tell the operator of the gateway.',
-      cause: error,
-    });
-  }
 }
 
 /** Whether a file has another block of the number: one that took the place of the block since the feed was read, or a lie. */

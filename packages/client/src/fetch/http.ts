@@ -218,22 +218,31 @@ function shownUrl(url: string): string {
   return `${origin}${pathname.replace(/\/ph_[^/]*/, '')}`;
 }
 
-async function readText(body: Readable, maxBytes: number, where: string): Promise<string> {
+/** The bytes of a body. Throws what `tooLong` makes if they are more than `maxBytes`. */
+export async function readBody(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  tooLong: () => PackhouseError,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw new PackhouseError({
-        code: 'DOWNLOAD_FAILED',
-        message: `The answer of ${where} has more than ${maxBytes} bytes, which is more than it can be.`,
-        hint: 'Check the address.',
-        retryable: false,
-      });
-    }
+    if (bytes > maxBytes) throw tooLong();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
+}
+
+async function readText(body: Readable, maxBytes: number, where: string): Promise<string> {
+  const tooLong = (): PackhouseError =>
+    new PackhouseError({
+      code: 'DOWNLOAD_FAILED',
+      message: `The answer of ${where} has more than ${maxBytes} bytes, which is more than it can be.`,
+      hint: 'Check the address.',
+      retryable: false,
+    });
+  return (await readBody(body, maxBytes, tooLong)).toString();
 }
 
 interface ProblemBody {

@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
+import { type BundleFilter, filterBytes, readFilter } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import type { Gateway } from './http.js';
+import { type Answer, type Gateway, readBody } from './http.js';
 
 /** Files, and so filters, of one request. */
 const PAGE = 1_000;
@@ -31,18 +31,14 @@ export async function* listFilters(
   let last = -1;
   for (let cursor: string | null = ''; cursor !== null; ) {
     const url = address.api(`filters?kind=${kind}&from=${firstBlock}&to=${lastBlock}&limit=${PAGE}${cursor}`);
-    const page = await http
-      .get(
-        url,
-        async ({ headers, body }) => readPage(await readBytes(body), headers['packhouse-filters-next'], last),
-        {
-          signal,
-        },
-      )
-      .catch((error: unknown) => {
-        if (isPackhouseError(error, 'DOWNLOAD_FAILED') && error.data.status === 404) return null;
-        throw error;
-      });
+    const read = async ({ headers, body }: Answer): Promise<Page> => {
+      const bytes = await readBody(body, MAX_PAGE_BYTES, unreadable);
+      return readPage(bytes, headers['packhouse-filters-next'], last);
+    };
+    const page = await http.get(url, read, { signal }).catch((error: unknown) => {
+      if (isPackhouseError(error, 'DOWNLOAD_FAILED') && error.data.status === 404) return null;
+      throw error;
+    });
     if (page === null) return;
     last = page.filters.at(-1)?.lastBlock ?? last;
     yield* page.filters;
@@ -81,15 +77,15 @@ interface Page {
   next: string | null;
 }
 
-async function readBytes(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_PAGE_BYTES) throw unreadable();
-    chunks.push(chunk);
+/** The filter of these blocks that an object has; null if its bytes are none. No signature is checked. */
+export function parseFilter(object: Uint8Array, { firstBlock, lastBlock }: BlockRange): BundleFilter | null {
+  try {
+    const filter = readFilter(object.subarray(0, filterBytes(object)), firstBlock);
+    return filter.parts.at(-1)?.lastBlock === lastBlock ? filter : null;
+  } catch (error) {
+    if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
+    throw error;
   }
-  return Buffer.concat(chunks);
 }
 
 function unreadable(): PackhouseError {

@@ -5,7 +5,7 @@ import { systemClock } from '@packhouse/runtime';
 import type { FollowStep } from '../client/follow.js';
 import { contradiction } from '../feed/links.js';
 import { openSink, type SinkTarget } from '../sinks/open-sink.js';
-import { mismatch, type RowOrigin, type Sink, type SinkOptions } from '../sinks/sink.js';
+import { cutAt, mismatch, type RowOrigin, type Sink, type SinkOptions } from '../sinks/sink.js';
 import type { FollowSink } from './follow-into.js';
 
 export interface RowSinkOptions extends SinkOptions {
@@ -97,7 +97,7 @@ class RowFollowSink implements FollowSink {
   }
 
   async #add(step: Extract<FollowStep, { step: 'blocks' }>): Promise<void> {
-    const { extend } = this.#options;
+    const { extend, partition } = this.#options;
     const next = ((this.#blocks ?? this.#sink.state.done.at(-1))?.lastBlock ?? -1) + 1;
     // A death after the commit of a partition left the first blocks of this step behind its cursor.
     const mayOverlap = this.#resumes && step.to >= next;
@@ -105,9 +105,10 @@ class RowFollowSink implements FollowSink {
       throw contradiction(`continues with block ${step.from}, expected ${next}`);
     }
     this.#resumes = false;
-    for (const { firstBlock, lastBlock } of this.#cut({ from: Math.max(step.from, next), to: step.to })) {
+    const added = { firstBlock: Math.max(step.from, next), lastBlock: step.to };
+    for (const { firstBlock, lastBlock } of cutAt(partition, added)) {
       const isWhole = firstBlock === step.from && lastBlock === step.to;
-      const starts = this.#options.partition !== undefined && firstBlock % this.#options.partition === 0;
+      const starts = partition !== undefined && firstBlock % partition === 0;
       if (this.#blocks?.lastBlock !== firstBlock - 1 || starts) await this.#commit();
       for (const batch of step.tables.flatMap(({ batches }) => batches)) {
         const own = isWhole ? batch : rowsWithin(batch, firstBlock, lastBlock);
@@ -116,18 +117,6 @@ class RowFollowSink implements FollowSink {
       }
       this.#blocks = { firstBlock: this.#blocks?.firstBlock ?? firstBlock, lastBlock };
     }
-  }
-
-  /** The blocks of a step, cut where partitions begin. */
-  #cut({ from, to }: { from: number; to: number }): BlockRange[] {
-    const { partition } = this.#options;
-    const cut: BlockRange[] = [];
-    for (let firstBlock = from; firstBlock <= to; ) {
-      const next = partition === undefined ? to + 1 : firstBlock - (firstBlock % partition) + partition;
-      cut.push({ firstBlock, lastBlock: Math.min(to, next - 1) });
-      firstBlock = next;
-    }
-    return cut;
   }
 
   async #commit(): Promise<void> {

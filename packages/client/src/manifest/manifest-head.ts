@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkSeal, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import type { Gateway } from '../fetch/http.js';
+import { type Gateway, readBody } from '../fetch/http.js';
 
 /** Signed heads of all kinds. */
 const MAX_BYTES = 1_048_576;
@@ -24,7 +24,7 @@ export async function readHead(
   const { text, blocks } = await http.get(
     address.api('manifest/head'),
     async ({ body, headers }) => ({
-      text: await readText(body),
+      text: (await readBody(body, MAX_BYTES, unreadable)).toString(),
       blocks: String(headers['packhouse-manifest-blocks'] ?? ''),
     }),
     { signal },
@@ -37,17 +37,6 @@ export async function readHead(
     return { head, blocks: blocksOf(blocks, kind) };
   }
   return { head: null, blocks: { firstBlock: 0, lastBlock: 0 } };
-}
-
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw unreadable();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 /** Reads `blocks=0-99, logs=0-89`. */

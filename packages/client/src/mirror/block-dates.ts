@@ -1,8 +1,8 @@
-import { filterBytes, readFilter, readTimes } from '@packhouse/bundle';
+import { readTimes } from '@packhouse/bundle';
 import { type BlockRange, type Kind, toQuantity } from '@packhouse/chain';
-import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { PackhouseError } from '@packhouse/runtime';
 import type { Gateway } from '../fetch/http.js';
-import { listFilters } from '../fetch/list-filters.js';
+import { listFilters, parseFilter } from '../fetch/list-filters.js';
 import type { BlockAt } from './range.js';
 
 /** A header is a few hundred bytes; some networks add long fields. */
@@ -47,10 +47,11 @@ export function blockDates(
     if (block < published.firstBlock || block > published.lastBlock) return undefined;
     const own = times?.seconds[block - times.firstBlock];
     if (own !== undefined) return own * 1_000;
-    const range = { kind, firstBlock: block, lastBlock: block };
-    for await (const { firstBlock, lastBlock, object } of listFilters({ address, http }, range, signal)) {
-      const seconds = object === null ? null : timesIn(object, { firstBlock, lastBlock });
-      if (seconds !== null) times = { firstBlock, seconds };
+    const asked = { kind, firstBlock: block, lastBlock: block };
+    for await (const { object, ...range } of listFilters({ address, http }, asked, signal)) {
+      const filter = object === null ? null : parseFilter(object, range);
+      const seconds = filter && readTimes(filter.times, range.lastBlock - range.firstBlock + 1);
+      if (seconds !== null) times = { firstBlock: range.firstBlock, seconds };
       break;
     }
     const found = times?.seconds[block - times.firstBlock];
@@ -88,17 +89,6 @@ export function blockDates(
     known[name] ??= await find(atMs, name);
     return known[name];
   };
-}
-
-/** The times of a file's blocks by its filter; null if it has none that can be read. */
-function timesIn(object: Uint8Array, { firstBlock, lastBlock }: BlockRange): readonly number[] | null {
-  try {
-    const { times } = readFilter(object.subarray(0, filterBytes(object)), firstBlock);
-    return readTimes(times, lastBlock - firstBlock + 1);
-  } catch (error) {
-    if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
-    throw error;
-  }
 }
 
 function readHeader(text: string, tag: string): Header {

@@ -118,3 +118,12 @@ export async function holesWithReasons(
     });
   }
 }
+
+/** The error of a kind without a file. */
+export function nothingPublished({ address }: Gateway, kind: Kind): PackhouseError {
+  return new PackhouseError({
+    code: 'RANGE_INCOMPLETE',
+    message: `Nothing of ${kind} is published at ${address.base}.`,
+    hint: 'Check the network in the address and the kind.',
+  });
+}

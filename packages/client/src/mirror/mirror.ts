@@ -11,7 +11,7 @@ import { newState, type PullState, readState, STATE_FILE, writeState } from '../
 import { KEYS_FILE, type Trust, trustedKeys } from '../manifest/trust.js';
 import { blockDates } from './block-dates.js';
 import { type DoneMarks, MARKS_FILE, openDoneMarks } from './done-marks.js';
-import { type Hole, holesWithReasons } from './list-published.js';
+import { type Hole, holesWithReasons, nothingPublished } from './list-published.js';
 import { type Bound, resolveRange } from './range.js';
 
 /** Bytes of the disk that stay free. */
@@ -160,13 +160,7 @@ export async function planMirror(
   const { options, state, manifest } = mirror;
   const { folder, kind, signal } = options;
   const extent = manifest.extent();
-  if (extent === null || state.log === null) {
-    throw new PackhouseError({
-      code: 'RANGE_INCOMPLETE',
-      message: `Nothing of ${kind} is published at ${options.address.base}.`,
-      hint: 'Check the network in the address and the kind.',
-    });
-  }
+  if (extent === null || state.log === null) throw nothingPublished(options, kind);
   const dates = Object.keys(state.dates).length;
   const asked = await resolveRange(
     { from, to },

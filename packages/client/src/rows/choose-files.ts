@@ -1,19 +1,11 @@
 import { hash, type KeyObject } from 'node:crypto';
-import {
-  type BundleFilter,
-  compileItems,
-  filterBytes,
-  hasFilter,
-  memberSize,
-  readFilter,
-} from '@packhouse/bundle';
+import { type BundleFilter, compileItems, filterBytes, hasFilter, memberSize } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import type { Match } from '@packhouse/rows';
-import { isPackhouseError } from '@packhouse/runtime';
 import { type FilePart, isWorthIt, sumOf, toRanges } from '../fetch/file-parts.js';
 import type { Gateway } from '../fetch/http.js';
-import { type FileFilter, listFilters } from '../fetch/list-filters.js';
+import { type FileFilter, listFilters, parseFilter } from '../fetch/list-filters.js';
 
 interface Choosing extends Gateway {
   /** The public keys that are trusted. */
@@ -99,20 +91,10 @@ export function trustedFilter(
   keys: ReadonlyMap<string, KeyObject>,
 ): BundleFilter | null {
   if (object === null || sha256 !== entry.sha256) return null;
+  const filter = parseFilter(object, { firstBlock: entry.from, lastBlock: entry.to });
+  if (filter === null) return null;
   const named = entry.filter !== undefined && hash('sha256', object, 'hex') === entry.filter.sha256;
-  return orNull(() => {
-    const length = filterBytes(object);
-    const sealed = named || checkFilterSeal(object, length, entry.sha256, keys);
-    return sealed
-      ? readOf(object.subarray(0, length), { firstBlock: entry.from, lastBlock: entry.to })
-      : null;
-  });
-}
-
-/** Reads a filter of these blocks. Throws BUNDLE_INVALID. */
-function readOf(bytes: Uint8Array, { firstBlock, lastBlock }: BlockRange): BundleFilter | null {
-  const filter = readFilter(bytes, firstBlock);
-  return filter.parts.at(-1)?.lastBlock === lastBlock ? filter : null;
+  return named || checkFilterSeal(object, filterBytes(object), entry.sha256, keys) ? filter : null;
 }
 
 /** What of a file is loaded. */
@@ -135,8 +117,7 @@ export async function estimateLoads(
   if (!isFiltered(kind, match)) return loads;
   const choose = createChoice(request);
   for await (const { object, ...range } of listFilters(gateway, request, signal)) {
-    const filter =
-      object === null ? null : orNull(() => readOf(object.subarray(0, filterBytes(object)), range));
+    const filter = object === null ? null : parseFilter(object, range);
     if (filter === null) continue;
     const { load, parts } = choose(filter, memberSize(filter.parts));
     const ranges = toRanges(parts ?? []);
@@ -145,14 +126,4 @@ export async function estimateLoads(
     }
   }
   return loads;
-}
-
-/** What `read` returns; null if the bytes are no filter. */
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
-    throw error;
-  }
 }

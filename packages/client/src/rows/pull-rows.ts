@@ -5,7 +5,7 @@ import type { Match, RowBatch, Schema } from '@packhouse/rows';
 import { readCodedRows, toPlainBatch } from '@packhouse/rows';
 import { getTarget, type Mirror, type MirrorPlan } from '../mirror/mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror/mirror-files.js';
-import { mismatch, type Sink } from '../sinks/sink.js';
+import { cutAt, mismatch, type Sink } from '../sinks/sink.js';
 import type { ReceiptSource } from './read-receipts.js';
 import { openRowSources } from './row-sources.js';
 
@@ -121,16 +121,7 @@ function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): B
   const firstBlock = Math.max(file.firstBlock, plan.range.firstBlock);
   const lastBlock = Math.min(file.lastBlock, plan.range.lastBlock);
   const missing = firstBlock > lastBlock ? [] : subtractRanges([{ firstBlock, lastBlock }], sink.state.done);
-  if (partition === undefined) return missing;
-  return missing.flatMap((range) => {
-    const cut: BlockRange[] = [];
-    for (let first = range.firstBlock; first <= range.lastBlock; ) {
-      const next = first - (first % partition) + partition;
-      cut.push({ firstBlock: first, lastBlock: Math.min(range.lastBlock, next - 1) });
-      first = next;
-    }
-    return cut;
-  });
+  return missing.flatMap((range) => cutAt(partition, range));
 }
 
 async function writeRows(

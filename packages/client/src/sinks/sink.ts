@@ -77,6 +77,17 @@ export function mismatch(target: string, what: string, cause?: unknown): Packhou
   });
 }
 
+/** Blocks, cut where partitions begin, if there are such. */
+export function cutAt(partition: number | undefined, { firstBlock, lastBlock }: BlockRange): BlockRange[] {
+  const cut: BlockRange[] = [];
+  for (let first = firstBlock; first <= lastBlock; ) {
+    const next = partition === undefined ? lastBlock + 1 : first - (first % partition) + partition;
+    cut.push({ firstBlock: first, lastBlock: Math.min(lastBlock, next - 1) });
+    first = next;
+  }
+  return cut;
+}
+
 function parse(text: string): SinkState | null {
   try {
     const state = JSON.parse(text) as SinkState;

@@ -1,15 +1,19 @@
 import { TABLES } from '@packhouse/chain';
 import type { Database, Fence } from '@packhouse/database';
+import { withLock } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { AlarmName, SignerSource } from '@packhouse/pipeline';
 import { createOpeningHours } from '@packhouse/pipeline';
-import { type Context, getOrAdd } from '@packhouse/runtime';
+import { type Context, getOrAdd, repeat } from '@packhouse/runtime';
 import { GRID, type Grid } from './layout.js';
 import type { LakeSource } from './plan-files.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
 import { needsOf } from './table-rows.js';
 import { createNetworkUpdate, type NetworkUpdate, type UpdateHow } from './update-network.js';
+
+/** The pause between two looks at what was published, in milliseconds. */
+const LOOK_EVERY_MS = 5_000;
 
 interface LakeParts {
   context: Context;
@@ -123,4 +127,18 @@ export function createLakeWriter(parts: LakeParts) {
       return isBehind;
     },
   };
+}
+
+/**
+ * Keeps the tables of the lake equal to what is published, until the context is aborted. One process at a time does, and
+ * one file at a time is written.
+ */
+export function lakeLoop(parts: Parameters<typeof createLakeWriter>[0]): Promise<void> {
+  const { context, database } = parts;
+  const writer = createLakeWriter(parts);
+  return repeat(context, { everyMs: LOOK_EVERY_MS, failed: 'the lake was not updated' }, () =>
+    withLock(database, 'lake', context.signal, async (signal, fence) => {
+      while (await writer.run(signal, fence)) signal.throwIfAborted();
+    }),
+  );
 }

@@ -54,15 +54,19 @@ function toPlainColumn(column: Column | CodedColumn): Column {
   return plain;
 }
 
+/** Some of the rows, with a value for each. */
+export function takeRows(batch: CodedBatch, rows: readonly number[]): RowBatch {
+  const names = Object.keys(batch.columns);
+  const columns = names.map((name) => [name, rows.map(columnReader(batch, name))] as const);
+  return { rows: rows.length, columns: Object.fromEntries(columns) };
+}
+
 /** The rows of blocks from one to another. */
 export function rowsWithin(batch: CodedBatch, from: number, to: number): RowBatch {
-  const { columns } = toPlainBatch(batch);
-  const kept = (columns.block_number as number[]).flatMap((block, row) =>
-    block >= from && block <= to ? [row] : [],
+  const blockAt = columnReader(batch, 'block_number') as (row: number) => number;
+  const all = Array.from({ length: batch.rows }, (_, row) => row);
+  return takeRows(
+    batch,
+    all.filter((row) => blockAt(row) >= from && blockAt(row) <= to),
   );
-  const entries = Object.entries(columns).map(([name, column]) => [
-    name,
-    kept.map((row) => column[row] as Column[number]),
-  ]);
-  return { rows: kept.length, columns: Object.fromEntries(entries) };
 }

@@ -1,16 +1,11 @@
-import type { JsonRecord } from './read-columns.js';
-
-/** Says of the traces of a block, in their order, which failed or are within one that did: their changes were undone. */
-export function createFailures(): { isFailed(trace: JsonRecord): boolean } {
-  let failed: readonly unknown[] | null = null;
-  return {
-    isFailed({ traceAddress, error }) {
-      const address = traceAddress as readonly unknown[];
-      const isWithin =
-        failed !== null && address.length > failed.length && failed.every((at, n) => at === address[n]);
-      if (isWithin) return true;
-      failed = error == null ? null : address;
-      return failed !== null;
-    },
+/** Says of traces in their order, by their paths as JSON, whether they or one around them failed: what they changed was undone. */
+export function createFailedPaths(): (path: string | null, failed: boolean) => boolean {
+  /** What the paths within the call that failed begin with. */
+  let within: string | null = null;
+  return (path, failed) => {
+    const isRoot = path === null || path === '[]';
+    if (within !== null && !isRoot && path.startsWith(within)) return true;
+    within = failed ? (isRoot ? '[' : `${path.slice(0, -1)},`) : null;
+    return failed;
   };
 }

@@ -1,5 +1,5 @@
 import { endOfValue, readMember } from '@packhouse/json';
-import { hasExtra } from './read-columns.js';
+import { hasAll } from './read-columns.js';
 import type { Members, RecordMember } from './record-member.js';
 import type { Schema } from './schema.js';
 
@@ -58,7 +58,7 @@ export function learnShape(
         else at = text.toString('latin1', valueStart, valueStart + 4) === 'null' ? valueStart + 4 : -1;
       } else if (count !== undefined) at = addStep(valueStart, count, 'count');
       else if (list !== undefined) at = first === OPEN_BRACKET ? addStep(valueStart, null, list) : -1;
-      else if (member === null && hasExtra(schema)) return -1;
+      else if (member === null && hasAll(schema)) return -1;
       else at = addStep(valueStart, member, 'value');
       if (at === -1) return -1;
     }

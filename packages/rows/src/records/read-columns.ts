@@ -1,9 +1,10 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
+import type { CodedBatch } from './coded-column.js';
 import type { FieldColumn, Form } from './field-column.js';
 import { FORMS, toBigint } from './forms.js';
 import { PEER_COLUMNS } from './peer-schemas.js';
-import type { Column, Peer, RowBatch, Schema } from './schema.js';
+import type { Column, Peer, Schema } from './schema.js';
 import { FIELD_COLUMNS, SCHEMA_VERSIONS } from './schemas.js';
 
 /** A record of a bundle. */
@@ -24,6 +25,12 @@ interface SchemaOptions {
 export function toPartSchema(kind: Kind, fields: readonly FieldColumn[]): Schema {
   const columns = fields.map(({ name, form, required }) => ({ name, type: FORMS[form].type, required }));
   return { name: `part of ${kind}`, kind, fields, columns };
+}
+
+/** The columns of a kind with these names, and more. */
+export function pickColumns(kind: Kind, names: string, more: readonly FieldColumn[] = []): Schema {
+  const wanted = new Set(names.trim().split(/\s+/));
+  return toPartSchema(kind, [...FIELD_COLUMNS[kind].filter(({ name }) => wanted.has(name)), ...more]);
 }
 
 /** The table of a kind. Throws USAGE if the other program has no such table. */
@@ -55,24 +62,28 @@ export function fieldsOf({
   fields: part,
   also = [],
 }: Pick<Schema, 'kind' | 'peer' | 'text' | 'fields' | 'also'>): readonly FieldColumn[] {
-  if (part !== undefined) return part;
-  if (peer === undefined) return [...FIELD_COLUMNS[kind], ...also];
-  const fields = PEER_COLUMNS[peer][kind];
-  if (fields === undefined) {
+  const own = part ?? (peer === undefined ? FIELD_COLUMNS[kind] : PEER_COLUMNS[peer][kind]);
+  if (own === undefined) {
     throw new PackhouseError({
       code: 'USAGE',
       message: `${peer} has no table of ${kind}.`,
       hint: 'Pull another kind, or leave out --schema.',
     });
   }
-  if (text !== true) return fields;
-  return fields.map((field) =>
-    field.form === 'DECIMAL(38,0)' ? { ...field, form: 'decimal text' as Form } : field,
+  const isText = peer !== undefined && text === true;
+  const fields = own.map((field) =>
+    isText && field.form === 'DECIMAL(38,0)' ? { ...field, form: 'decimal text' as Form } : field,
   );
+  return [...fields, ...also];
 }
 
 /** Whether a table has a column of what no other column has. */
-export function hasExtra({ peer, fields }: Schema): boolean {
+export function hasExtra(schema: Schema): boolean {
+  return hasAll(schema) || schema.keeps === true;
+}
+
+/** Whether members that no column has are in `extra`. */
+export function hasAll({ peer, fields }: Schema): boolean {
   return peer === undefined && fields === undefined;
 }
 
@@ -86,13 +97,17 @@ export function hasTimeColumn(schema: Schema): boolean {
   return fieldsOf(schema).some(({ field }) => field === '@time');
 }
 
+/** Rows, with the block of each. */
+export interface BlockRows extends CodedBatch {
+  blocks: readonly number[];
+}
+
 /** What of a row is not in its record. */
-export interface Beside {
+interface Beside {
+  block: number;
   chainId: number;
   /** Seconds since 1970; null: not known. */
   time: number | null;
-  /** The receipt of a transaction; null: not known. */
-  receipt: JsonRecord | null;
   /** Whether a trace, or one that it is in, failed. */
   failed: boolean;
 }
@@ -103,7 +118,7 @@ interface RowCollector {
   /** Throws RECORD_INVALID if a column that every row has is missing. */
   add(record: JsonRecord, beside: Beside): void;
   /** The rows since the last time. */
-  take(): RowBatch;
+  take(): BlockRows;
 }
 
 /** Members of an object that columns have, each with those of the object within, if it is one. */
@@ -113,6 +128,7 @@ type Known = Map<string, Known | null>;
 export function createRowCollector(schema: Schema): RowCollector {
   const { kind } = schema;
   const withExtra = hasExtra(schema);
+  const withAll = hasAll(schema);
   const fields = fieldsOf(schema).map((column) => ({
     ...column,
     read: FORMS[column.form].read,
@@ -126,13 +142,13 @@ export function createRowCollector(schema: Schema): RowCollector {
   const lastValues: Column = new Array<null>(fields.length).fill(null);
   const fresh = (): Column[] => Array.from({ length: fields.length + 1 }, () => []);
   let columns = fresh();
-  let rows = 0;
+  let blocks: number[] = [];
   return {
     get rows() {
-      return rows;
+      return blocks.length;
     },
     add(record, beside) {
-      let extra = withExtra ? getExtra(record, known) : null;
+      let extra = withAll ? getExtra(record, known) : null;
       const keep = (name: string, value: unknown): void => {
         extra ??= {};
         extra[name] = value;
@@ -158,14 +174,14 @@ export function createRowCollector(schema: Schema): RowCollector {
         (columns[at] as Column).push(value);
       }
       if (withExtra) (columns[fields.length] as Column).push(extra === null ? null : JSON.stringify(extra));
-      rows += 1;
+      blocks.push(beside.block);
     },
     take() {
-      const batch: RowBatch = { rows, columns: {} };
+      const batch: BlockRows = { rows: blocks.length, columns: {}, blocks };
       for (const [at, { name }] of fields.entries()) batch.columns[name] = columns[at] as Column;
       if (withExtra) batch.columns.extra = columns[fields.length] as Column;
       columns = fresh();
-      rows = 0;
+      blocks = [];
       return batch;
     },
   };
@@ -192,7 +208,8 @@ function compilePath(path: string): Getter {
   if (path === '@status') return (_, { failed }) => (failed ? 0 : 1);
   if (path === '@id') return toTraceId;
   const { outer, key } = getParts(path);
-  if (outer === 'receipt') return (_, { receipt }) => receipt?.[key];
+  // Added to the rows: see withReceipts.
+  if (outer === 'receipt') return () => null;
   if (outer === null) return (record) => record[key];
   return (record) => (record[outer] as JsonRecord | null | undefined)?.[key];
 }

@@ -1,34 +1,24 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { gunzip, type ZlibOptions } from 'node:zlib';
-import { streamRecords } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import { skipSpace } from '@packhouse/json';
-import { PackhouseError } from '@packhouse/runtime';
+import { type Bundle, getBlocks, wholeText } from './bundle-text.js';
 import { type CodedBatch, toPlainBatch } from './coded-column.js';
-import { createFailures } from './failed-traces.js';
+import { createFailedPaths } from './failed-traces.js';
 import { createMatcher, type Match } from './match.js';
 import {
-  type Beside,
+  type BlockRows,
   createRowCollector,
   hasReceiptColumns,
   hasTimeColumn,
-  type JsonRecord,
   toSchema,
 } from './read-columns.js';
 import { RecordScanner } from './scan-records.js';
 import type { RowBatch, Schema } from './schema.js';
+import { toReceiptSchema, withReceipts } from './with-receipts.js';
 
 const [COMMA, OPEN_BRACKET, CLOSE_BRACKET] = [0x2c, 0x5b, 0x5d];
 
 /** Rows of a batch, or more if a block has more. */
 const BATCH_ROWS = 8_192;
-/** Text that is parsed as one: finding the ends of its blocks first takes longer than parsing all of them. */
-const WHOLE_BYTES = 33_554_432;
-
-/** A bundle: a file, its bytes, or the text that `inflateBundle` made of them. */
-type Bundle = { path: string } | { bytes: Uint8Array } | { text: Buffer };
 
 /** A checked bundle, and which of its rows are wanted. */
 export type RowSource = Bundle & {
@@ -61,25 +51,70 @@ export async function* readRows(source: RowSource): AsyncGenerator<RowBatch, voi
 
 /** The same as `readRows`, with columns coded where the bundle allows it. */
 export async function* readCodedRows(source: RowSource): AsyncGenerator<CodedBatch, void, undefined> {
-  const {
-    kind,
-    fileFrom,
-    from = 0,
-    to = Number.MAX_SAFE_INTEGER,
-    match = {},
-    schema = toSchema(kind),
-    batchRows = BATCH_ROWS,
-  } = source;
-  const matcher = createMatcher(kind, match);
+  const { kind, receipts, schema = toSchema(kind), match = {} } = source;
+  const matcher = createMatcher(schema, match);
+  const textOf = hasReceiptColumns(schema) ? receipts : undefined;
+  for await (const read of readRecords(source, matcher?.schema ?? schema, matcher?.mayHold)) {
+    const batch = matcher === null ? read : matcher.choose(read);
+    const { rows, columns } = batch;
+    if (rows === 0) continue;
+    const beside = textOf === undefined ? null : await readReceipts(batch, textOf, schema);
+    yield beside === null ? { rows, columns } : withReceipts(batch, beside, schema);
+  }
+}
+
+/** Reads the receipts of the blocks that rows are of; null: none are known. */
+async function readReceipts(
+  { blocks }: BlockRows,
+  textOf: NonNullable<RowSource['receipts']>,
+  schema: Schema,
+): Promise<BlockRows | null> {
+  const own = [...new Set(blocks)];
+  const texts: (Buffer | null)[] = [];
+  for (const block of own) texts.push(await textOf(block));
+  if (texts.every((text) => text === null)) return null;
+  const pieces = texts.flatMap((text, at) => [at === 0 ? BEGIN : BETWEEN, text ?? NO_RECORDS]);
+  const part = toReceiptSchema(schema);
+  const source = {
+    text: Buffer.concat([...pieces, END]),
+    kind: 'receipts' as const,
+    chainId: 0,
+    fileFrom: 0,
+    batchRows: Number.POSITIVE_INFINITY,
+  };
+  const batches: BlockRows[] = [];
+  for await (const batch of readRecords(source, part)) batches.push(batch);
+  const { blocks: places, ...rows } =
+    batches.length === 1 ? (batches[0] as BlockRows) : joined(batches, part);
+  return { ...rows, blocks: places.map((place) => own[place] as number) };
+}
+
+/** Some of the receipts were scanned, and others parsed, or there are none. */
+function joined(batches: readonly BlockRows[], schema: Schema): BlockRows {
+  const plain = batches.map(toPlainBatch);
+  const { columns } = createRowCollector(schema).take();
+  for (const name of Object.keys(columns))
+    columns[name] = plain.flatMap((batch) => batch.columns[name] ?? []);
+  const blocks = batches.flatMap((batch) => batch.blocks);
+  return { rows: blocks.length, columns, blocks };
+}
+
+/** The rows of a bundle, without what their receipts tell. */
+async function* readRecords(
+  source: Omit<RowSource, 'receipts' | 'match'> & Bundle,
+  schema: Schema,
+  mayHold: (text: Buffer) => boolean = () => true,
+): AsyncGenerator<BlockRows, void, undefined> {
+  const { kind, chainId, fileFrom, from = 0, to = Number.MAX_SAFE_INTEGER, batchRows = BATCH_ROWS } = source;
   const rows = createRowCollector(schema);
-  const besides = createBesides(source, schema);
+  const timeOf = openTimes(source, schema);
   let block = fileFrom - 1;
   let text = await wholeText(source);
-  const scanner =
-    text === null || matcher !== null ? null : RecordScanner.create(text, schema, source.chainId);
+  if (text !== null && !mayHold(text)) return;
+  const scanner = text === null ? null : RecordScanner.create(text, schema, chainId);
   if (text !== null && scanner !== null) {
     try {
-      const left = yield* scanBlocks(text, scanner, { fileFrom, from, to, batchRows, besides });
+      const left = yield* scanBlocks(text, scanner, { fileFrom, from, to, batchRows, timeOf });
       if (left === null) return;
       block += left.scanned;
       text = left.text;
@@ -87,16 +122,19 @@ export async function* readCodedRows(source: RowSource): AsyncGenerator<CodedBat
       scanner.close();
     }
   }
-  for await (const blocks of getBlocks(source, text, matcher?.mayHold)) {
+  for await (const blocks of getBlocks(source, text, mayHold)) {
     for (const value of blocks) {
       block += 1;
       if (value === null || block < from || block > to) continue;
       const records = Array.isArray(value) ? value : [value];
       if (records.length === 0) continue;
-      const { beside, see } = await besides.of(block, records[0] as JsonRecord);
+      const time = await timeOf(block, records[0]?.blockTimestamp);
+      const isFailed = kind === 'traces' && schema.peer !== undefined ? createFailedPaths() : null;
+      const beside = { block, chainId, time, failed: false };
       for (const record of records) {
-        const isRow = see(record);
-        if (isRow && (matcher === null || matcher.has(record))) rows.add(record, beside);
+        beside.failed = isFailed?.(JSON.stringify(record.traceAddress), record.error != null) ?? false;
+        // As cryo, which leaves out what was undone.
+        if (!(beside.failed && schema.peer === 'cryo')) rows.add(record, beside);
       }
       if (rows.rows >= batchRows) yield rows.take();
     }
@@ -107,15 +145,15 @@ export async function* readCodedRows(source: RowSource): AsyncGenerator<CodedBat
 
 /** How the rows of a whole text are scanned. */
 interface Scan extends Required<Pick<RowSource, 'fileFrom' | 'from' | 'to' | 'batchRows'>> {
-  besides: ReturnType<typeof createBesides>;
+  timeOf: ReturnType<typeof openTimes>;
 }
 
 /** Yields what can be scanned. Returns the number of those blocks and the text of the others; null: there are none. */
 async function* scanBlocks(
   text: Buffer,
   scanner: RecordScanner,
-  { fileFrom, from, to, batchRows, besides }: Scan,
-): AsyncGenerator<CodedBatch, { scanned: number; text: Buffer } | null, undefined> {
+  { fileFrom, from, to, batchRows, timeOf }: Scan,
+): AsyncGenerator<BlockRows, { scanned: number; text: Buffer } | null, undefined> {
   let scanned = 0;
   const start = skipSpace(text, 0);
   let at = start + 1;
@@ -127,8 +165,7 @@ async function* scanBlocks(
     const after = end === -1 ? -1 : endOfElement(text, end);
     if (after === -1) break;
     if (block >= from && block <= to && scanner.hasRows) {
-      const time = await besides.timeOf(block, scanner.ownTime);
-      if (!scanner.add(time, await besides.receiptsOf(block))) break;
+      if (!scanner.add(block, await timeOf(block, scanner.ownTime))) break;
       if (scanner.rows >= batchRows) yield scanner.take();
     }
     scanned += 1;
@@ -144,6 +181,12 @@ async function* scanBlocks(
 }
 
 const SKIPPED = Buffer.from('[null');
+const [BEGIN, NO_RECORDS, BETWEEN, END] = ['[', '[]', ',', ']'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+];
 
 /** Offset of what follows an element of the text's array, which is the text's length for the last; -1 if nothing does. */
 function endOfElement(text: Buffer, end: number): number {
@@ -152,118 +195,17 @@ function endOfElement(text: Buffer, end: number): number {
   return text[at] === CLOSE_BRACKET && skipSpace(text, at + 1) === text.length ? text.length : -1;
 }
 
-/** What of the rows of a block is not in its records. */
-interface BlockBeside {
-  /** Of the record that was seen last. */
-  beside: Beside;
-  /** To be called with each record of the block, in order; false: the table has no row of it. */
-  see(record: JsonRecord): boolean;
-}
-
-function createBesides({ kind, chainId, fileFrom, ...source }: RowSource, schema: Schema) {
+/**
+ * Asks for the times of blocks. `own` is what a record has: one that a node sent was checked against the header before it
+ * was published.
+ */
+function openTimes({ fileFrom, times }: Pick<RowSource, 'fileFrom' | 'times'>, schema: Schema) {
   const withTime = hasTimeColumn(schema);
-  const withReceipts = hasReceiptColumns(schema);
-  const withFailures = kind === 'traces' && schema.peer !== undefined;
-  let times: readonly number[] | null | undefined;
-  /** `own`: as a record has it. One that a node sent was checked against the header before it was published. */
-  const timeOf = async (block: number, own: unknown): Promise<number | null> => {
+  let known: readonly number[] | null | undefined;
+  return async (block: number, own: unknown): Promise<number | null> => {
     if (!withTime) return null;
     if (own != null) return Number(own);
-    if (times === undefined) times = (await source.times?.()) ?? null;
-    return times?.[block - fileFrom] ?? null;
+    if (known === undefined) known = (await times?.()) ?? null;
+    return known?.[block - fileFrom] ?? null;
   };
-  let last: { block: number; text: Buffer | null } | null = null;
-  const receiptsOf = async (block: number): Promise<Buffer | null> => {
-    if (!withReceipts) return null;
-    if (last?.block !== block) last = { block, text: (await source.receipts?.(block)) ?? null };
-    return last.text;
-  };
-  return {
-    timeOf,
-    receiptsOf,
-    async of(block: number, first: JsonRecord): Promise<BlockBeside> {
-      const beside: Beside = { chainId, time: null, receipt: null, failed: false };
-      beside.time = await timeOf(block, first.blockTimestamp);
-      const text = await receiptsOf(block);
-      const receipts = text === null ? null : (parsed(text) as JsonRecord[]);
-      const failures = withFailures ? createFailures() : null;
-      let index = -1;
-      return {
-        beside,
-        see(record) {
-          index += 1;
-          const receipt = receipts?.[index];
-          beside.receipt = receipt?.transactionHash === record.hash ? (receipt ?? null) : null;
-          beside.failed = failures?.isFailed(record) ?? false;
-          // As cryo, which leaves out what was undone.
-          return !(beside.failed && schema.peer === 'cryo');
-        },
-      };
-    },
-  };
-}
-
-type Block = JsonRecord | JsonRecord[];
-
-/** Parses a text, or a bundle block by block; null is a block that holds nothing that is wanted. */
-async function* getBlocks(
-  source: Bundle,
-  whole: Buffer | null,
-  mayHold: (text: Buffer) => boolean = () => true,
-): AsyncGenerator<(Block | null)[]> {
-  if (whole !== null) {
-    if (mayHold(whole)) yield parsed(whole) as Block[];
-    return;
-  }
-  const pieces = 'path' in source ? createReadStream(source.path) : [(source as { bytes: Uint8Array }).bytes];
-  for await (const text of streamRecords(getEach(pieces))) {
-    yield [mayHold(text) ? (parsed(text) as Block) : null];
-  }
-}
-
-async function* getEach(
-  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield* pieces;
-}
-
-const inflate = promisify<Uint8Array, ZlibOptions, Buffer>(gunzip);
-
-/** The text of a bundle, or null if it is long. */
-async function wholeText(source: Bundle): Promise<Buffer | null> {
-  if ('text' in source) return source.text;
-  if ('bytes' in source) return inflateBundle(source.bytes);
-  const file = await open(source.path);
-  try {
-    const { size } = await file.stat();
-    return size > WHOLE_BYTES ? null : await inflateBundle(await file.readFile());
-  } finally {
-    await file.close();
-  }
-}
-
-/** The text of a bundle; null if it has more than 32 MiB, as its last four bytes say (RFC 1952). Throws BUNDLE_INVALID. */
-export async function inflateBundle(bytes: Uint8Array): Promise<Buffer | null> {
-  const length =
-    bytes.length < 4 ? 0 : Buffer.from(bytes.buffer, bytes.byteOffset + bytes.length - 4).readUInt32LE();
-  if (length > WHOLE_BYTES) return null;
-  return inflate(bytes, { maxOutputLength: length + 1, chunkSize: Math.max(64, length + 1) }).catch(invalid);
-}
-
-/** Texts of bundles are ASCII. */
-function parsed(text: Buffer): unknown {
-  try {
-    return JSON.parse(text.toString('latin1'));
-  } catch (error) {
-    return invalid(error);
-  }
-}
-
-function invalid(cause: unknown): never {
-  throw new PackhouseError({
-    code: 'BUNDLE_INVALID',
-    message: `The bundle cannot be read: ${(cause as Error).message}.`,
-    hint: 'Check it with packhouse verify.',
-    cause,
-  });
 }

@@ -1,9 +1,8 @@
 import { openRecordReader, type RecordReader, type RecordStep } from '@packhouse/kernels';
-import { type CodedBatch, type CodedColumn, valueAt } from './coded-column.js';
+import type { CodedColumn } from './coded-column.js';
 import { learnShape } from './learn-shape.js';
 import { ParquetValues } from './parquet-values.js';
-import { fieldsOf, hasExtra, hasReceiptColumns } from './read-columns.js';
-import { RECEIPT_HASH, receiptColumn, toReceiptSchema } from './receipt-columns.js';
+import { type BlockRows, fieldsOf, hasExtra } from './read-columns.js';
 import { type Members, type RecordMember, toMembers } from './record-member.js';
 import type { Column, Schema } from './schema.js';
 
@@ -23,8 +22,8 @@ export class RecordScanner {
   readonly #read: readonly RecordMember[];
   readonly #places: ReadonlyMap<RecordMember, number>;
   readonly #times = new Map<number | null, number>([[null, 0]]);
-  /** Of each block since the last batch: its rows, the number of its time, and its receipts. */
-  #blocks: { rows: number; time: number; receipts: CodedBatch | null }[] = [];
+  /** Of each block since the last batch: its rows, and the number of its time. */
+  #blocks: { block: number; rows: number; time: number }[] = [];
   /** Rows since the last batch, and of the block that was scanned last. */
   #rows = 0;
   #scanned = 0;
@@ -39,7 +38,6 @@ export class RecordScanner {
     const members = toMembers(schema, chainId);
     if (!members.chain.learn(chainId)) return null;
     const { values, lists, counts } = members;
-    if (members.columns.includes('receipt') && !values.has('hash')) return null;
     const read = [...values.values(), ...[...lists.values()].flat(), ...counts.values()];
     const required = read.map((member) => member.required);
     const encoded = read.flatMap(({ forms }, member) => (forms ?? []).map((form) => ({ member, form })));
@@ -114,11 +112,8 @@ export class RecordScanner {
     return end;
   }
 
-  /**
-   * Adds the rows of the block that was scanned last; of transactions with the text of their receipts, if it is known. Returns
-   * false if no column can hold its time, or the receipts are unusual.
-   */
-  add(time: number | null, receipts: Buffer | null): boolean {
+  /** Adds the rows of the block that was scanned last. Returns false if no column can hold its time. */
+  add(block: number, time: number | null): boolean {
     let number = this.#times.get(time);
     if (number === undefined) {
       number = this.#times.size;
@@ -126,17 +121,16 @@ export class RecordScanner {
       this.#times.set(time, number);
     }
     if (number === 0 && this.#members.time.required) return false;
-    const ofReceipts = receipts === null ? null : scanReceipts(receipts, this.#schema);
-    if (receipts !== null && ofReceipts === null) return false;
-    this.#blocks.push({ rows: this.#scanned, time: number, receipts: ofReceipts });
+    this.#blocks.push({ block, rows: this.#scanned, time: number });
     this.#rows += this.#scanned;
     return true;
   }
 
   /** The rows that were added since the last time. */
-  take(): CodedBatch {
+  take(): BlockRows {
     const rows = this.#rows;
-    const batch: CodedBatch = { rows, columns: {} };
+    const blocks = this.#blocks.flatMap(({ block, rows: own }) => new Array<number>(own).fill(block));
+    const batch: BlockRows = { rows, columns: {}, blocks };
     const { time, chain, columns, counts } = this.#members;
     const copies = new Map(
       this.#read.map((member, place) => [member, this.#reader.numbers(place, rows)] as const),
@@ -145,11 +139,12 @@ export class RecordScanner {
     for (const member of counts.values()) learnCounts(member, copies.get(member) as Uint32Array);
     copies.set(time, this.#takeTimes());
     copies.set(chain, new Uint32Array(rows).fill(1));
-    const isOwn = this.#ownReceipts(rows);
+    // Extras have no value, nor what `withReceipts` adds.
+    const none = { places: new Uint32Array(rows), values: [null] };
     for (const [at, { name }] of fieldsOf(this.#schema).entries()) {
       const column = columns[at] as Members['columns'][number];
       if (column === 'receipt') {
-        batch.columns[name] = receiptColumn(name, this.#blocks, isOwn);
+        batch.columns[name] = none;
       } else {
         batch.columns[name] = {
           places: copies.get(column.member) as Uint32Array,
@@ -157,30 +152,10 @@ export class RecordScanner {
         };
       }
     }
-    if (hasExtra(this.#schema)) batch.columns.extra = { places: new Uint32Array(rows), values: [null] };
+    if (hasExtra(this.#schema)) batch.columns.extra = none;
     this.#rows = 0;
     this.#blocks = [];
     return batch;
-  }
-
-  /** For each row, whether the receipt at its place is of its transaction. */
-  #ownReceipts(rows: number): Uint8Array {
-    const isOwn = new Uint8Array(rows);
-    const member = this.#members.values.get('hash');
-    const place = member && this.#places.get(member);
-    if (member === undefined || place === undefined || !hasReceiptColumns(this.#schema)) return isOwn;
-    const hashes = member.values[0] as CodedColumn['values'];
-    const numbers = this.#reader.numbers(place, rows);
-    let row = 0;
-    for (const { rows: ofBlock, receipts } of this.#blocks) {
-      const of = receipts?.columns[RECEIPT_HASH] as CodedColumn | undefined;
-      for (let at = 0; at < Math.min(ofBlock, receipts?.rows ?? 0); at += 1) {
-        const hash = of === undefined ? null : valueAt(of.values, of.places[at] as number);
-        isOwn[row + at] = hash === valueAt(hashes, numbers[row + at] as number) ? 1 : 0;
-      }
-      row += ofBlock;
-    }
-    return isOwn;
   }
 
   close(): void {
@@ -225,15 +200,4 @@ function learnCounts(member: RecordMember, numbers: Uint32Array): void {
   for (const number of numbers) if (number > most) most = number;
   const [values] = member.values as readonly [Column];
   while (values.length <= most) member.learn(values.length - 1);
-}
-
-/** The columns that transactions have of the receipts of their block; null: they are unusual. */
-function scanReceipts(text: Buffer, schema: Schema): CodedBatch | null {
-  const scanner = RecordScanner.create(text, toReceiptSchema(schema), 0);
-  if (scanner === null) return null;
-  try {
-    return scanner.scan(0) === text.length && scanner.add(null, null) ? scanner.take() : null;
-  } finally {
-    scanner.close();
-  }
 }

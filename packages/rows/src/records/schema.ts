@@ -50,8 +50,10 @@ export interface Schema {
   /** `<kind>-<version>`, with the names of what adds columns behind it. */
   name: string;
   kind: Kind;
-  /** Its columns in the record, if they are not those of the kind; then there is no `extra`. */
+  /** Its columns in the record, if they are not those of the kind. */
   fields?: readonly FieldColumn[];
+  /** Of these: whether there is `extra` all the same, for the values that they cannot hold. */
+  keeps?: boolean;
   /** What is read of the records along with the columns, by names of their own; no columns of the table. */
   also?: readonly FieldColumn[];
   columns: readonly ColumnSpec[];

@@ -1,40 +1,19 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { type CodedBatch, columnReader } from '../records/coded-column.js';
-import { toPartSchema } from '../records/read-columns.js';
-import { columns } from '../records/schemas.js';
+import { createFailedPaths } from '../records/failed-traces.js';
+import { pickColumns } from '../records/read-columns.js';
 import type { Transfer } from './transfer.js';
 
 /** What is read of traces. */
-export const TRACE_PART = toPartSchema(
+export const TRACE_PART = pickColumns(
   'traces',
-  columns(`
-    block_number                   BIGINT!         blockNumber
-    block_timestamp                TIMESTAMP       @time
-    transaction_position           INTEGER         transactionPosition
-    transaction_hash               TEXT            transactionHash
-    trace_address                  JSON            traceAddress
-    trace_type                     TEXT!           type
-    call_type                      TEXT            action.callType
-    from_address                   hex             action.from
-    to_address                     hex             action.to
-    value_text                     decimal text    action.value
-    contract_address               hex             result.address
-    error                          TEXT            error
-    selfdestruct_address           hex             action.address
-    refund_address                 hex             action.refundAddress
-    balance_text                   decimal text    action.balance
-  `),
+  `block_number block_timestamp transaction_position transaction_hash trace_address trace_type call_type from_address
+  to_address value_text contract_address error selfdestruct_address refund_address`,
+  [{ name: 'balance_text', form: 'decimal text', field: 'action.balance', required: false }],
 );
 
 /** What is read of blocks. */
-export const WITHDRAWAL_PART = toPartSchema(
-  'blocks',
-  columns(`
-    block_number                   BIGINT!         number
-    block_timestamp                TIMESTAMP       timestamp
-    withdrawals                    JSON            withdrawals
-  `),
-);
+export const WITHDRAWAL_PART = pickColumns('blocks', 'block_number block_timestamp withdrawals');
 
 /** Amounts of withdrawals are in Gwei (EIP-4895). */
 const WEI_PER_GWEI = 1_000_000_000n;
@@ -110,18 +89,6 @@ function createMovements(batch: CodedBatch): (row: number) => Movement | null {
       });
     }
     return { from, to, value: BigInt(value) };
-  };
-}
-
-/** Says of traces in their order, by their paths as JSON, whether they or one around them failed. */
-function createFailedPaths(): (path: string | null, failed: boolean) => boolean {
-  /** What the paths within the call that failed begin with. */
-  let within: string | null = null;
-  return (path, failed) => {
-    const isRoot = path === null || path === '[]';
-    if (within !== null && !isRoot && path.startsWith(within)) return true;
-    within = failed ? (isRoot ? '[' : `${path.slice(0, -1)},`) : null;
-    return failed;
   };
 }
 

@@ -1,26 +1,13 @@
 import { TOKEN_EVENTS } from '@packhouse/chain';
 import { type CodedBatch, columnReader } from '../records/coded-column.js';
-import { toPartSchema } from '../records/read-columns.js';
+import { pickColumns } from '../records/read-columns.js';
 import type { Column } from '../records/schema.js';
-import { columns } from '../records/schemas.js';
 import type { Transfer } from './transfer.js';
 
 /** What is read of logs. */
-export const LOG_PART = toPartSchema(
+export const LOG_PART = pickColumns(
   'logs',
-  columns(`
-    block_number                   BIGINT!         blockNumber
-    block_timestamp                TIMESTAMP       @time
-    transaction_index              INTEGER!        transactionIndex
-    transaction_hash               hex!            transactionHash
-    log_index                      INTEGER!        logIndex
-    address                        hex!            address
-    topic0                         hex             topics[0]
-    topic1                         hex             topics[1]
-    topic2                         hex             topics[2]
-    topic3                         hex             topics[3]
-    data                           hex!            data
-  `),
+  `block_number block_timestamp transaction_index transaction_hash log_index address topic0 topic1 topic2 topic3 data`,
 );
 
 const { transfer: TRANSFER, transferSingle: SINGLE, transferBatch: BATCH } = TOKEN_EVENTS;
