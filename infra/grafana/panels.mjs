@@ -9,12 +9,20 @@ const sum = (metric, by, labels = N) => `sum by (${by}) (${metric}{${labels}})`;
 const quantile = (q, metric, by, labels = N) =>
   `histogram_quantile(${q}, sum by (le, ${by}) (rate(${metric}_bucket{${labels}}[$__rate_interval])))`;
 
+/** One expression, with the labels that it is by as its legend. */
+const by = (of, metric, labels) => ({
+  [labels
+    .split(', ')
+    .map((label) => `{{${label}}}`)
+    .join(' ')]: of(metric, labels),
+});
+
 /** `[title, unit, {legend: expression}]` */
 export const DASHBOARDS = {
   overview: {
     title: 'Overview',
     panels: [
-      ['Blocks behind the head', 'short', { '{{network}}': max('packhouse_head_lag_blocks', 'network') }],
+      ['Blocks behind the head', 'short', by(max, 'packhouse_head_lag_blocks', 'network')],
       [
         'Finalized blocks that are not complete',
         'short',
@@ -22,17 +30,9 @@ export const DASHBOARDS = {
           '{{network}}': `${max('packhouse_finalized_block', 'network')} - ${max('packhouse_complete_block', 'network')}`,
         },
       ],
-      ['Open alarms', 'short', { '{{network}} {{name}}': max('packhouse_open_alarms', 'network, name') }],
-      [
-        'Holes by reason',
-        'short',
-        { '{{network}} {{reason}}': sum('packhouse_hole_blocks', 'network, reason') },
-      ],
-      [
-        'Quarantined blocks by cause',
-        'short',
-        { '{{network}} {{cause}}': sum('packhouse_quarantined_blocks', 'network, cause') },
-      ],
+      ['Open alarms', 'short', by(max, 'packhouse_open_alarms', 'network, name')],
+      ['Holes by reason', 'short', by(sum, 'packhouse_hole_blocks', 'network, reason')],
+      ['Quarantined blocks by cause', 'short', by(sum, 'packhouse_quarantined_blocks', 'network, cause')],
       [
         'Age of the head',
         's',
@@ -59,11 +59,7 @@ export const DASHBOARDS = {
   upstreams: {
     title: 'Upstreams',
     panels: [
-      [
-        'Healthy',
-        'bool',
-        { '{{network}} {{upstream}}': max('packhouse_upstream_healthy', 'network, upstream') },
-      ],
+      ['Healthy', 'bool', by(max, 'packhouse_upstream_healthy', 'network, upstream')],
       [
         'Blocks behind the best upstream',
         'short',
@@ -71,16 +67,8 @@ export const DASHBOARDS = {
           '{{network}} {{upstream}}': `${max('packhouse_upstream_head_block', 'network')} - on (network) group_right () ${max('packhouse_upstream_head_block', 'network, upstream')}`,
         },
       ],
-      [
-        'Requests by outcome',
-        'reqps',
-        { '{{upstream}} {{outcome}}': rate('packhouse_upstream_requests_total', 'upstream, outcome') },
-      ],
-      [
-        'Requests by method',
-        'reqps',
-        { '{{upstream}} {{method}}': rate('packhouse_upstream_requests_total', 'upstream, method') },
-      ],
+      ['Requests by outcome', 'reqps', by(rate, 'packhouse_upstream_requests_total', 'upstream, outcome')],
+      ['Requests by method', 'reqps', by(rate, 'packhouse_upstream_requests_total', 'upstream, method')],
       [
         'Latency (p50, p99)',
         's',
@@ -89,44 +77,31 @@ export const DASHBOARDS = {
           '{{upstream}} p99': quantile(0.99, 'packhouse_upstream_request_seconds', 'upstream'),
         },
       ],
-      [
-        'Received',
-        'Bps',
-        { '{{network}} {{upstream}}': rate('packhouse_upstream_received_bytes_total', 'network, upstream') },
-      ],
+      ['Received', 'Bps', by(rate, 'packhouse_upstream_received_bytes_total', 'network, upstream')],
       [
         'Limit of requests in flight',
         'short',
-        { '{{network}} {{upstream}}': max('packhouse_upstream_in_flight_limit', 'network, upstream') },
+        by(max, 'packhouse_upstream_in_flight_limit', 'network, upstream'),
       ],
       [
         'Invalid responses',
         'short',
-        {
-          '{{upstream}} {{method}}': increase(
-            'packhouse_upstream_invalid_responses_total',
-            'upstream, method',
-          ),
-        },
+        by(increase, 'packhouse_upstream_invalid_responses_total', 'upstream, method'),
       ],
     ],
   },
   gateway: {
     title: 'Gateway',
     panels: [
-      ['Requests by route', 'reqps', { '{{route}}': rate('packhouse_gateway_requests_total', 'route') }],
-      ['Requests by status', 'reqps', { '{{status}}': rate('packhouse_gateway_requests_total', 'status') }],
+      ['Requests by route', 'reqps', by(rate, 'packhouse_gateway_requests_total', 'route')],
+      ['Requests by status', 'reqps', by(rate, 'packhouse_gateway_requests_total', 'status')],
       [
         'Latency by route (p99)',
         's',
         { '{{route}}': quantile(0.99, 'packhouse_gateway_request_seconds', 'route') },
       ],
-      ['Sent', 'Bps', { '{{route}}': rate('packhouse_gateway_sent_bytes_total', 'route') }],
-      [
-        'JSON-RPC calls by code',
-        'reqps',
-        { '{{network}} {{code}}': rate('packhouse_rpc_calls_total', 'network, code') },
-      ],
+      ['Sent', 'Bps', by(rate, 'packhouse_gateway_sent_bytes_total', 'route')],
+      ['JSON-RPC calls by code', 'reqps', by(rate, 'packhouse_rpc_calls_total', 'network, code')],
       [
         'JSON-RPC latency (p50, p99)',
         's',
@@ -135,40 +110,24 @@ export const DASHBOARDS = {
           '{{network}} p99': quantile(0.99, 'packhouse_rpc_call_seconds', 'network'),
         },
       ],
-      ['Answers by source', 'reqps', { '{{source}}': rate('packhouse_rpc_answers_total', 'source') }],
-      ['JSON-RPC calls in progress', 'short', { '{{network}}': sum('packhouse_rpc_in_flight', 'network') }],
+      ['Answers by source', 'reqps', by(rate, 'packhouse_rpc_answers_total', 'source')],
+      ['JSON-RPC calls in progress', 'short', by(sum, 'packhouse_rpc_in_flight', 'network')],
       [
         'Memory of caches and budgets',
         'bytes',
         { '{{instance}} {{cache}}': 'max by (instance, cache) (packhouse_gateway_cache_bytes)' },
       ],
-      [
-        'Damaged files',
-        'short',
-        { '{{network}} {{kind}}': increase('packhouse_gateway_damaged_files_total', 'network, kind') },
-      ],
+      ['Damaged files', 'short', by(increase, 'packhouse_gateway_damaged_files_total', 'network, kind')],
       ['Open feeds', 'short', { '{{transport}}': 'sum by (transport) (packhouse_gateway_feeds)' }],
-      [
-        'Steps of feeds',
-        'ops',
-        { '{{network}} {{step}}': rate('packhouse_feed_steps_total', 'network, step') },
-      ],
+      ['Steps of feeds', 'ops', by(rate, 'packhouse_feed_steps_total', 'network, step')],
     ],
   },
   packing: {
     title: 'Packing',
     panels: [
-      ['Blocks staged', 'ops', { '{{network}}': rate('packhouse_staged_blocks_total', 'network') }],
-      [
-        'Bundles published',
-        'ops',
-        { '{{network}} {{kind}}': rate('packhouse_published_bundles_total', 'network, kind') },
-      ],
-      [
-        'Bytes published',
-        'Bps',
-        { '{{network}} {{kind}}': rate('packhouse_published_bytes_total', 'network, kind') },
-      ],
+      ['Blocks staged', 'ops', by(rate, 'packhouse_staged_blocks_total', 'network')],
+      ['Bundles published', 'ops', by(rate, 'packhouse_published_bundles_total', 'network, kind')],
+      ['Bytes published', 'Bps', by(rate, 'packhouse_published_bytes_total', 'network, kind')],
       [
         'Staging, and its limit',
         'bytes',
@@ -177,25 +136,21 @@ export const DASHBOARDS = {
           limit: 'max(packhouse_staging_limit_bytes)',
         },
       ],
-      ['Fetching waits for staging', 'bool', { '{{network}}': max('packhouse_backpressure', 'network') }],
+      ['Fetching waits for staging', 'bool', by(max, 'packhouse_backpressure', 'network')],
       ['Jobs by state', 'short', { '{{queue}} {{state}}': 'max by (queue, state) (packhouse_queue_jobs)' }],
       [
         'Tries of jobs by outcome',
         'ops',
         { '{{queue}} {{outcome}}': rate('packhouse_queue_jobs_total', 'queue, outcome', 'job=~".+"') },
       ],
-      [
-        'Failed proofs',
-        'short',
-        { '{{network}} {{proof}}': increase('packhouse_failed_proofs_total', 'network, proof') },
-      ],
-      ['Reorganisations', 'short', { '{{network}}': increase('packhouse_reorganisations_total', 'network') }],
+      ['Failed proofs', 'short', by(increase, 'packhouse_failed_proofs_total', 'network, proof')],
+      ['Reorganisations', 'short', by(increase, 'packhouse_reorganisations_total', 'network')],
       [
         'Deliveries to webhooks by outcome',
         'ops',
-        { '{{network}} {{outcome}}': rate('packhouse_hook_deliveries_total', 'network, outcome') },
+        by(rate, 'packhouse_hook_deliveries_total', 'network, outcome'),
       ],
-      ['Longest failing webhook', 's', { '{{network}}': max('packhouse_hook_failing_seconds', 'network') }],
+      ['Longest failing webhook', 's', by(max, 'packhouse_hook_failing_seconds', 'network')],
       [
         'Messages to channels of notifications by outcome',
         'ops',
@@ -236,13 +191,9 @@ export const DASHBOARDS = {
   store: {
     title: 'Store',
     panels: [
-      ['Published bytes', 'bytes', { '{{network}} {{kind}}': max('packhouse_index_bytes', 'network, kind') }],
-      [
-        'Published blocks',
-        'short',
-        { '{{network}} {{kind}}': max('packhouse_index_blocks', 'network, kind') },
-      ],
-      ['Bundles', 'short', { '{{network}} {{kind}}': max('packhouse_index_bundles', 'network, kind') }],
+      ['Published bytes', 'bytes', by(max, 'packhouse_index_bytes', 'network, kind')],
+      ['Published blocks', 'short', by(max, 'packhouse_index_blocks', 'network, kind')],
+      ['Bundles', 'short', by(max, 'packhouse_index_bundles', 'network, kind')],
       [
         'Age of the newest bundle',
         's',
@@ -250,21 +201,9 @@ export const DASHBOARDS = {
           '{{network}} {{kind}}': `time() - ${max('packhouse_newest_bundle_timestamp_seconds', 'network, kind')}`,
         },
       ],
-      [
-        'Bundles without a signed entry',
-        'short',
-        { '{{network}} {{kind}}': max('packhouse_manifest_pending', 'network, kind') },
-      ],
-      [
-        'Bundles audited',
-        'short',
-        { '{{network}} {{result}}': increase('packhouse_audit_bundles_total', 'network, result') },
-      ],
-      [
-        'Bundles that tables lack',
-        'short',
-        { '{{network}} {{table}}': max('packhouse_lake_bundles_behind', 'network, table') },
-      ],
+      ['Bundles without a signed entry', 'short', by(max, 'packhouse_manifest_pending', 'network, kind')],
+      ['Bundles audited', 'short', by(increase, 'packhouse_audit_bundles_total', 'network, result')],
+      ['Bundles that tables lack', 'short', by(max, 'packhouse_lake_bundles_behind', 'network, table')],
       [
         'Blocks of tables behind final',
         'short',
@@ -273,16 +212,8 @@ export const DASHBOARDS = {
             'max by (network) (packhouse_finalized_block{network=~"$network"}) - on (network) group_right max by (network, table) (packhouse_lake_block{network=~"$network"})',
         },
       ],
-      [
-        'Rows written to tables',
-        'short',
-        { '{{network}} {{table}}': rate('packhouse_lake_rows_total', 'network, table') },
-      ],
-      [
-        'Bytes written to tables',
-        'Bps',
-        { '{{network}} {{table}}': rate('packhouse_lake_bytes_total', 'network, table') },
-      ],
+      ['Rows written to tables', 'short', by(rate, 'packhouse_lake_rows_total', 'network, table')],
+      ['Bytes written to tables', 'Bps', by(rate, 'packhouse_lake_bytes_total', 'network, table')],
       ['Disk of bundles', 'bytes', { '{{what}}': 'max by (what) (packhouse_store_disk_bytes)' }],
       [
         'Connections to Postgres',

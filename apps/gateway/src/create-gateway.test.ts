@@ -21,6 +21,19 @@ function sendRaw(url: string, bytes: string): Promise<string> {
   });
 }
 
+/** From now on blocks are located once `held` is opened; `arrival` opens when the first is asked for. */
+function holdLocate({ database }: TestGateway): Record<'held' | 'arrival', ReturnType<typeof gate>> {
+  const [held, arrival] = [gate(), gate()];
+  const kept = database.network('ethereum');
+  const { locate } = kept;
+  kept.locate = async (...args) => {
+    arrival.open();
+    await held.opened;
+    return locate(...args);
+  };
+  return { held, arrival };
+}
+
 describe('a gateway under hostile requests', () => {
   let at: TestGateway;
   let key: string;
@@ -199,15 +212,7 @@ describe('the life of a gateway', () => {
     const at = await startTestGateway();
     const { key } = await at.makeKey();
     await at.stage(0, 3);
-    const held = gate();
-    const arrival = gate();
-    const kept = at.database.network('ethereum');
-    const { locate } = kept;
-    kept.locate = async (...args) => {
-      arrival.open();
-      await held.opened;
-      return locate(...args);
-    };
+    const { held, arrival } = holdLocate(at);
     const path = `/ethereum/v1/${key}/bundle-api/blocks/1`;
     const socket = connect(Number(new URL(at.url).port), '127.0.0.1');
     let text = '';
@@ -237,15 +242,7 @@ describe('the life of a gateway', () => {
     const at = await startTestGateway();
     const { key } = await at.makeKey();
     await at.stage(0, 3);
-    const held = gate();
-    const arrival = gate();
-    const kept = at.database.network('ethereum');
-    const { locate } = kept;
-    kept.locate = async (...args) => {
-      arrival.open();
-      await held.opened;
-      return locate(...args);
-    };
+    const { held, arrival } = holdLocate(at);
     const agent = new Agent({ keepAlive: true });
     const answer = new Promise((resolve, reject) => {
       request(`${at.url}/ethereum/v1/${key}/bundle-api/blocks/1`, { agent }, (response) => {

@@ -90,22 +90,26 @@ function apply(answer: Recorded, { path, how, from }: Change): () => void {
   };
 }
 
+/** Changes of a leaf, or of what holds it: a log, a receipt, a list. */
+function changesOf(all: readonly Path[]): fc.Arbitrary<Change> {
+  const ofValues = fc.constantFrom(...all);
+  const places = fc
+    .tuple(ofValues, fc.nat(2))
+    .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
+  return fc.record({
+    path: places,
+    how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
+    from: ofValues,
+  });
+}
+
 async function expectTruth(answer: Recorded, chainId: number): Promise<void> {
   const prover = await createProver({ ...POLICY, chainId });
   const known = new Set(names([answer.block, answer.receipts]));
   const free = new Set([...UNPROVED, ...(chainId === 10 ? OF_OP : [])]);
   const truth = provable(prover, answer, known, free);
   const all = leaves({ block: answer.block, receipts: answer.receipts });
-  const ofValues = fc.constantFrom(...all);
-  // a leaf, or what holds it: a log, a receipt, a list
-  const places = fc
-    .tuple(ofValues, fc.nat(2))
-    .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
-  const change = fc.record({
-    path: places,
-    how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
-    from: ofValues,
-  });
+  const change = changesOf(all);
   let passed = 0;
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 2 }), (changes) => {
@@ -113,7 +117,7 @@ async function expectTruth(answer: Recorded, chainId: number): Promise<void> {
       try {
         let written: unknown;
         const error = thrown(() => {
-          for (const one of changes) undo.push(apply(answer, one as Change));
+          for (const one of changes) undo.push(apply(answer, one));
           written = provable(prover, answer, known, free);
         });
         if (error !== undefined) return;
@@ -151,19 +155,11 @@ async function expectPlaces(source: Recordings, number: number): Promise<void> {
   const prover = await createProver({ ...POLICY, chainId: 1 });
   const answer = source.block('forks', number);
   const truth = provableTraces(prover, answer);
-  const ofValues = fc.constantFrom(...leaves({ traces: answer.traces }));
-  const places = fc
-    .tuple(ofValues, fc.nat(2))
-    .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
-  const change = fc.record({
-    path: places,
-    how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
-    from: ofValues,
-  });
+  const change = changesOf(leaves({ traces: answer.traces }));
   let passed = 0;
   fc.assert(
     fc.property(change, (one) => {
-      const undo = apply(answer, one as Change);
+      const undo = apply(answer, one);
       let written: unknown;
       const error = thrown(() => {
         written = provableTraces(prover, answer);

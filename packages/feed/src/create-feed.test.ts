@@ -19,6 +19,11 @@ async function read(cursor: string, options: Partial<FeedOptions> = {}) {
   return { ...page, short: page.steps.map(inShort) };
 }
 
+function quarantine(firstBlock: number): Promise<unknown> {
+  const row = { kinds: ['logs'], cause: 'PROOF_FAILED', message: 'No.' } as const;
+  return world.main.quarantine.put({ ...row, firstBlock, upstream: null, payloadDigest: null });
+}
+
 describe('steps', () => {
   it('are the files of history in block order over the kinds, then blocks, then what is waited for', async () => {
     await world.stage(0, 24, ['blocks', 'logs']);
@@ -124,14 +129,7 @@ describe('steps', () => {
     await world.stage(0, 3, ['logs']);
     await world.stage(5, 8, ['logs']);
     await world.setHead(8, 6);
-    await world.main.quarantine.put({
-      firstBlock: 4,
-      kinds: ['logs'],
-      cause: 'PROOF_FAILED',
-      message: 'No.',
-      upstream: null,
-      payloadDigest: null,
-    });
+    await quarantine(4);
     const held = await read(await feed.begin({ kinds: ['logs'], from: 2 }));
     expect(held.short).toEqual(['new 2 logs', 'new 3 logs', 'final 3', 'waiting 4 quarantined']);
     expect(held.steps.at(-1)).toMatchObject({
@@ -154,14 +152,7 @@ describe('steps', () => {
     await world.stage(3, 3, ['logs']);
     await world.stage(5, 5, ['logs']);
     await world.setHead(9, 6);
-    await world.main.quarantine.put({
-      firstBlock: 4,
-      kinds: ['logs'],
-      cause: 'PROOF_FAILED',
-      message: 'No.',
-      upstream: null,
-      payloadDigest: null,
-    });
+    await quarantine(4);
     const page = await read(await feed.begin({ kinds: ['logs'], from: 0 }), { skipHoles: true });
     expect(page.short).toEqual([
       'skipped logs 0-2 not-requested',

@@ -147,7 +147,8 @@ for (const { name, present, start } of SERVERS) {
       await until(() => expect(tries).toBe(4));
     });
 
-    it('lists waiting, delayed and running jobs as pending', async () => {
+    /** Queues with a job that will be tried again, two that run until `running` is opened, and one that waits. */
+    async function freshWithJobs() {
       const queues = await fresh({ backoffMs: 60_000 });
       const running = gate();
       await queues.work(
@@ -160,6 +161,11 @@ for (const { name, present, start } of SERVERS) {
       );
       await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs-1', 0, 2), ingest('runs-2', 0, 3)]);
       await queues.add('ingest', [ingest('waits', 0, 4)]);
+      return { queues, running };
+    }
+
+    it('lists waiting, delayed and running jobs as pending', async () => {
+      const { queues, running } = await freshWithJobs();
       await until(() => expect(lines.join('')).toContain('will be tried again'));
       expect(await queues.pendingIds('ingest')).toEqual(new Set(['fails', 'runs-1', 'runs-2', 'waits']));
       expect(await queues.pendingIds('pack')).toEqual(new Set());
@@ -168,18 +174,7 @@ for (const { name, present, start } of SERVERS) {
     });
 
     it('tells jobs that run from jobs that wait, as many as are asked for', async () => {
-      const queues = await fresh({ backoffMs: 60_000 });
-      const running = gate();
-      await queues.work(
-        'ingest',
-        async (job) => {
-          if (job.id === 'fails') throw new Error('later');
-          await running.opened;
-        },
-        { concurrency: 2 },
-      );
-      await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs-1', 0, 2), ingest('runs-2', 0, 3)]);
-      await queues.add('ingest', [ingest('waits', 0, 4)]);
+      const { queues, running } = await freshWithJobs();
       const reader = getReader();
       const ids = ({ running, waiting }: QueueSnapshot) => [running.sort(), waiting.sort()];
       await until(async () =>

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ChainLog, type ChainNode, getHash, startChainNode } from '../testing/chain-node.js';
+import { type ChainLog, getHash } from '../testing/chain-node.js';
+import { type ForkedNodes, startForkedNodes } from '../testing/forked-nodes.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
-import { createMemoryTips } from '../testing/memory-tips.js';
-import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
 const changes = 'eth_getFilterChanges';
 const WAIT = { timeout: 60_000 };
@@ -35,46 +34,23 @@ const FORK = 32;
 describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
   describe.skipIf(!able)('where two nodes are on different branches', () => {
     let store: GatewayStore;
-    let nodes: [ChainNode, ChainNode];
-    let both: TwoGateways;
-    const tips = createMemoryTips();
+    let forked: ForkedNodes;
+    let nodes: ForkedNodes['nodes'];
+    let both: ForkedNodes['both'];
+    let setHeads: ForkedNodes['setHeads'];
     const poll = (gateway: 0 | 1, id: string): Promise<ChainLog[]> => both.call(gateway, changes, [id]);
-
-    const setHeads = async (one: number, two: number): Promise<void> => {
-      nodes[0].head = one;
-      nodes[1].head = two;
-      await vi.waitFor(async () => {
-        for (const gateway of [0, 1] as const) expect(await both.heads(gateway)).toEqual({ one, two });
-      }, WAIT);
-    };
 
     beforeAll(async () => {
       store = await open();
-      nodes = [await startChainNode(), await startChainNode()];
-      const [one, two] = nodes.map(({ node }) => node.url);
-      const text = (priorities: [number, number]): string => `networks:
-  - id: main
-    family: evm
-    chainId: 1
-    pollIntervalMs: 100
-    upstreams:
-      - {name: one, url: '${one}', priority: ${priorities[0]}}
-      - {name: two, url: '${two}', priority: ${priorities[1]}}`;
-      both = await startTwoGateways([text([1, 2]), text([2, 1])], store, { tips });
-      // Both are in use when their clock is set on: the nodes of an idle network are asked rarely.
-      for (const gateway of [0, 1] as const) await both.call(gateway, 'eth_newFilter', [{}]);
+      forked = await startForkedNodes(store);
+      ({ nodes, both, setHeads } = forked);
     }, 60_000);
     afterAll(async () => {
-      await both?.close();
-      for (const { node } of nodes ?? []) await node.close();
+      await forked?.close();
       await store?.close();
     });
     beforeEach(async () => {
-      for (const node of nodes) Object.assign(node, { forks: [], instead: undefined });
-      await setHeads(30, 30);
-      // Each test begins on a chain that was reset so long ago that nobody holds to what was told of it.
-      both.at.time.offset += 31_000;
-      tips.clear();
+      await forked.reset({});
       nodes[1].forks = [{ from: FORK, branch: 'b' }];
     });
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ChainLog, type ChainNode, getHash, startChainNode, toLog } from '../testing/chain-node.js';
+import { type ChainLog, getHash, toLog } from '../testing/chain-node.js';
+import { type ForkedNodes, startForkedNodes } from '../testing/forked-nodes.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
-import { createMemoryTips } from '../testing/memory-tips.js';
-import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
 const changes = 'eth_getFilterChanges';
 const WAIT = { timeout: 60_000 };
@@ -22,62 +21,25 @@ const undone = (from: number, to: number): string[] =>
 describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
   describe.skipIf(!able)('two gateways that prefer different nodes', () => {
     let store: GatewayStore;
-    let nodes: [ChainNode, ChainNode];
-    let both: TwoGateways;
-    const tips = createMemoryTips();
-    const call: TwoGateways['call'] = (...args) => both.call(...args);
+    let forked: ForkedNodes;
+    let nodes: ForkedNodes['nodes'];
+    let both: ForkedNodes['both'];
+    let setHeads: ForkedNodes['setHeads'];
+    const call: ForkedNodes['both']['call'] = (...args) => both.call(...args);
     const poll = async (gateway: 0 | 1, id: string): Promise<string[]> =>
       told(await call<ChainLog[]>(gateway, changes, [id]));
     const newFilter = (): Promise<string> => call<string>(0, 'eth_newFilter', [{}]);
 
-    /** Sets the heads of the nodes, and waits until both gateways know them. */
-    const setHeads = async (one: number, two = one): Promise<void> => {
-      nodes[0].head = one;
-      nodes[1].head = two;
-      await vi.waitFor(async () => {
-        for (const gateway of [0, 1] as const) expect(await both.heads(gateway)).toEqual({ one, two });
-      }, WAIT);
-    };
-
     beforeAll(async () => {
       store = await open();
-      nodes = [await startChainNode(), await startChainNode()];
-      const [one, two] = nodes.map(({ node }) => node.url);
-      const text = (priorities: [number, number]): string => `networks:
-  - id: main
-    family: evm
-    chainId: 1
-    pollIntervalMs: 100
-    rpc: {maxLogs: 1200}
-    upstreams:
-      - {name: one, url: '${one}', priority: ${priorities[0]}}
-      - {name: two, url: '${two}', priority: ${priorities[1]}}`;
-      both = await startTwoGateways([text([1, 2]), text([2, 1])], store, { tips });
-      // Both are in use when their clock is set on: the nodes of an idle network are asked rarely.
-      for (const gateway of [0, 1] as const) await both.call(gateway, 'eth_newFilter', [{}]);
+      forked = await startForkedNodes(store, '    rpc: {maxLogs: 1200}\n');
+      ({ nodes, both, setHeads } = forked);
     }, 60_000);
     afterAll(async () => {
-      await both?.close();
-      for (const { node } of nodes ?? []) await node.close();
+      await forked?.close();
       await store?.close();
     });
-    beforeEach(async () => {
-      for (const node of nodes) {
-        Object.assign(node, {
-          alive: true,
-          forks: [],
-          dataLength: 2,
-          keepsDead: false,
-          noise: false,
-          final: 0,
-          instead: undefined,
-        });
-      }
-      await setHeads(30);
-      // Each test begins on a chain that was reset so long ago that nobody holds to what was told of it.
-      both.at.time.offset += 31_000;
-      tips.clear();
-    });
+    beforeEach(() => forked.reset({ alive: true, dataLength: 2, keepsDead: false, noise: false, final: 0 }));
 
     it('take a node that was left on a dead branch for no reorganisation', async () => {
       const id = await newFilter();

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { startNetworks, type TestGateway } from '../testing/test-gateway.js';
 
 const WAIT = { timeout: 60_000 };
 const CALLS = 1_000;
@@ -33,15 +32,12 @@ beforeAll(async () => {
   // How requests to nodes are shared out is seen where each has one call.
   const upstream = (more: string): string => `upstreams: [{url: '${node.url}', ${more}}]`;
   const upstreams = upstream('maxInFlight: 1000, batchCalls: false');
-  const networks = parseNetworks(
+  ({ at, key } = await startNetworks(
     `networks:
   - {id: main, family: evm, chainId: 1, rpc: {maxAnswerBytes: 1000000, timeoutMs: 120000}, ${upstreams}}
   - {id: narrow, family: evm, chainId: 1, ${upstream('maxInFlight: 16, batchCalls: false')}}
   - {id: joined, family: evm, chainId: 1, ${upstream('maxInFlight: 16, batchCalls: true')}}`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
+  ));
 });
 afterAll(async () => {
   await at?.close();

@@ -1,10 +1,9 @@
 import { connect } from 'node:net';
-import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { startScriptedGateway } from '../testing/scripted-gateway.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { startNetworks, type TestGateway } from '../testing/test-gateway.js';
 
 /** More than is read before the first byte is sent. */
 const LARGE = 'ab'.repeat(2_000_000);
@@ -23,12 +22,9 @@ beforeAll(async () => {
     // A node breaks off in the middle by sending less than the announced length.
     return { status: 200, body: whole ? body : body.slice(0, 3_000_000) };
   });
-  const networks = parseNetworks(
+  ({ at, key } = await startNetworks(
     `networks:\n  - {id: main, family: evm, chainId: 1, upstreams: [{url: '${node.url}'}]}`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
+  ));
 });
 afterAll(async () => {
   await at?.close();

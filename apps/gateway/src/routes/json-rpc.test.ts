@@ -1,8 +1,7 @@
-import { parseNetworks } from '@packhouse/networks';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { startNetworks, type TestGateway } from '../testing/test-gateway.js';
 
 let node: ReplayNode;
 let at: TestGateway;
@@ -10,12 +9,9 @@ let key: string;
 
 beforeAll(async () => {
   node = await createReplayNode({ blocks: generateChain({ length: 8 }) });
-  const networks = parseNetworks(
+  ({ at, key } = await startNetworks(
     `networks:\n  - {id: ethereum, family: evm, chainId: 1, upstreams: [{url: '${node.url}'}]}`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
+  ));
 });
 
 afterAll(async () => {

@@ -1,8 +1,7 @@
-import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, callRpc } from '../testing/ask.js';
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { startNetworks, type TestGateway } from '../testing/test-gateway.js';
 
 const WAIT = { timeout: 60_000 };
 let node: ScriptedNode;
@@ -11,12 +10,9 @@ let key: string;
 
 beforeAll(async () => {
   node = await startScriptedNode();
-  const networks = parseNetworks(
+  ({ at, key } = await startNetworks(
     `networks: [{id: main, family: evm, chainId: 1, upstreams: [{url: '${node.url}'}]}]`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
+  ));
 });
 afterAll(async () => {
   await at?.close();

@@ -188,3 +188,9 @@ export async function startTestGateway(
     },
   };
 }
+
+/** Starts a gateway for the networks of a networks file, with a key to it. */
+export async function startNetworks(networksFile: string): Promise<{ at: TestGateway; key: string }> {
+  const at = await startTestGateway({ networks: parseNetworks(networksFile, { source: 'test', env: {} }) });
+  return { at, key: (await at.makeKey()).key };
+}

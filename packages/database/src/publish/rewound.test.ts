@@ -1,22 +1,11 @@
-import {
-  createSigner,
-  createVerifier,
-  makeSigningKey,
-  readSigningKey,
-  toPublicKey,
-} from '@packhouse/manifest';
+import { createVerifier, toPublicKey } from '@packhouse/manifest';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeBundle } from '../testing/make-run.js';
-import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
-import type { Sealing } from './publish.js';
-
-const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
-const sealing: Sealing = { signer, clients: [] };
+import { type OpenDatabase, openSignedDatabase, SEALING, SIGNER } from '../testing/open-database.js';
 
 let open: OpenDatabase;
 beforeAll(async () => {
-  open = await openDatabase();
-  await open.database.manifest.registerKey(signer.publicKey);
+  open = await openSignedDatabase();
 });
 afterAll(() => open.close());
 
@@ -29,7 +18,7 @@ async function setBack(last: number): Promise<void> {
 }
 
 const publish = (process: ReturnType<OpenDatabase['another']>, at: number): Promise<void> =>
-  process.network('main').bundles.publish(makeBundle('logs', at * 10, at * 10 + 9), sealing);
+  process.network('main').bundles.publish(makeBundle('logs', at * 10, at * 10 + 9), SEALING);
 
 it('a process that remembers a lost end of the log says so once, and appends behind what is there', async () => {
   const [packer, other] = [open.another(), open.another()];
@@ -55,7 +44,7 @@ it('a process that remembers a lost end of the log says so once, and appends beh
   await publish(other, 13);
 
   const entries = await open.main.manifest.entries('logs', -1, 100);
-  const verifier = createVerifier(new Map([[signer.keyId, toPublicKey(signer.publicKey)]]));
+  const verifier = createVerifier(new Map([[SIGNER.keyId, toPublicKey(SIGNER.publicKey)]]));
   for (const entry of entries) verifier.push(entry);
   expect(entries.map(({ from }) => from)).toEqual([0, 10, 20, 60, 70, 100, 110, 120, 130]);
 });
@@ -70,7 +59,7 @@ it('a repair appends behind what is there', async () => {
     .network('main')
     .bundles.supersede(
       { ...old, objectKey: old.objectKey.replace('.json.gz', '.v2.json.gz'), sha256: 'cd'.repeat(32) },
-      { replaces: old.sha256, reason: 'test', sealing },
+      { replaces: old.sha256, reason: 'test', sealing: SEALING },
     );
   const [last] = await open.main.manifest.entries('logs', (tip?.sequence as number) - 1, 1);
   expect(last).toMatchObject({

@@ -1,7 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
-import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+import { emptyTables, type OpenDatabase, openDatabase } from '../testing/open-database.js';
 import { SEGMENT_BLOCKS } from './segments.js';
 
 let open: OpenDatabase;
@@ -9,11 +9,7 @@ beforeAll(async () => {
   open = await openDatabase();
 });
 afterAll(() => open.close());
-beforeEach(async () => {
-  await open.sql(
-    'TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.abandoned_block',
-  );
-});
+beforeEach(() => emptyTables(open));
 
 it('drops everything from a block up, in every segment, and remembers the hashes', async () => {
   await open.main.staging.stage(makeRun(SEGMENT_BLOCKS - 4, SEGMENT_BLOCKS - 1));

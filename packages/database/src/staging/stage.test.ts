@@ -3,7 +3,7 @@ import { isPackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hashAt, makeBundle, makeFragment, makeRun } from '../testing/make-run.js';
-import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+import { emptyTables, type OpenDatabase, openDatabase } from '../testing/open-database.js';
 import { SEGMENT_BLOCKS } from './segments.js';
 
 let open: OpenDatabase;
@@ -11,11 +11,7 @@ beforeAll(async () => {
   open = await openDatabase();
 });
 afterAll(() => open.close());
-beforeEach(async () => {
-  await open.sql(
-    'TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.abandoned_block',
-  );
-});
+beforeEach(() => emptyTables(open));
 
 const counts = async () =>
   (

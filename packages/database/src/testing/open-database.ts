@@ -1,8 +1,10 @@
 import { freshDatabase } from '@packhouse/local';
+import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { createDatabase, type Database, type NetworkDatabase } from '../create-database.js';
+import type { Sealing } from '../publish/publish.js';
 
 /** A context that logs nothing. */
 export function silentContext(): Context {
@@ -58,4 +60,22 @@ export async function openDatabase(poolSize = 10): Promise<OpenDatabase> {
       await fresh.drop();
     },
   };
+}
+
+/** What publishing of tests is signed with. */
+export const SIGNER = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
+export const SEALING: Sealing = { signer: SIGNER, clients: [] };
+
+/** Creates a database that knows the key of `SIGNER`. */
+export async function openSignedDatabase(): Promise<OpenDatabase> {
+  const open = await openDatabase();
+  await open.database.manifest.registerKey(SIGNER.publicKey);
+  return open;
+}
+
+/** Takes away all that is staged and published. */
+export async function emptyTables({ sql }: OpenDatabase): Promise<void> {
+  await sql(
+    'TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.abandoned_block',
+  );
 }

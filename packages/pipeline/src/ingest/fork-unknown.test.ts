@@ -30,13 +30,7 @@ async function backfill(): Promise<void> {
   await world.settle();
 }
 
-const rows = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
-    firstBlock,
-    lastBlock,
-    kinds.join(),
-    cause,
-  ]);
+const rows = () => world.quarantined();
 
 const alarms = async () =>
   (await world.database.network('main').alarms.list()).map(({ name, message }) => [name, message]);

@@ -21,13 +21,7 @@ const withoutState = (start: number, end: number): FaultRule[] =>
     })),
   );
 
-const rows = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
-    firstBlock,
-    lastBlock,
-    kinds.join(),
-    cause,
-  ]);
+const rows = () => world.quarantined();
 
 test('a block without traces keeps back its traces and nothing else, and is whole once a node has them', async () => {
   const faults = [{ when: { method: 'trace_block', block: FIRST + 5 }, do: 'emptyTraces' }] as const;

@@ -21,13 +21,7 @@ const SOUND: readonly Kind[] = ['blocks', 'transactions', 'receipts', 'logs'];
 let world: World;
 afterEach(() => world.close());
 
-const rows = async () =>
-  (await world.database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
-    firstBlock,
-    lastBlock,
-    kinds.join(),
-    cause,
-  ]);
+const rows = () => world.quarantined();
 
 const getStaged = async (kind: Kind) => (await world.database.network('main').coverage(kind)).staged;
 

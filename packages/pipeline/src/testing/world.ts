@@ -48,6 +48,8 @@ export interface World {
   settle(objectStore?: ObjectStore): Promise<void>;
   /** The records of a kind by block number, from the published files, as JSON. */
   published(kind: Kind, objectStore?: ObjectStore): Promise<Map<number, string>>;
+  /** What is quarantined: first and last block, kinds, cause. */
+  quarantined(): Promise<(string | number)[][]>;
   close(): Promise<void>;
 }
 
@@ -166,6 +168,13 @@ export async function makeWorld(
       }
       return records;
     },
+    quarantined: async () =>
+      (await database.network('main').quarantine.list()).map(({ firstBlock, lastBlock, kinds, cause }) => [
+        firstBlock,
+        lastBlock,
+        kinds.join(),
+        cause,
+      ]),
     async close() {
       stop.abort();
       await Promise.all([queues.close(), source.close(), deflater.close()]);

@@ -1,37 +1,28 @@
-import {
-  createSigner,
-  createVerifier,
-  makeSigningKey,
-  readSigningKey,
-  toPublicKey,
-} from '@packhouse/manifest';
+import { createVerifier, toPublicKey } from '@packhouse/manifest';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeBundle } from '../../testing/make-run.js';
-import { type OpenDatabase, openDatabase } from '../../testing/open-database.js';
+import { type OpenDatabase, openSignedDatabase, SEALING, SIGNER } from '../../testing/open-database.js';
 
 let open: OpenDatabase;
 beforeAll(async () => {
-  open = await openDatabase();
+  open = await openSignedDatabase();
 });
 afterAll(() => open.close());
 
-const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
 const filter = { bytes: 700, sha256: 'ab'.repeat(32) };
 const everything = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
 
 it('keeps the filter of a bundle with it, and names it in the entry, whoever appends that', async () => {
   const { bundles, manifest, bundleFilters } = open.main;
-  await open.database.manifest.registerKey(signer.publicKey);
-  const sealing = { signer, clients: [] };
-  await bundles.publish({ ...makeBundle('logs', 0, 9), filter }, sealing);
+  await bundles.publish({ ...makeBundle('logs', 0, 9), filter }, SEALING);
   // After the remembered end of the log, in one statement.
-  await bundles.publish({ ...makeBundle('logs', 10, 19), filter: { ...filter, bytes: 701 } }, sealing);
-  await bundles.publish(makeBundle('logs', 20, 29), sealing);
+  await bundles.publish({ ...makeBundle('logs', 10, 19), filter: { ...filter, bytes: 701 } }, SEALING);
+  await bundles.publish(makeBundle('logs', 20, 29), SEALING);
   await bundles.publish({ ...makeBundle('logs', 30, 39), filter: { ...filter, bytes: 703 } });
-  expect(await manifest.sealPending('logs', signer, 10)).toBe(1);
+  expect(await manifest.sealPending('logs', SIGNER, 10)).toBe(1);
   const entries = await manifest.entries('logs', -1, 10);
   expect(entries.map((entry) => entry.filter?.bytes)).toEqual([700, 701, undefined, 703]);
-  const verifier = createVerifier(new Map([[signer.keyId, toPublicKey(signer.publicKey)]]));
+  const verifier = createVerifier(new Map([[SIGNER.keyId, toPublicKey(SIGNER.publicKey)]]));
   for (const entry of entries) verifier.push(entry);
   const files = await bundleFilters.of('logs', everything, 10);
   expect(files.map((file) => file.filter?.bytes ?? null)).toEqual([700, 701, null, 703]);

@@ -7,16 +7,14 @@ import {
   toPublicKey,
 } from '@packhouse/manifest';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OpenDatabase, openDatabase } from '../../testing/open-database.js';
+import { type OpenDatabase, openSignedDatabase, SIGNER } from '../../testing/open-database.js';
 
-const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
 const EVERYTHING = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
 const HEAD = { sequence: 7, hash: 'ab'.repeat(32), signature: 'c2ln' };
 
 let open: OpenDatabase;
 beforeAll(async () => {
-  open = await openDatabase();
-  await open.database.manifest.registerKey(signer.publicKey);
+  open = await openSignedDatabase();
 });
 beforeEach(async () => {
   for (const table of ['lake_file', 'lake_table']) await runSql(open.url, `DELETE FROM packhouse.${table}`);
@@ -34,7 +32,11 @@ const file = (firstBlock: number, lastBlock: number, digit = 'a') => ({
   stats: { 1: { min: '0', max: '9', nulls: 0 } },
 });
 const commit = (remove: number[], add: ReturnType<typeof file>[]): Promise<void> =>
-  open.main.lake.commit('logs', { fields: [], heads: { logs: HEAD }, remove, add, signer }, undefined);
+  open.main.lake.commit(
+    'logs',
+    { fields: [], heads: { logs: HEAD }, remove, add, signer: SIGNER },
+    undefined,
+  );
 const view = (snapshot: number, maxBlock = 1_000) => ({ kind: 'logs' as const, snapshot, maxBlock });
 const newest = async (): Promise<string[]> =>
   (await open.main.lake.newest('logs', EVERYTHING)).map((each) => `${each.firstBlock}-${each.lastBlock}`);
@@ -73,7 +75,7 @@ describe('a table of the lake', () => {
     await commit([], [file(0, 9)]);
     await Promise.all([1, 2, 3, 4].map((at) => commit([], [file(at * 10, at * 10 + 9)])));
     await commit([10, 20], [file(10, 29, 'b')]);
-    const verifier = createVerifier(new Map([[signer.keyId, toPublicKey(signer.publicKey)]]));
+    const verifier = createVerifier(new Map([[SIGNER.keyId, toPublicKey(SIGNER.publicKey)]]));
     const entries = await open.main.lakeLog.entries('logs', -1, 1_000);
     for (const entry of entries) verifier.push(entry);
     const last = entries.slice(before + 1 + 5);

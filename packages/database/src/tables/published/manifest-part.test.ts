@@ -1,30 +1,24 @@
-import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Sealing } from '../../publish/publish.js';
 import { makeBundle } from '../../testing/make-run.js';
-import { type OpenDatabase, openDatabase } from '../../testing/open-database.js';
+import { type OpenDatabase, openSignedDatabase, SEALING } from '../../testing/open-database.js';
 import { selectTouching } from './manifest.js';
-
-const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
-const sealing: Sealing = { signer, clients: [] };
 
 let open: OpenDatabase;
 beforeAll(async () => {
-  open = await openDatabase();
-  await open.database.manifest.registerKey(signer.publicKey);
+  open = await openSignedDatabase();
 });
 afterAll(() => open.close());
 
 it('finds the entries that touch a range, all versions, in the order of the log', async () => {
   const { bundles, manifest } = open.main;
   // Not in the order of blocks: ranges of 0, 1, 2, … in the log.
-  for (const start of [40, 0, 20, 10]) await bundles.publish(makeBundle('logs', start, start + 9), sealing);
+  for (const start of [40, 0, 20, 10]) await bundles.publish(makeBundle('logs', start, start + 9), SEALING);
   const old = makeBundle('logs', 10, 19);
   await bundles.supersede(
     { ...old, objectKey: old.objectKey.replace('.json.gz', '.v2.json.gz'), sha256: 'cd'.repeat(32) },
-    { replaces: old.sha256, reason: 'test', sealing },
+    { replaces: old.sha256, reason: 'test', sealing: SEALING },
   );
-  await bundles.publish(makeBundle('blocks', 0, 99), sealing);
+  await bundles.publish(makeBundle('blocks', 0, 99), SEALING);
 
   const all = { after: -1, last: 4, limit: 10 };
   const touching = (firstBlock: number, lastBlock: number, within = all) =>

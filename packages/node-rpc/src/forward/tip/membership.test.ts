@@ -63,6 +63,18 @@ function createWorld() {
   return { clock, counts, gateway, gateways, pass };
 }
 
+/** A world in which two gateways have joined. */
+async function createPair() {
+  const world = createWorld();
+  const [one, two] = [world.gateway(), world.gateway()];
+  await one.answer();
+  const joining = two.answer();
+  await settle();
+  await world.pass(1_250);
+  await joining;
+  return { ...world, one, two };
+}
+
 it('reads the store once for many calls while no other gateway is there', async () => {
   const { counts, gateway, pass } = createWorld();
   const one = gateway();
@@ -118,13 +130,7 @@ it('is not alone any more after it was stopped for longer than it may believe so
 });
 
 it('waits again once it was away for so long that the others forgot it', async () => {
-  const { gateway, pass } = createWorld();
-  const [one, two] = [gateway(), gateway()];
-  await one.answer();
-  const joining = two.answer();
-  await settle();
-  await pass(1_250);
-  await joining;
+  const { one, two, pass } = await createPair();
   await pass(31_000);
   for (let n = 0; n < 3; n++) {
     await one.answer();
@@ -146,13 +152,7 @@ it('waits again once it was away for so long that the others forgot it', async (
 });
 
 it('waits again if the store lost it', async () => {
-  const { gateway, gateways, pass } = createWorld();
-  const [one, two] = [gateway(), gateway()];
-  await one.answer();
-  const joining = two.answer();
-  await settle();
-  await pass(1_250);
-  await joining;
+  const { one, gateways, pass } = await createPair();
   gateways.clear();
   one.heard(8);
   const asking = one.answer();
@@ -163,13 +163,7 @@ it('waits again if the store lost it', async () => {
 });
 
 it('is alone at once when the other one says that it leaves', async () => {
-  const { gateway, pass } = createWorld();
-  const [one, two] = [gateway(), gateway()];
-  await one.answer();
-  const joining = two.answer();
-  await settle();
-  await pass(1_250);
-  await joining;
+  const { one, two } = await createPair();
   await two.told.leave();
   await one.answer();
   expect(one.told.refresh()).toBeUndefined();
