@@ -61,14 +61,14 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'networks file', folders: ['packages/networks/'], lines: 998 },
   { name: 'fetch from nodes: pool, batches, budgets', folders: ['packages/node-rpc/'], lines: 9_201 },
   { name: 'forward to nodes', folders: ['packages/node-rpc/src/forward/'], lines: 4_044 },
-  { name: 'Postgres', folders: ['packages/database/'], lines: 12_843 },
+  { name: 'Postgres', folders: ['packages/database/'], lines: 12_863 },
   { name: 'object stores', folders: ['packages/object-store/'], lines: 1_876 },
   { name: 'queues', folders: ['packages/queue/'], lines: 1_840 },
   { name: 'settings, errors, logs, metrics', folders: ['packages/runtime/'], lines: 2_622 },
   {
     name: 'plan, ingest, publish, quote',
     folders: ['packages/pipeline/', 'apps/ingester/', 'apps/packer/'],
-    lines: 7_458,
+    lines: 7_467,
   },
   {
     name: 'lake tables',
@@ -81,7 +81,7 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'webhooks and notifications', folders: ['packages/delivery/', 'packages/outbound/'], lines: 1_881 },
   { name: 'operations for operators', folders: ['packages/operations/'], lines: 5_925 },
   { name: 'NFT refresh', folders: ['packages/nft/'], lines: 978 },
-  { name: 'gateway: pointers, downloads, access', folders: ['apps/gateway/'], lines: 11_091 },
+  { name: 'gateway: pointers, downloads, access', folders: ['apps/gateway/'], lines: 11_156 },
   {
     name: 'gateway: JSON-RPC methods and filters',
     folders: [
@@ -96,5 +96,5 @@ export const CAPABILITIES: readonly Capability[] = [
   { name: 'console: pages', folders: ['apps/console/web/'], lines: 10_289 },
   { name: 'command line', folders: ['apps/cli/'], lines: 7_785 },
   { name: 'packhouse local', folders: ['apps/cli/src/local/', 'infra/local/'], lines: 5_406 },
-  { name: 'npm scripts, image, charts, dashboards', folders: ['infra/'], lines: 2_098 },
+  { name: 'npm scripts, image, charts, dashboards', folders: ['infra/'], lines: 2_029 },
 ];
