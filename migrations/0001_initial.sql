@@ -1398,15 +1398,15 @@ CREATE TABLE packhouse.hook (
   final_only bool NOT NULL,
   state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'quarantined')),
   start_block int8 NOT NULL CHECK (start_block >= 0),
-  told_first int8,
-  told_last int8,
+  not_final_first int8,
+  not_final_last int8,
   delivered int8 NOT NULL DEFAULT 0,
   failures int4 NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   due_at timestamptz DEFAULT clock_timestamp(),
   delivered_at timestamptz,
   failing_since timestamptz,
-  test_asked_at timestamptz,
+  test_requested_at timestamptz,
   tested_at timestamptz,
   old_salt_until timestamptz,
   url text NOT NULL CHECK (length(url) <= 2000),
@@ -1420,13 +1420,13 @@ CREATE TABLE packhouse.hook (
   last_error text,
   test_outcome text,
   pending jsonb,
-  CHECK ((told_first IS NULL) = (told_last IS NULL))
+  CHECK ((not_final_first IS NULL) = (not_final_last IS NULL))
 );
 COMMENT ON TABLE packhouse.hook IS
   'Webhooks: receivers of the feed of a network, each an ordered stream of deliveries.';
-COMMENT ON COLUMN packhouse.hook.told_first IS 'The first and last delivered block that is not final yet; null: none';
+COMMENT ON COLUMN packhouse.hook.not_final_first IS 'The first and last delivered block that is not final yet; null: none';
 COMMENT ON COLUMN packhouse.hook.due_at IS 'When to deliver next; null: when the network changes';
-COMMENT ON COLUMN packhouse.hook.test_asked_at IS 'An operator asks for a test; null: none is due';
+COMMENT ON COLUMN packhouse.hook.test_requested_at IS 'An operator asks for a test; null: none is due';
 COMMENT ON COLUMN packhouse.hook.salt IS 'The secret is the MAC of this by secret_seal; it is stored nowhere.';
 COMMENT ON COLUMN packhouse.hook.old_salt IS 'Of the secret before, which signs too until old_salt_until';
 COMMENT ON COLUMN packhouse.hook.cursor IS 'Of the feed, behind the last delivery that was accepted; null: it has not begun';
@@ -1478,7 +1478,7 @@ CREATE TABLE packhouse.notification_channel (
   failures int4 NOT NULL DEFAULT 0,
   failing_since timestamptz,
   last_error text,
-  test_asked_at timestamptz,
+  test_requested_at timestamptz,
   tested_at timestamptz,
   test_outcome text,
   old_salt bytea,
@@ -1499,7 +1499,7 @@ COMMENT ON COLUMN packhouse.notification_channel.due_at IS 'When the next messag
 COMMENT ON COLUMN packhouse.notification_channel.pending IS
   'The message that was begun and not accepted yet: {id, body, urgent, told}. It is repeated byte for byte.';
 
-CREATE TABLE packhouse.notification_told (
+CREATE TABLE packhouse.notification_sent (
   channel_id int8 NOT NULL REFERENCES packhouse.notification_channel ON DELETE CASCADE,
   key text NOT NULL REFERENCES packhouse.condition ON DELETE CASCADE,
   times int8 NOT NULL,
@@ -1507,11 +1507,11 @@ CREATE TABLE packhouse.notification_told (
   begun_at timestamptz NOT NULL,
   PRIMARY KEY (channel_id, key)
 ) WITH (fillfactor = 70);
-COMMENT ON TABLE packhouse.notification_told IS 'What a channel accepted of each condition.';
-COMMENT ON COLUMN packhouse.notification_told.times IS 'Of the condition, when it was sent';
-COMMENT ON COLUMN packhouse.notification_told.ended IS 'Whether its end was sent';
-COMMENT ON COLUMN packhouse.notification_told.begun_at IS 'When a beginning was last sent';
-CREATE INDEX notification_told_key ON packhouse.notification_told (key);
+COMMENT ON TABLE packhouse.notification_sent IS 'What a channel accepted of each condition.';
+COMMENT ON COLUMN packhouse.notification_sent.times IS 'Of the condition, when it was sent';
+COMMENT ON COLUMN packhouse.notification_sent.ended IS 'Whether its end was sent';
+COMMENT ON COLUMN packhouse.notification_sent.begun_at IS 'When a beginning was last sent';
+CREATE INDEX notification_sent_key ON packhouse.notification_sent (key);
 
 ------------------------------------------------------------------------------------------------------------- history
 

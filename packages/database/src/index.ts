@@ -58,10 +58,10 @@ export type { ChannelWork, PendingMessage, UntoldCondition } from './tables/oper
 export type { Channel, ChannelKind } from './tables/operators/channels.js';
 export type { Condition, Severity } from './tables/operators/conditions.js';
 export type {
+  DeliveredBlocks,
   HookPlace,
   HookWork,
   PendingDelivery,
-  ToldBlocks,
 } from './tables/operators/hook-deliveries.js';
 export type { Hook, HookTerms } from './tables/operators/hooks.js';
 export type { NodeCordon, NodeHealth, NodeReport, NodeReportRow } from './tables/operators/nodes.js';

@@ -40,7 +40,7 @@ const untilLooked = async () => {
   await on.database.channels.remove(id, 'test');
 };
 const hours = (column: string, text: string) =>
-  on.sql(`UPDATE packhouse.notification_told SET ${column} = ${column} - interval '${text}'`);
+  on.sql(`UPDATE packhouse.notification_sent SET ${column} = ${column} - interval '${text}'`);
 
 describe('a channel', () => {
   it('is told of an alarm and of its end, signed, and of nothing twice', async () => {

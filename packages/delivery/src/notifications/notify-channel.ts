@@ -74,7 +74,7 @@ export function createChannelNotify(parts: NotifyParts) {
 
   return async (channel: ChannelWork, changed: boolean, signal: AbortSignal): Promise<void> => {
     const { id, kind } = channel;
-    if (channel.testAsked) await test(channel, signal);
+    if (channel.testRequested) await test(channel, signal);
     if (channel.state !== 'active' || !channel.due) return void idle.delete(id);
     const message = await next(channel, changed);
     if (message === null) return;

@@ -27,7 +27,7 @@ const bundle = (from: number, to: number): BareStep => ({
 
 /** What a hook is told of pages, one after the other; with `matching`, it has a filter that these blocks match. */
 async function told(pages: BareStep[][], matching?: number[]): Promise<string[][]> {
-  let place: HookPlace = { cursor: null, told: null, waiting: null };
+  let place: HookPlace = { cursor: null, notFinal: null, waiting: null };
   const isMatch = async (number: number): Promise<boolean> => matching?.includes(number) ?? true;
   const matcher = { block: ({ block: number }: { block: number }) => isMatch(number), bundle: isMatch };
   const all: string[][] = [];
@@ -60,9 +60,9 @@ describe('a hook without a filter', () => {
   it('is told a hundred steps at a time', async () => {
     const steps = Array.from({ length: 150 }, (_, nth) => ({ ...block(nth), cursor: `c${nth}` }) as FeedStep);
     const matcher = { block: async () => true, bundle: async () => true };
-    const hook = { addresses: [], topics: [], cursor: null, told: null, waiting: null };
+    const hook = { addresses: [], topics: [], cursor: null, notFinal: null, waiting: null };
     const chosen = await chooseSteps(steps, hook, matcher);
-    expect(chosen).toMatchObject({ all: false, place: { cursor: 'c99', told: { first: 0, last: 99 } } });
+    expect(chosen).toMatchObject({ all: false, place: { cursor: 'c99', notFinal: { first: 0, last: 99 } } });
     expect(chosen.steps).toHaveLength(100);
   });
 });

@@ -1,4 +1,4 @@
-import type { Hook, HookPlace, ToldBlocks } from '@packhouse/database';
+import type { DeliveredBlocks, Hook, HookPlace } from '@packhouse/database';
 import type { FeedStep } from '@packhouse/manifest';
 import type { LogMatcher } from './match-logs.js';
 
@@ -28,7 +28,7 @@ export async function chooseSteps(
 ): Promise<ChosenSteps> {
   const filtered = hook.addresses.length + hook.topics.length > 0;
   const steps: FeedStep[] = [];
-  let { cursor, told, waiting } = hook;
+  let { cursor, notFinal, waiting } = hook;
   let characters = 0;
   const isTold = async (step: FeedStep): Promise<boolean> => {
     if (step.step === 'waiting') return TOLD_REASONS.has(step.reason) && waiting !== toKey(step);
@@ -36,34 +36,34 @@ export async function chooseSteps(
     if (step.step === 'bundle') return matcher.bundle(step.from, hook);
     if (step.step === 'repaired') return matcher.bundle(Number(step.range.split('-')[0]), hook);
     if (step.step === 'new') return matcher.block(step, hook);
-    if (step.step === 'undo') return told !== null && told.last > step.to.block;
-    if (step.step === 'final') return told !== null && told.first <= step.block;
+    if (step.step === 'undo') return notFinal !== null && notFinal.last > step.to.block;
+    if (step.step === 'final') return notFinal !== null && notFinal.first <= step.block;
     return true;
   };
   for (const step of page) {
     if (await isTold(step)) {
       characters += JSON.stringify(step).length;
       const isFull = steps.length === MAX_STEPS || (steps.length > 0 && characters > MAX_CHARACTERS);
-      if (isFull) return { steps, place: { cursor, told, waiting }, all: false };
+      if (isFull) return { steps, place: { cursor, notFinal, waiting }, all: false };
       steps.push(step);
-      if (step.step === 'new') told = { first: told?.first ?? step.block, last: step.block };
+      if (step.step === 'new') notFinal = { first: notFinal?.first ?? step.block, last: step.block };
     }
-    told = settle(told, step);
+    notFinal = settle(notFinal, step);
     waiting = step.step !== 'waiting' ? null : TOLD_REASONS.has(step.reason) ? toKey(step) : waiting;
     cursor = step.cursor;
   }
-  return { steps, place: { cursor, told, waiting }, all: true };
+  return { steps, place: { cursor, notFinal, waiting }, all: true };
 }
 
-/** The told blocks that are left after a step that removes blocks or makes them final. */
-function settle(told: ToldBlocks | null, step: FeedStep): ToldBlocks | null {
-  if (told === null) return null;
+/** The delivered blocks that are left after a step that removes blocks or makes them final. */
+function settle(notFinal: DeliveredBlocks | null, step: FeedStep): DeliveredBlocks | null {
+  if (notFinal === null) return null;
   if (step.step === 'undo') {
-    if (told.first > step.to.block) return null;
-    return { first: told.first, last: Math.min(told.last, step.to.block) };
+    if (notFinal.first > step.to.block) return null;
+    return { first: notFinal.first, last: Math.min(notFinal.last, step.to.block) };
   }
-  if (step.step !== 'final' || told.first > step.block) return told;
-  return told.last > step.block ? { first: step.block + 1, last: told.last } : null;
+  if (step.step !== 'final' || notFinal.first > step.block) return notFinal;
+  return notFinal.last > step.block ? { first: step.block + 1, last: notFinal.last } : null;
 }
 
 function toKey({ block, reason }: { block: number; reason: string }): string {

@@ -61,7 +61,7 @@ export function createHookDelivery(parts: DeliverParts): (job: Job<'hook'>) => P
     while (!signal.aborted && clock.elapsed() < until) {
       const hook = await deliveries.work(id);
       if (hook === null) return;
-      if (hook.testAsked) await test(hook, signal);
+      if (hook.testRequested) await test(hook, signal);
       if (hook.state !== 'active') return;
       // Behind one that was begun before, there may be more by now.
       const known = hook.pending && { pending: hook.pending, waits: false };

@@ -55,7 +55,7 @@ const selectUntold = statement(
      c.times - coalesce(t.times, 0) AS begun
    FROM ${CHANNELS}
    CROSS JOIN packhouse.condition AS c
-   LEFT JOIN packhouse.notification_told AS t ON t.channel_id = h.id AND t.key = c.key
+   LEFT JOIN packhouse.notification_sent AS t ON t.channel_id = h.id AND t.key = c.key
    WHERE h.id = $1 AND (c.severity = 'critical' OR (h.severity = 'warning' AND $2::text = 'warning'))
      AND (h.networks = '{}' OR c.network = ANY (h.networks)) AND (h.names = '{}' OR c.name = ANY (h.names))
      AND CASE WHEN c.times > coalesce(t.times, 0) AND (c.ended_at IS NULL OR c.ended_at >= h.active_since)
@@ -77,7 +77,7 @@ const updateAccepted = statement(
   `WITH accepted AS (
      SELECT id, pending FROM packhouse.notification_channel WHERE id = $1 AND pending ->> 'id' = $2 FOR UPDATE
    ), told AS (
-     INSERT INTO packhouse.notification_told AS t (channel_id, key, times, ended, begun_at)
+     INSERT INTO packhouse.notification_sent AS t (channel_id, key, times, ended, begun_at)
      SELECT a.id, said.key, said.times, said.ended, clock_timestamp()
      FROM accepted AS a
      CROSS JOIN LATERAL jsonb_to_recordset(a.pending -> 'told') AS said (key text, times int8, ended bool)

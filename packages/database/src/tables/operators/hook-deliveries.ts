@@ -3,7 +3,7 @@ import { HOOK, HOOKS, type Hook } from './hooks.js';
 import { ACCEPTED, createTries, RECEIVER_WORK, type ReceiverWork } from './receivers.js';
 
 /** The highest delivered blocks that are not final yet. */
-export interface ToldBlocks {
+export interface DeliveredBlocks {
   first: number;
   last: number;
 }
@@ -13,7 +13,7 @@ export interface HookPlace {
   /** Of the feed; null: it has not begun. */
   cursor: string | null;
   /** Null: all that it was told is final. */
-  told: ToldBlocks | null;
+  notFinal: DeliveredBlocks | null;
   /** Block and reason of the last delivered step `waiting`. */
   waiting: string | null;
 }
@@ -43,7 +43,7 @@ type HookCount = {
 const selectWork = statement(
   'hook-deliveries/select-work',
   `SELECT ${HOOK}, ${RECEIVER_WORK}, h.cursor, h.waiting,
-     CASE WHEN h.told_first IS NOT NULL THEN jsonb_build_object('first', h.told_first, 'last', h.told_last) END AS told
+     CASE WHEN h.not_final_first IS NOT NULL THEN jsonb_build_object('first', h.not_final_first, 'last', h.not_final_last) END AS "notFinal"
    FROM ${HOOKS} WHERE h.id = $1`,
 );
 
@@ -53,13 +53,13 @@ const selectWork = statement(
  */
 const selectDue = statement(
   'hook-deliveries/select-due',
-  `SELECT h.id, n.name AS network, h.due_at IS NULL AND h.test_asked_at IS NULL AS waited FROM ${HOOKS}
-   WHERE h.test_asked_at IS NOT NULL OR (h.state = 'active'
+  `SELECT h.id, n.name AS network, h.due_at IS NULL AND h.test_requested_at IS NULL AS waited FROM ${HOOKS}
+   WHERE h.test_requested_at IS NOT NULL OR (h.state = 'active'
      AND (h.due_at <= clock_timestamp() OR (h.due_at IS NULL AND n.name = ANY ($1::text[]))))
    ORDER BY h.due_at NULLS FIRST, h.id LIMIT $2`,
 );
 
-const PLACE = `cursor = $3, told_first = $4::int8, told_last = $5::int8, waiting = $6,
+const PLACE = `cursor = $3, not_final_first = $4::int8, not_final_last = $5::int8, waiting = $6,
      due_at = CASE WHEN $7 THEN NULL ELSE clock_timestamp() END`;
 
 /** $1 id, $2 cursor before, $3 cursor, $4 and $5 told blocks, $6 waiting, $7 whether it waits now. */
@@ -106,10 +106,10 @@ export function createHookDeliveries(connections: Connections) {
     query: ReturnType<typeof statement>,
     values: readonly unknown[],
   ): Promise<boolean> => (await connections.query(query, values)).length > 0;
-  const toValues = ({ cursor, told, waiting }: HookPlace, waits: boolean): unknown[] => [
+  const toValues = ({ cursor, notFinal, waiting }: HookPlace, waits: boolean): unknown[] => [
     cursor,
-    told?.first ?? null,
-    told?.last ?? null,
+    notFinal?.first ?? null,
+    notFinal?.last ?? null,
     waiting,
     waits,
   ];

@@ -29,7 +29,7 @@ export interface ReceiverWork<Message> {
   /** The message that was begun: it is repeated byte for byte until it is accepted. */
   pending: Message | null;
   /** Whether an operator asks for a test. */
-  testAsked: boolean;
+  testRequested: boolean;
 }
 
 /** A Receiver but for its id, and when it is due, from its table h. */
@@ -39,7 +39,7 @@ export const RECEIVER = `h.created_at AS "createdAt", h.delivered, h.delivered_a
   CASE WHEN h.old_salt_until > clock_timestamp() THEN h.old_salt_until END AS "oldSecretUntil"`;
 
 /** A ReceiverWork, from its table h. */
-export const RECEIVER_WORK = `h.salt, h.pending, h.test_asked_at IS NOT NULL AS "testAsked",
+export const RECEIVER_WORK = `h.salt, h.pending, h.test_requested_at IS NOT NULL AS "testRequested",
   CASE WHEN h.old_salt_until > clock_timestamp() THEN h.old_salt END AS "oldSalt"`;
 
 /** Sets that its message was accepted. */
@@ -96,7 +96,7 @@ export function createReceivers<R extends Receiver>(
   /** $1 id. */
   const updateTest = statement(
     `${name}/update-test`,
-    `UPDATE ${table} SET test_asked_at = clock_timestamp() WHERE id = $1 RETURNING id`,
+    `UPDATE ${table} SET test_requested_at = clock_timestamp() WHERE id = $1 RETURNING id`,
   );
   /** $1 id. */
   const deleteOne = statement(`${name}/delete`, `DELETE FROM ${table} WHERE id = $1 RETURNING id`);
@@ -171,7 +171,7 @@ export function createTries<R extends Receiver & { state: string }>(
   /** $1 id, $2 outcome. */
   const updateTested = statement(
     `${name}/update-tested`,
-    `UPDATE ${table} SET test_asked_at = NULL, tested_at = clock_timestamp(), test_outcome = $2 WHERE id = $1`,
+    `UPDATE ${table} SET test_requested_at = NULL, tested_at = clock_timestamp(), test_outcome = $2 WHERE id = $1`,
   );
   return {
     /**
