@@ -31,7 +31,7 @@ const CONFIRM_MS = 3_000;
 const TOO_HIGH: TryFailure = {
   kind: 'elsewhere',
   reason: 'nonsense',
-  detail: 'a node told of a block far above all others',
+  detail: 'a node advertised a block far above all others',
   unsent: false,
 };
 
