@@ -120,9 +120,9 @@ describe('the packages', () => {
 });
 
 describe('a downloader', () => {
-  test('has eight packages, none of a server', async () => {
+  test('has nine packages, none of a server', async () => {
     const names = await readdir(path.join(folder, 'downloader/node_modules', SCOPE));
-    const expected = ['bundle', 'chain', 'cli', 'client', 'json', 'kernels', 'manifest', 'runtime'];
+    const expected = ['bundle', 'chain', 'cli', 'client', 'json', 'kernels', 'manifest', 'rows', 'runtime'];
     expect(names.sort()).toEqual(expected);
   });
 
