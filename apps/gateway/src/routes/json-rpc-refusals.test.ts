@@ -35,23 +35,28 @@ beforeAll(async () => {
     return typeof says === 'function' ? says(params) : says;
   });
   const rpc = (more = ''): string =>
-    `rpc: {timeoutMs: 300, callTimeoutMs: 200, maxLogs: 10, maxAnswerBytes: 20000, deny: [eth_getBlockReceipts]${more}}`;
+    `rpc: {maxLogs: 10, maxAnswerBytes: 20000, deny: [eth_getBlockReceipts]${more}}`;
+  const hasty = ', timeoutMs: 300, callTimeoutMs: 200';
   const upstreams = `upstreams: [{url: '${node.url}'}]`;
   const networks = parseNetworks(
     `networks:
   - {id: main, family: evm, chainId: 1, ${rpc()}, ${upstreams}}
   - {id: polite, family: evm, chainId: 1, ${rpc(', httpErrors: always200')}, ${upstreams}}
+  - {id: main-hasty, family: evm, chainId: 1, ${rpc(hasty)}, ${upstreams}}
+  - {id: polite-hasty, family: evm, chainId: 1, ${rpc(`${hasty}, httpErrors: always200`)}, ${upstreams}}
   - {id: other, family: evm, chainId: 1, ${upstreams}}
   - {id: names, family: registry, ${upstreams}}`,
     { source: 'test', env: {} },
   );
   at = await startTestGateway({ networks });
   key = (await at.makeKey()).key;
-  // The head is known from here on.
+  // The heads are known from here on.
   const deadline = Date.now() + 60_000;
-  while (!(await at.context.metrics.render()).includes('head_block{network="main"')) {
-    expect(Date.now()).toBeLessThan(deadline);
-    await new Promise((resolve) => setImmediate(resolve));
+  for (const network of ['main', 'main-hasty', 'polite-hasty']) {
+    while (!(await at.context.metrics.render()).includes(`head_block{network="${network}"`)) {
+      expect(Date.now()).toBeLessThan(deadline);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 });
 
@@ -203,11 +208,13 @@ describe.each([
     ['speaks nonsense', { status: 200, body: '<html>' }, 502, -32603, 'upstream-nonsense'],
   ])('where the node %s', async (_, script, real, code, reason) => {
     says = script;
-    const answer = await post(path(), callText('eth_getTransactionByHash', [`0x${'0'.repeat(64)}`]));
+    // A short time only where it is to be over: else a busy machine would end other calls.
+    const to = script === 'hang' ? `/${network}-hasty/v1/${key}` : path();
+    const answer = await post(to, callText('eth_getTransactionByHash', [`0x${'0'.repeat(64)}`]));
     expectRefusal(answer, { status: status(real), code, reason, id: 7 });
     expectRateHeaders(answer);
     expect(answer.headers['retry-after']).toBe(real === 503 ? '1' : undefined);
-    const batch = await post(path(), `[${callText('eth_getTransactionByHash', [`0x${'0'.repeat(64)}`])}]`);
+    const batch = await post(to, `[${callText('eth_getTransactionByHash', [`0x${'0'.repeat(64)}`])}]`);
     expect([batch.status, batch.json()]).toMatchObject([200, [{ id: 7, error: { code, data: { reason } } }]]);
   });
 });
