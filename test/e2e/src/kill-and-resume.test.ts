@@ -11,6 +11,7 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 /** Three windows. */
 const LENGTH = 260;
+const LAST = 1_000 + LENGTH - 1;
 /** So that jobs of a process that was killed are soon another's. */
 const env = { JOB_LOCK_MS: '4000' };
 let workspace: Workspace;
@@ -27,8 +28,8 @@ beforeEach(async () => {
     seed: 7,
     startNumber: 1_000,
   });
-  // Slow enough that the first blocks are staged long before the last are fetched.
-  node = await createReplayNode({ blocks: chain, latencyMs: 400 });
+  // The last blocks are not there before something was killed: it is killed in the middle on any machine.
+  node = await createReplayNode({ blocks: chain, head: LAST - 60, latencyMs: 400 });
 });
 afterEach(async () => {
   await end(cli);
@@ -37,7 +38,7 @@ afterEach(async () => {
 });
 
 function start(): Program {
-  cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: 1_000 + LENGTH - 1, env });
+  cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: LAST, env });
   return cli;
 }
 
@@ -51,6 +52,7 @@ test.each(['ingester', 'packer', 'gateway'])(
     );
     expect(victim, `${name} runs`).toBeDefined();
     process.kill((victim as { pid: number }).pid, 'SIGKILL');
+    node.setHead(LAST);
     expect(await run.exit, run.stderr()).toBe(0);
     await checkPublished(workspace, chain, 'ethereum');
   },
@@ -63,12 +65,14 @@ test('the whole of it killed in the middle, a second start finishes and nothing 
   first.child.kill('SIGKILL');
   expect(await first.exit).toBe('SIGKILL');
   for (const orphan of orphans) await orphan.gone();
+  node.setHead(LAST);
   const second = start();
   expect(await second.exit, second.stderr()).toBe(0);
   await checkPublished(workspace, chain, 'ethereum');
 });
 
 test('no key and no password reaches a log file', async () => {
+  node.setHead(LAST);
   const run = start();
   const ready = await run.event('ready');
   expect(await run.exit, run.stderr()).toBe(0);
