@@ -9,7 +9,6 @@ import {
   TRANSACTION_TYPE_FIELDS,
   type TypeField,
 } from '../record/type-fields.js';
-import type { BlobPrice } from '../rules/blob-price.js';
 
 /*
  * Records as nodes say them, with the fields filled in that are absent (or null) and follow from others, so that they
@@ -69,7 +68,8 @@ export function completeTransaction(value: unknown, chainId: number | undefined)
 interface ReceiptFacts {
   /** Whether the rules of prices hold. */
   prices: boolean;
-  blobPrice: BlobPrice | undefined;
+  /** Undefined: it may be another. */
+  blobPrice: string | undefined;
   /** Notes a field that was wrong and is put right. */
   correct: (field: string) => void;
 }
@@ -100,9 +100,9 @@ export function completeReceipt(value: unknown, tx: TransactionRecord, facts: Re
   if (signed && tx.kind === 3 && blobPrice !== undefined) {
     const { blobGasPrice: given } = value;
     const price = typeof given === 'string' ? normalQuantity(given) : undefined;
-    const isWrong = blobPrice.isSettled && price !== undefined && price !== blobPrice.price;
+    const isWrong = price !== undefined && price !== blobPrice;
     if (isWrong) correct('blobGasPrice');
-    if (isWrong || given == null) more.blobGasPrice = blobPrice.price;
+    if (isWrong || given == null) more.blobGasPrice = blobPrice;
   }
   return withMore(value, more);
 }

@@ -118,7 +118,7 @@ function scan(scanner: Scanner, block: BlockInHand, policy: ProofPolicy, raw: Ra
     decimal: String(number),
     timestamp: record.timestamp,
     baseFee: record.baseFeePerGas,
-    blobPrice: checks.prices ? getBlobPrice(policy.chainId, record)?.price : undefined,
+    blobPrice: checks.prices ? getBlobPrice(policy.chainId, record) : undefined,
     chainId: policy.chainId!,
     checks: bits,
   });

@@ -1,7 +1,7 @@
 /**
  * How slowly the price of blobs follows their use (EIP-4844; EIP-7892 for the forks that only change it), each with the
- * Unix time since when it holds: `params/config.go` of go-ethereum. A fork that is not here yet makes its chain's last
- * line old, see `isSettled`.
+ * Unix time since when it holds: `params/config.go` of go-ethereum. The last line of a chain
+ * computes nothing: a later fork, which is not here yet, may have replaced it.
  */
 const UPDATE_FRACTIONS: ReadonlyMap<
   number | undefined,
@@ -48,26 +48,20 @@ const UPDATE_FRACTIONS: ReadonlyMap<
 /** No chain comes near it; the price of more would take long to compute. */
 const MAX_EXCESS = 1n << 32n;
 
-/** The price of a unit of blob gas in one block. */
-export interface BlobPrice {
-  /** As QUANTITY. */
-  price: string;
-  /** Whether a later fork is known, so that the price is no other. Since the last one it is only what follows from that. */
-  isSettled: boolean;
-}
-
-/** The price of blobs in a block, from its proved header; undefined if the forks of its chain are not known here. */
+/**
+ * The price of blobs in a block as QUANTITY, from its proved header; undefined if the next fork of its chain is not known
+ * here, so that the price may be another.
+ */
 export function getBlobPrice(
   chainId: number | undefined,
   { excessBlobGas, timestamp }: { excessBlobGas?: string | null | undefined; timestamp: string },
-): BlobPrice | undefined {
+): string | undefined {
   if (excessBlobGas == null) return undefined;
   const forks = UPDATE_FRACTIONS.get(chainId) ?? [];
   const at = forks.findLastIndex(([since]) => since <= Number(timestamp));
   const excess = BigInt(excessBlobGas);
-  if (at === -1 || excess > MAX_EXCESS) return undefined;
-  const price = fakeExponential(excess, forks[at]![1]);
-  return { price: `0x${price.toString(16)}`, isSettled: at < forks.length - 1 };
+  if (at === -1 || at === forks.length - 1 || excess > MAX_EXCESS) return undefined;
+  return `0x${fakeExponential(excess, forks[at]![1]).toString(16)}`;
 }
 
 /** e to the power of `numerator / denominator`, rounded down as EIP-4844 says. */
