@@ -1,6 +1,10 @@
 // Reads the JSON reports of vitest: what passed, failed and was skipped, and what for.
 import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { readNeed } from './needs.mjs';
+
+/** Characters of a failure that are repeated beside its name. */
+const MAX_CAUSE = 300;
 
 /**
  * Sums a report. A file that could not be loaded, and a run that failed without a failed test (an unhandled error, a
@@ -39,14 +43,22 @@ export function listSkipped(text) {
   return { needs: [...needs], unnamed };
 }
 
-/** The failed tests by their full names, and files that failed as a whole by theirs. */
+/** The failed tests by their full names, and files that failed as a whole by theirs; each with what went wrong. */
 export function listFailed(text) {
-  return (parse(text)?.testResults ?? []).flatMap(({ name, status, assertionResults = [] }) => {
+  return (parse(text)?.testResults ?? []).flatMap(({ name, status, message, assertionResults = [] }) => {
     const failed = assertionResults
       .filter((test) => test.status === 'failed')
-      .map(({ fullName }) => fullName);
-    return status === 'failed' && failed.length === 0 ? [name] : failed;
+      .map(({ fullName, failureMessages = [] }) => `${fullName}${toCause(failureMessages[0])}`);
+    return status === 'failed' && failed.length === 0 ? [`${name}${toCause(message)}`] : failed;
   });
+}
+
+/** The first lines of a failure, without the places in the code. */
+function toCause(message = '') {
+  const words = stripVTControlCharacters(message.split(/\n\s+at /)[0])
+    .replace(/\s+/g, ' ')
+    .trim();
+  return words === '' ? '' : `: ${words.slice(0, MAX_CAUSE)}`;
 }
 
 /** The names of the files whose every test passed; paths of the machine and folder that the report is of. */

@@ -125,15 +125,30 @@ describe('what was not run', () => {
     expect(toClosingLines(sum).at(-1)).toBe('3 passed, 1 failed, 3 skipped');
   });
 
-  it('is followed by the names of what failed, a file that could not be loaded too', async () => {
+  it('is followed by the names and causes of what failed, a file that could not be loaded too', async () => {
     const { createSum, addRun, toClosingLines } = await load<Runs>('run-tests.mjs');
     const sum = createSum();
     const testResults = [
-      { name: 'a.test.ts', status: 'failed', assertionResults: [{ status: 'failed', fullName: 'adds up' }] },
-      { name: 'b.test.ts', status: 'failed', assertionResults: [] },
+      {
+        name: 'a.test.ts',
+        status: 'failed',
+        message: '',
+        assertionResults: [
+          {
+            status: 'failed',
+            fullName: 'adds up',
+            failureMessages: ['Error: expected 1\n  to be \u001b[32m2\u001b[39m\n    at a.test.ts:1:2'],
+          },
+        ],
+      },
+      { name: 'b.test.ts', status: 'failed', message: '', assertionResults: [] },
     ];
     addRun(sum, JSON.stringify({ success: false, testResults }));
-    expect(toClosingLines(sum)).toEqual(['FAILED: adds up', 'FAILED: b.test.ts', '0 passed, 2 failed']);
+    expect(toClosingLines(sum)).toEqual([
+      'FAILED: adds up: Error: expected 1 to be 2',
+      'FAILED: b.test.ts',
+      '0 passed, 2 failed',
+    ]);
   });
 });
 

@@ -150,6 +150,20 @@ describe.skipIf(WITHOUT_CHROMIUM)('the console in Chromium (needs chromium)', ()
     expect(at.faults).toEqual([]);
   });
 
+  test('what is typed right after Ctrl-K is typed into the palette', async () => {
+    const { page } = at;
+    await page.goto('/#/alarms');
+    await settle(page);
+    // A key that was pressed next would be handled right after what this one has drawn.
+    const focused = await page.evaluate(`
+      dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+      Promise.resolve().then(() => document.activeElement.getAttribute('aria-label'))
+    `);
+    expect(focused).toBe('Go to');
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
+  });
+
   test('the selected network and the chosen colours stay', async () => {
     const { page } = at;
     await page.goto('/#/overview');

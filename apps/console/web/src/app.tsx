@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { type ApiError, onSessionEnd, readSession, type Session, signOut } from './lib/api.js';
+import { SessionContext } from './lib/hooks/use-session.js';
 import { useRoute } from './lib/route.js';
-import { SessionContext } from './lib/use-session.js';
 import { SCREENS, type ScreenEntry } from './parts/screens.js';
 import { Problem } from './parts/states.js';
 import { ShownScreen } from './screens/shown-screen.js';

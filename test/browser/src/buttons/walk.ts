@@ -194,6 +194,7 @@ export class Walk {
   async #enter({ act, hash }: Place): Promise<void> {
     this.#created++;
     await this.page.goto(`/?at=${this.#created}#/${hash}`);
+    await this.page.locator('.shell').waitFor();
     await this.#settle();
     await act?.(this.page);
     await this.#settle();

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answer } from '../lib/answers.js';
 import { saveCsv, toCsv } from '../lib/csv.js';
 import { formatCount, formatDate, pluralize } from '../lib/format.js';
+import { useModal } from '../lib/hooks/use-modal.js';
 import { Select } from '../parts/fields.js';
 import { Read } from '../parts/states.js';
 import { CurveChart } from './curve-chart.js';
@@ -33,8 +34,7 @@ export function CurveDialog({
   const { own, ...input } = of;
   const [last, setLast] = useState('24h');
   const [figure, setFigure] = useState(first);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal();
   return (
     <dialog ref={dialog} class="curve" aria-label={`${describeOf(of)} over time`} onClose={close}>
       <div class="curve-head">

@@ -1,7 +1,7 @@
 import { onForm, toText } from '../lib/form-values.js';
+import { useIsOwner } from '../lib/hooks/use-session.js';
 import type { Query } from '../lib/query.js';
 import { toHref } from '../lib/route.js';
-import { useIsOwner } from '../lib/use-session.js';
 import { MayChange } from './changes.js';
 
 /** A link that looks like a button. */

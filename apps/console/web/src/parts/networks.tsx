@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { useRead } from '../lib/hooks/use-read.js';
 import { getRoute, toHref, useRoute } from '../lib/route.js';
 import { useSelectedNetwork } from '../lib/selected-network.js';
-import { useRead } from '../lib/use-read.js';
 import { NewBackfillButton } from './navigation.js';
 import { Page } from './page.js';
 import { findScreen, SCREENS } from './screens.js';

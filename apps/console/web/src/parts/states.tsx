@@ -4,7 +4,7 @@ import type { Answer, Input, OperationName } from '../lib/answers.js';
 import type { ApiError } from '../lib/api.js';
 import { formatDifferences } from '../lib/difference.js';
 import { formatDate } from '../lib/format.js';
-import { useRead } from '../lib/use-read.js';
+import { useRead } from '../lib/hooks/use-read.js';
 
 /**
  * What went wrong, and what to do. If another operator changed the thing meanwhile, its present state, and with its

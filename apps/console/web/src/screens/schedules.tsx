@@ -1,7 +1,7 @@
 import type { Answer } from '../lib/answers.js';
 import { formatDate, formatDuration } from '../lib/format.js';
+import { useIsAdmin } from '../lib/hooks/use-session.js';
 import { toHref, useRoute } from '../lib/route.js';
-import { useIsAdmin } from '../lib/use-session.js';
 import { ActionButton, MayChange, NewForm } from '../parts/changes.js';
 import { choice, text } from '../parts/form-fields.js';
 import { ChangeLogLink } from '../parts/navigation.js';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, readSignInWays, type Session, type SignInWays, signIn } from '../lib/api.js';
 import { onForm } from '../lib/form-values.js';
+import { useTask } from '../lib/hooks/use-task.js';
 import { useRoute } from '../lib/route.js';
-import { useTask } from '../lib/use-task.js';
 import { Button } from '../parts/button.js';
 import { Field } from '../parts/fields.js';
 import { Problem } from '../parts/states.js';

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { read } from '../lib/api.js';
+import { useModal } from '../lib/hooks/use-modal.js';
+import { useRead } from '../lib/hooks/use-read.js';
 import { useSelectedNetwork } from '../lib/selected-network.js';
-import { useRead } from '../lib/use-read.js';
 import { Icon } from '../parts/icon.js';
 import { NETWORKS_EVERY_MS, useNetworkIds } from '../parts/networks.js';
 import { findTargets, getNumber, type Known, type Target } from './find-targets.js';
@@ -13,7 +14,7 @@ const SETTLED_MS = 150;
 
 /** Finds screens, networks, blocks, backfills, nodes, applications and keys. */
 export function Palette({ close }: { close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const found = useFound(text);
@@ -22,7 +23,6 @@ export function Palette({ close }: { close: () => void }) {
   const nodes = useRead('nodes', { limit: 1_000 }, NETWORKS_EVERY_MS).value ?? [];
   const targets = findTargets(text, { networks, network, nodes, ...found });
   const current = Math.min(at, targets.length - 1);
-  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [current]);

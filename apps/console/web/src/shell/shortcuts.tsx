@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useModal } from '../lib/hooks/use-modal.js';
 import { toHref } from '../lib/route.js';
 import { useSelectedNetwork } from '../lib/selected-network.js';
 import { SCREENS } from '../parts/screens.js';
@@ -14,7 +15,8 @@ export function useShortcuts(enabled: boolean) {
   const [shown, show] = useState<Shown>(null);
   const network = useSelectedNetwork();
   const gone = useRef(0);
-  useEffect(() => {
+  // Before the page is painted: what is seen obeys its keys.
+  useLayoutEffect(() => {
     if (!enabled) return;
     const press = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
@@ -53,8 +55,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || target.closest('input, select, textarea, dialog') !== null);
 
 function KeyList({ close }: { close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal();
   return (
     <dialog ref={dialog} class="keys" aria-labelledby="keys-title" onClose={close}>
       <div class="page-head">

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../lib/api.js';
+import { useRead } from '../lib/hooks/use-read.js';
 import { toHref, useRoute } from '../lib/route.js';
 import { selectNetwork, useSelectedNetwork } from '../lib/selected-network.js';
 import { getTheme, setTheme, type Theme } from '../lib/theme.js';
-import { useRead } from '../lib/use-read.js';
 import { Icon } from '../parts/icon.js';
 import { useNetworkIds } from '../parts/networks.js';
 import type { ScreenEntry } from '../parts/screens.js';

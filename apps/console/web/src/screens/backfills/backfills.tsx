@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { formatTime, pluralize } from '../../lib/format.js';
+import { useRead } from '../../lib/hooks/use-read.js';
+import { useMayChange } from '../../lib/hooks/use-session.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { useRead } from '../../lib/use-read.js';
-import { useMayChange } from '../../lib/use-session.js';
 import { Chip } from '../../parts/chip.js';
 import { Name } from '../../parts/facts.js';
 import { Select } from '../../parts/fields.js';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer, Input } from '../../lib/answers.js';
 import { read } from '../../lib/api.js';
 import { formatBytes, formatCount, formatDuration, formatRate, pluralize } from '../../lib/format.js';
-import { useTask } from '../../lib/use-task.js';
+import { useTask } from '../../lib/hooks/use-task.js';
 import { Button } from '../../parts/button.js';
 import { Facts } from '../../parts/facts.js';
 import { Problem } from '../../parts/states.js';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { CurveButton } from '../../history/curve-button.js';
 import { formatTime } from '../../lib/format.js';
+import { useRead } from '../../lib/hooks/use-read.js';
 import { useRoute } from '../../lib/route.js';
-import { useRead } from '../../lib/use-read.js';
 import { ActionButton, ChangeForm, MayChange } from '../../parts/changes.js';
 import { Usage } from '../../parts/facts.js';
 import { choice, number, pairs, text } from '../../parts/form-fields.js';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { onForm, toNumber } from '../../lib/form-values.js';
 import { formatCount } from '../../lib/format.js';
-import { useMayChange } from '../../lib/use-session.js';
+import { useMayChange } from '../../lib/hooks/use-session.js';
 import { Button } from '../../parts/button.js';
 import { useChange } from '../../parts/changes.js';
 import { Problem } from '../../parts/states.js';

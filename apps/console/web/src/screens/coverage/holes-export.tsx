@@ -3,7 +3,7 @@ import type { Answer } from '../../lib/answers.js';
 import { read } from '../../lib/api.js';
 import { saveCsv, toCsv } from '../../lib/csv.js';
 import { formatCount, pluralize } from '../../lib/format.js';
-import { useTask } from '../../lib/use-task.js';
+import { useTask } from '../../lib/hooks/use-task.js';
 import { Button } from '../../parts/button.js';
 import { Problem } from '../../parts/states.js';
 import type { View } from './map/coverage-view.js';

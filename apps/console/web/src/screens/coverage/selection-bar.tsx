@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatBlocks, formatCount } from '../../lib/format.js';
+import { useRead } from '../../lib/hooks/use-read.js';
 import { toHref } from '../../lib/route.js';
-import { useRead } from '../../lib/use-read.js';
 import { ActionButton, MayChange } from '../../parts/changes.js';
 import { Copy } from '../../parts/copy.js';
 import type { CoverageMap } from './map/coverage-map.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { readFile } from '../../lib/api.js';
 import { formatBlocks, formatBytes, formatCount, formatDate } from '../../lib/format.js';
-import { useTask } from '../../lib/use-task.js';
+import { useTask } from '../../lib/hooks/use-task.js';
 import { Button } from '../../parts/button.js';
 import { Facts } from '../../parts/facts.js';
 import { Page } from '../../parts/page.js';

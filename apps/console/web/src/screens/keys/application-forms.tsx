@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { pluralize } from '../../lib/format.js';
-import { useIsOwner } from '../../lib/use-session.js';
+import { useIsOwner } from '../../lib/hooks/use-session.js';
 import { ActionButton, ChangeForm, MayChange, NewForm, OperatorsOnly } from '../../parts/changes.js';
 import { number, text } from '../../parts/form-fields.js';
 import { type Application, toApplication } from './application.js';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useRead } from '../../lib/use-read.js';
-import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
+import { useRead } from '../../lib/hooks/use-read.js';
+import { useIsAdmin, useIsOwner } from '../../lib/hooks/use-session.js';
 import { ALL, type Option } from '../../parts/fields.js';
 import { choice, type FormFields, lines, number, time } from '../../parts/form-fields.js';
 import { useNetworkIds } from '../../parts/networks.js';

@@ -1,6 +1,6 @@
 import { formatCount, formatTime } from '../../lib/format.js';
+import { useIsOwner } from '../../lib/hooks/use-session.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { useIsOwner } from '../../lib/use-session.js';
 import { OperatorsOnly } from '../../parts/changes.js';
 import { LastUse, Name } from '../../parts/facts.js';
 import { ChangeLogLink, SearchForm } from '../../parts/navigation.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { formatCount } from '../../lib/format.js';
-import { useIsAdmin } from '../../lib/use-session.js';
+import { useIsAdmin } from '../../lib/hooks/use-session.js';
 import { ChangeForm } from '../../parts/changes.js';
 import { number, pairs, text, toPairLines } from '../../parts/form-fields.js';
 import { ChangeLogLink } from '../../parts/navigation.js';

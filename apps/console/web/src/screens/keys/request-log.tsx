@@ -1,7 +1,7 @@
 import type { Answer } from '../../lib/answers.js';
 import { getNow } from '../../lib/clock.js';
 import { formatBytes, formatCount, formatDate, formatTime, pluralize } from '../../lib/format.js';
-import { useIsAdmin, useIsOwner } from '../../lib/use-session.js';
+import { useIsAdmin, useIsOwner } from '../../lib/hooks/use-session.js';
 import { Button } from '../../parts/button.js';
 import { useChange } from '../../parts/changes.js';
 import { Problem, Read } from '../../parts/states.js';

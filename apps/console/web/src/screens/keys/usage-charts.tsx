@@ -2,7 +2,7 @@ import type { ComponentProps } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { CurveButton } from '../../history/curve-button.js';
 import { formatBytes, formatCount } from '../../lib/format.js';
-import { useIsOwner } from '../../lib/use-session.js';
+import { useIsOwner } from '../../lib/hooks/use-session.js';
 import { Select, toPeriods } from '../../parts/fields.js';
 import { Read } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';

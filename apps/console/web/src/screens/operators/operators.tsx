@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { formatDate } from '../../lib/format.js';
-import { useIsAdmin } from '../../lib/use-session.js';
+import { useIsAdmin } from '../../lib/hooks/use-session.js';
 import { ActionButton, NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { Name } from '../../parts/facts.js';

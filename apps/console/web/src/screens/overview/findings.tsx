@@ -1,7 +1,7 @@
 import { getAlarmCure } from '../../lib/alarm-cures.js';
 import { formatCount, formatTime, pluralize } from '../../lib/format.js';
+import { useMayChange } from '../../lib/hooks/use-session.js';
 import { toHref } from '../../lib/route.js';
-import { useMayChange } from '../../lib/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { Name } from '../../parts/facts.js';
 import { FindingItem } from '../../parts/finding.js';

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { TotalCurve } from '../../history/curve-button.js';
 import { formatAgo, formatBytes, formatCount, formatRate, pluralize } from '../../lib/format.js';
+import { useRead } from '../../lib/hooks/use-read.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { useRead } from '../../lib/use-read.js';
 import { NewBackfillButton } from '../../parts/navigation.js';
 import { GoTo } from '../../parts/networks.js';
 import { Page } from '../../parts/page.js';

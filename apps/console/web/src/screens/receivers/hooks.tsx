@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import { useMayChange } from '../../lib/hooks/use-session.js';
 import { toHref, useRoute } from '../../lib/route.js';
-import { useMayChange } from '../../lib/use-session.js';
 import { NewForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { checkbox, choice, number } from '../../parts/form-fields.js';

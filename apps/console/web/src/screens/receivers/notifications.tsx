@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useMayChange } from '../../lib/use-session.js';
+import { useMayChange } from '../../lib/hooks/use-session.js';
 import { ActionButton } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { ChangeLogLink } from '../../parts/navigation.js';

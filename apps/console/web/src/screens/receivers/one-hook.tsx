@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatDate } from '../../lib/format.js';
-import { useMayChange } from '../../lib/use-session.js';
+import { useMayChange } from '../../lib/hooks/use-session.js';
 import { ActionButton, EditForm } from '../../parts/changes.js';
 import { ShownOnce } from '../../parts/copy.js';
 import { Facts } from '../../parts/facts.js';

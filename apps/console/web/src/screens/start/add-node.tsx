@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { formatBlock } from '../../lib/format.js';
-import { useRead } from '../../lib/use-read.js';
-import { useIsAdmin } from '../../lib/use-session.js';
+import { useRead } from '../../lib/hooks/use-read.js';
+import { useIsAdmin } from '../../lib/hooks/use-session.js';
 import { ChangeForm } from '../../parts/changes.js';
 import { Chip } from '../../parts/chip.js';
 import { Copy } from '../../parts/copy.js';

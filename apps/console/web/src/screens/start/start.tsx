@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../lib/answers.js';
 import { formatBlock, formatCount, pluralize } from '../../lib/format.js';
+import { useRead } from '../../lib/hooks/use-read.js';
 import { toHref } from '../../lib/route.js';
-import { useRead } from '../../lib/use-read.js';
 import { MayChange } from '../../parts/changes.js';
 import { Page } from '../../parts/page.js';
 import { Problem } from '../../parts/states.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { ApiError } from './api.js';
+import { ApiError } from '../api.js';
 
 /** Something that a button or a form starts: whether it runs, and why it failed last. */
 interface Task {

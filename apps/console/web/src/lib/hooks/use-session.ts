@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Session } from './api.js';
+import type { Session } from '../api.js';
 
 /** The session of the page; null: not signed in. */
 export const SessionContext = createContext<Session | null>(null);

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Answer, Input, OperationName } from './answers.js';
-import { type ApiError, read } from './api.js';
-import { getNow } from './clock.js';
-import { listen, type News } from './live.js';
+import type { Answer, Input, OperationName } from '../answers.js';
+import { type ApiError, read } from '../api.js';
+import { getNow } from '../clock.js';
+import { listen, type News } from '../live.js';
 
 /** Something that was read from the console. */
 interface Reading<T> {
