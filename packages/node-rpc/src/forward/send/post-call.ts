@@ -27,7 +27,7 @@ interface StreamFault {
 interface PostOptions {
   headers: Readonly<Record<string, string>>;
   body: string;
-  request: Pick<ForwardRequest, 'maxBytes' | 'passedOn' | 'whole'>;
+  request: Pick<ForwardRequest, 'maxBytes' | 'whole'>;
   /** Default: of one answer. */
   reader?: Pick<AnswerReader, 'push' | 'end' | 'take' | 'whole' | 'kind' | 'valueBytes'>;
   /** Called when a streamed answer is over, with what was wrong with it; null: nothing. Not called if it was given up. */

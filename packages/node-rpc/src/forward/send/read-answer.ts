@@ -1,5 +1,5 @@
 import { endOfValue, hasName, JsonValidator, readMember, skipSpace } from '@packhouse/json';
-import { createBracketScanner } from '@packhouse/kernels';
+import { createJsonScanner } from '@packhouse/kernels';
 import { Utf8Check } from '../../upstream/utf8-check.js';
 import type { ForwardRequest, ResultBody } from './forward-request.js';
 
@@ -22,14 +22,14 @@ const [COMMA, OPEN_BRACE, OPEN_BRACKET] = [0x2c, 0x7b, 0x5b];
 /** JSON text of the id that every request has. */
 const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
 
-type Scanner = NonNullable<ReturnType<typeof createBracketScanner>> | JsonValidator;
+type Scanner = NonNullable<ReturnType<typeof createJsonScanner>> | JsonValidator;
 
-/** How far the value is checked; `anyId`: the answer's id is for the caller to check. */
-type ReadOptions = Pick<ForwardRequest, 'maxBytes' | 'passedOn'> & { anyId?: boolean };
+/** `anyId`: the answer's id is for the caller to check. */
+type ReadOptions = Pick<ForwardRequest, 'maxBytes'> & { anyId?: boolean };
 
 /**
- * Reads an answer as it comes. Its value is checked to be one whole value in UTF-8, so that no answer of a node can hold a
- * second one in another envelope, and unless it is passed on to be JSON.
+ * Reads an answer as it comes. Its value is checked to be one value of JSON in UTF-8, so that no answer of a node can hold
+ * a second one in another envelope, and whoever reads what leaves can parse it.
  */
 export class AnswerReader {
   readonly #options: ReadOptions;
@@ -121,12 +121,10 @@ export class AnswerReader {
     }
     if (found.other) return nonsense('an answer with two values');
     this.#found = found;
-    const { kind, start } = found;
+    const { start } = found;
     const opens = begin[start] === OPEN_BRACE || begin[start] === OPEN_BRACKET;
-    // Where this Node can: see BracketScanner.
-    const brackets =
-      this.#options.passedOn === true && opens && kind === 'result' ? createBracketScanner() : null;
-    this.#scanner = brackets ?? new JsonValidator();
+    // The faster one where this Node can, and where there may be much to check.
+    this.#scanner = (opens ? createJsonScanner() : null) ?? new JsonValidator();
     return this.#scan(begin, start);
   }
 
