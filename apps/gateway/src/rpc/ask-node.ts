@@ -21,10 +21,7 @@ export async function askWhole(
   /** `timeoutMs` is limited to the time that is left. */
   request: Pick<ForwardRequest, 'method' | 'params'> &
     Partial<
-      Pick<
-        ForwardRequest,
-        'idempotent' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'passedOn' | 'timeoutMs'
-      >
+      Pick<ForwardRequest, 'idempotent' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'>
     >,
 ): Promise<WholeAnswer> {
   const { network, signal, notes } = caller;
@@ -50,7 +47,6 @@ export async function askWhole(
     // What is proved names the node that sent it, so the proof comes first.
     fits: prove === undefined ? request.fits : undefined,
     lacks: prove === undefined ? request.lacks : undefined,
-    passedOn: prove === undefined && request.passedOn === true,
   });
   let answer: ForwardAnswer | undefined;
   try {
@@ -95,7 +91,6 @@ export function toForwardRequest(
     fits: request.fits,
     lacks: request.lacks,
     prove,
-    passedOn: request.passedOn,
     whole: request.whole,
     quorum: getQuorum(network.config, request.method),
     span: caller.span,

@@ -17,6 +17,9 @@ describe('what is no JSON, though the connection ended well,', () => {
     ['is a word', '{"id":1,"result":undefined}'],
     ['is large and broken in its beginning', `{"id":1,"result":[,${items(100_000)}]}`],
     ['is no UTF-8', Buffer.from('{"id":1,"result":"\xe9"}', 'latin1')],
+    ['is a block with NaN', '{"id":1,"result":{"number":"0x1","timestamp":NaN}}'],
+    ['is a block with a number that is none', '{"id":1,"result":{"number":01}}'],
+    ['is a block in other quotes', `{"id":1,"result":{"number":'0x1'}}`],
     ['has an error that is no UTF-8', Buffer.from('{"id":1,"error":{"code":3,"message":"\xc3"}}', 'latin1')],
   ])('and %s, is asked of the next node', async (_, text) => {
     const [one, two] = [await node(), await node(() => 'two')];

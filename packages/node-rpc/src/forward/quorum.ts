@@ -31,7 +31,7 @@ interface QuorumParts {
 export async function askQuorum(request: ForwardRequest, parts: QuorumParts): Promise<ForwardAnswer> {
   const { candidates, onOutvoted, pool, quorum, tries } = parts;
   const { nodes, tip } = candidates;
-  const whole: ForwardRequest = { ...request, whole: true, passedOn: false };
+  const whole: ForwardRequest = { ...request, whole: true };
   const voices = new Map<string, Voice>();
   const silent: string[] = [];
   const running = new Set<Promise<void>>();

@@ -1,5 +1,5 @@
 import { endOfValue, hasName, JsonValidator, readMember, skipSpace } from '@packhouse/json';
-import { createBracketScanner } from '@packhouse/kernels';
+import { createJsonScanner } from '@packhouse/kernels';
 import { findPlace, isWithoutId } from '../../upstream/request-ids.js';
 import { Utf8Check } from '../../upstream/utf8-check.js';
 import type { ForwardRequest, ResultBody } from './forward-request.js';
@@ -23,17 +23,15 @@ const BEHIND_BYTES = 4_096;
 const JOINED_BYTES = 65_536;
 
 const [COMMA, OPEN_BRACE, OPEN_BRACKET] = [0x2c, 0x7b, 0x5b];
-type Scanner = NonNullable<ReturnType<typeof createBracketScanner>> | JsonValidator;
-
-/** How far the value is checked. */
-type ReadOptions = Pick<ForwardRequest, 'maxBytes' | 'passedOn'>;
+type Scanner = NonNullable<ReturnType<typeof createJsonScanner>> | JsonValidator;
 
 /**
- * Reads the answer to the request with this id as it comes; null: the caller checks the id. Its value is checked to be one whole value in UTF-8, so that no answer of a node can hold a
- * second one in another envelope, and unless it is passed on to be JSON.
+ * Reads the answer to the request with this id as it comes; null: the caller checks the id. Its value is checked to be one
+ * value of JSON in UTF-8, so that no answer of a node can hold a second one in another envelope, and whoever reads what
+ * leaves can parse it.
  */
 export class AnswerReader {
-  readonly #options: ReadOptions;
+  readonly #options: Pick<ForwardRequest, 'maxBytes'>;
   readonly #ownId: number | null;
   readonly #text = new Utf8Check();
   #scanner: Scanner | undefined;
@@ -48,7 +46,7 @@ export class AnswerReader {
   /** JSON text of the answer's id; absent until its end, or if it has none. */
   id: string | undefined;
 
-  constructor(options: ReadOptions, ownId: number | null) {
+  constructor(options: Pick<ForwardRequest, 'maxBytes'>, ownId: number | null) {
     this.#options = options;
     this.#ownId = ownId;
   }
@@ -128,12 +126,10 @@ export class AnswerReader {
     // It may stand behind the value, or be left out of an error.
     if (!this.#isOwn(found.id, true)) return FOREIGN;
     this.#found = found;
-    const { kind, start } = found;
+    const { start } = found;
     const opens = begin[start] === OPEN_BRACE || begin[start] === OPEN_BRACKET;
-    // Where this Node can: see BracketScanner.
-    const brackets =
-      this.#options.passedOn === true && opens && kind === 'result' ? createBracketScanner() : null;
-    this.#scanner = brackets ?? new JsonValidator();
+    // The faster one where this Node can, and where there may be much to check.
+    this.#scanner = (opens ? createJsonScanner() : null) ?? new JsonValidator();
     return this.#scan(begin, start);
   }
 
