@@ -21,7 +21,10 @@ export async function askWhole(
   /** `timeoutMs` is limited to the time that is left. */
   request: Pick<ForwardRequest, 'method' | 'params'> &
     Partial<
-      Pick<ForwardRequest, 'idempotent' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'>
+      Pick<
+        ForwardRequest,
+        'alone' | 'idempotent' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'
+      >
     >,
 ): Promise<WholeAnswer> {
   const { network, signal, notes } = caller;
@@ -39,6 +42,7 @@ export async function askWhole(
     params: request.params,
     idempotent: request.idempotent ?? true,
     whole: true,
+    alone: request.alone,
     timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
     signal,
     block: request.block,
@@ -92,6 +96,7 @@ export function toForwardRequest(
     lacks: request.lacks,
     prove,
     whole: request.whole,
+    alone: request.alone,
     quorum: getQuorum(network.config, request.method),
     span: caller.span,
     caller: getOwnerName(caller),
