@@ -36,9 +36,7 @@ interface Limits {
   blocks?: number;
   logs?: number;
   bytes?: number;
-  say(range: { from: number; to: number }): { code: number; message: string; data?: unknown };
-  /** Sends what is said with this status, and without an envelope. */
-  status?: number;
+  say(range: { from: number; to: number }): { code: number; message: string };
 }
 const NONE: Limits = { say: () => ({ code: 0, message: '' }) };
 
@@ -82,10 +80,7 @@ function answer(params: unknown[]): ScriptedAnswer {
   const tooWide = range.to - range.from + 1 > (limits.blocks ?? Number.POSITIVE_INFINITY);
   const tooMany = found.length > (limits.logs ?? Number.POSITIVE_INFINITY);
   const tooLarge = JSON.stringify(found).length > (limits.bytes ?? Number.POSITIVE_INFINITY);
-  if (!tooWide && !tooMany && !tooLarge) return { result: found };
-  const error = limits.say(range);
-  const { status } = limits;
-  return status === undefined ? { error } : { status, body: JSON.stringify(error.message) };
+  return tooWide || tooMany || tooLarge ? { error: limits.say(range) } : { result: found };
 }
 
 beforeAll(async () => {
@@ -194,134 +189,7 @@ const WORDS: [string, Limits][] = [
   ['counts events', { logs: 40, say: () => ({ code: -32005, message: 'query exceeds max events 40' }) }],
 ];
 
-/** What nodes say to 4,096 blocks. */
-const WIDE: [string, Limits][] = [
-  [
-    // hyperindex#605.
-    'names the distance of the bounds beside its limit',
-    {
-      blocks: 500,
-      say: ({ from, to }) => ({
-        code: -32000,
-        message: `block range is larger than max block range, block range = ${to - from}, max block range = 500`,
-      }),
-    },
-  ],
-  [
-    'names the distance of the bounds alone',
-    { blocks: 500, say: ({ from, to }) => ({ code: -32000, message: `block range exceeds: ${to - from}` }) },
-  ],
-  [
-    // rindexer#327.
-    'cannot complete the request',
-    { blocks: 1_000, say: () => ({ code: -32001, message: 'Unable to complete request at this time.' }) },
-  ],
-  [
-    // boba_legacy#827.
-    'names its limit in the data of the error',
-    {
-      blocks: 2_000,
-      say: ({ from, to }) => ({
-        code: -32602,
-        message: 'invalid params',
-        data: { payload: `range ${to - from} is bigger than range limit 2000` },
-      }),
-    },
-  ],
-  [
-    'names its limit in a bare text',
-    { blocks: 1_000, status: 500, say: () => ({ code: 0, message: 'query exceeds max block range 1000' }) },
-  ],
-  ...[-32016, -32602].map((code): [string, Limits] => [
-    // conflux-rust, whose gap is one less than the blocks.
-    `names its gap, with ${code}`,
-    {
-      blocks: 1_001,
-      say: ({ from, to }) => ({
-        code,
-        message: `The gap between from_block and to_block is larger than max_gap (from: ${from}, to: ${to}, max_gap: 1000)`,
-      }),
-    },
-  ]),
-  [
-    // reth#23810.
-    'names a range that is one block smaller',
-    {
-      logs: 100,
-      say: ({ from, to }) => ({
-        code: -32602,
-        message: `query exceeds max results 100, retry with the range ${from}-${to - 1}`,
-      }),
-    },
-  ],
-  ['fails for wide ranges', { blocks: 1_000, say: () => ({ code: -32603, message: 'internal error' }) }],
-];
-
 describe('behind a node that', () => {
-  it.each(WIDE)('%s, 4,096 blocks are whole after few questions', async (_, spoken) => {
-    setLogs(Array.from({ length: 400 }, (__, n) => [n * 10, 1]));
-    limits = spoken;
-    for (const from of [3, 5_000]) {
-      asked = [];
-      expect((await getLogs(range(from, from + 4_095))).result).toEqual(toLogs(from, from + 4_095));
-      expect(asked.length).toBeLessThanOrEqual(32);
-    }
-  });
-
-  it.each([
-    ['an error that says nothing', { code: -32603, message: 'internal error' }],
-    ['one that is about the range', { code: -32005, message: 'block range is too wide' }],
-    ['one that seems to name a limit', { code: -32000, message: 'exceed maximum block range: 100' }],
-  ])('fails always with %s, gives up after few questions, in its own words', async (_, error) => {
-    limits = { blocks: 0, say: () => error };
-    expect((await getLogs(range(3, 18_000))).error).toEqual(error);
-    expect(asked.length).toBeLessThanOrEqual(32);
-  });
-
-  it('refuses what is not about the range, is asked once', async () => {
-    const error = { code: -32000, message: 'invalid block range params' };
-    limits = { blocks: 100, say: () => error };
-    expect((await getLogs(range(3, 4_000))).error).toEqual(error);
-    expect(asked).toHaveLength(1);
-  });
-
-  it('says whatever it likes, is asked 64 times at most, and all of it is answered or nothing', async () => {
-    const word = fc.constantFrom(
-      'block range',
-      'max',
-      'limit',
-      'from:',
-      'to',
-      'results',
-      'exceeds',
-      '[0x1, 0x5]',
-      '(',
-    );
-    const words = fc.array(fc.oneof(word, fc.nat(5_000).map(String)), { minLength: 1, maxLength: 8 });
-    const error = fc.record({ code: fc.constantFrom(-32000, -32001, -32005, -32602, -32603, 35), words });
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(error, { minLength: 1 }),
-        fc.integer({ min: 1, max: 4_000 }),
-        async (all, blocks) => {
-          setLogs(Array.from({ length: 40 }, (_, n) => [n * 100, 1]));
-          let turn = 0;
-          const say = ({ from, to }: { from: number; to: number }) => {
-            const { code, words } = all[turn++ % all.length] as (typeof all)[0];
-            return { code, message: `${words.join(' ')} ${turn % 3 === 0 ? to - from : ''}` };
-          };
-          limits = { blocks, say };
-          asked = [];
-          at.time.offset += 600_000;
-          const { result, error } = await getLogs(range(0, 4_095));
-          expect(asked.length).toBeLessThanOrEqual(MOST_QUESTIONS);
-          if (error === undefined) expect(result).toEqual(toLogs(0, 4_095));
-        },
-      ),
-      { numRuns: Number(process.env.FUZZ_RUNS ?? 50), endOnFailure: true },
-    );
-  });
-
   it.each(WORDS)('%s, gives what an unlimited node gives', async (_, spoken) => {
     setLogs(Array.from({ length: 400 }, (__, n) => [n * 10, 1]));
     limits = spoken;

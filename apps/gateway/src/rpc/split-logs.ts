@@ -15,6 +15,15 @@ export interface LogRange {
   toText?: string | undefined;
 }
 
+/** How the logs of a part are asked for, and how bounds and logs are written. */
+export interface LogSource {
+  /** `alone`: it is one of several parts. */
+  ask(part: LogRange, alone: boolean): ReturnType<typeof askWhole>;
+  bounds: readonly [from: string, to: string];
+  /** The member of a log with its block. */
+  member: string;
+}
+
 /** A part of the range: waiting, sent, or answered. */
 interface Piece extends LogRange {
   sent: boolean;
@@ -37,8 +46,8 @@ interface NodeLogs {
   texts(): readonly string[];
 }
 
-/** Most questions of one call, whatever the upstreams answer: 64 if the first, which may share a request, is repeated. */
-const MAX_QUESTIONS = 63;
+/** Most questions of one call, whatever the upstreams answer: 64 with those that it begins with, if they are repeated. */
+const MAX_QUESTIONS = 62;
 /** The last of them are for the beginning, until it is answered: each that is refused halves it. It is the `suggestedRange`. */
 const FOR_BEGINNING = 24;
 const CONCURRENCY = 4;
@@ -52,7 +61,7 @@ const MIN_LOG_BYTES = 256;
  */
 export async function getLogsInRange(
   caller: CallContext,
-  filter: LogFilter,
+  source: LogSource,
   range: LogRange,
   learnt: RangeLimit,
 ): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
@@ -92,7 +101,7 @@ export async function getLogsInRange(
     return piece;
   };
   const ask = async (piece: Piece): Promise<void> => {
-    const answer = await getPieceLogs(caller, filter, piece, pieces.length > 1);
+    const answer = await getPieceLogs(caller, source, piece, pieces.length > 1);
     if ('refused' in answer) {
       refusal = answer;
       shrink(pieces, piece, answer.refused, limits);
@@ -114,9 +123,10 @@ export async function getLogsInRange(
   const logs = complete.flatMap((piece) => (piece.logs as NodeLogs).texts());
   const fits = countFitting(logs, maxLogs, maxAnswerBytes);
   if (fits < logs.length) {
-    const last = toBlock(logs[fits] as string) - 1;
+    const last = toBlock(logs[fits] as string, source) - 1;
     const suggested = last < range.from ? null : { from: range.from, to: last };
-    throw tooMany(fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs', suggested);
+    const what = fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs';
+    throw tooMany(what, suggested, source);
   }
   if (missing === -1) {
     const body = (): ResultBody => ({ bytes: Buffer.from(`[${logs.join(',')}]`), rest: null });
@@ -124,7 +134,7 @@ export async function getLogsInRange(
   }
   const last = complete.at(-1);
   const why = isTooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
-  throw tooMany(why, last === undefined ? null : { from: range.from, to: last.to });
+  throw tooMany(why, last === undefined ? null : { from: range.from, to: last.to }, source);
 }
 
 /** Works on the pieces that `take` returns, a few at a time, until it returns none or one fails. */
@@ -189,30 +199,42 @@ function shrink(
   piece.sent = false;
 }
 
+/** The logs of EVM networks, as a filter selects them. */
+export function evmLogs(caller: CallContext, filter: LogFilter): LogSource {
+  const { fromBlock, toBlock, ...rest } = filter;
+  return {
+    bounds: ['fromBlock', 'toBlock'],
+    member: 'blockNumber',
+    ask({ from, to, toText }, alone) {
+      const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
+      return askWhole(caller, {
+        method: 'eth_getLogs',
+        params: JSON.stringify([{ ...rest, fromBlock: toQuantity(from), toBlock: toText ?? toQuantity(to) }]),
+        block: to,
+        from,
+        crossCheck: 'logs',
+        alone,
+        fits: matchesFilter(filter, { from, to: last }),
+        lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
+      });
+    },
+  };
+}
+
 async function getPieceLogs(
   caller: CallContext,
-  filter: LogFilter,
-  { from, to, toText }: Piece,
+  source: LogSource,
+  piece: Piece,
   alone: boolean,
 ): Promise<{ logs: NodeLogs; sure: boolean } | Refusal> {
-  const { fromBlock, toBlock, ...rest } = filter;
-  const part = { ...rest, fromBlock: toQuantity(from), toBlock: toText ?? toQuantity(to) };
+  const { from, to, toText } = piece;
+  const isSmallest = from === to && toText === undefined;
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
-    const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
-    answer = await askWhole(caller, {
-      method: 'eth_getLogs',
-      params: JSON.stringify([part]),
-      block: to,
-      from,
-      crossCheck: 'logs',
-      alone,
-      fits: matchesFilter(filter, { from, to: last }),
-      lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
-    });
+    answer = await source.ask(piece, alone);
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
-    if (!tooLarge || (from === to && toText === undefined)) throw error;
+    if (!tooLarge || isSmallest) throw error;
     return { refused: { logs: true, blocks: null, until: null } };
   }
   if (answer.kind === 'result') {
@@ -229,7 +251,7 @@ async function getPieceLogs(
     return { logs: { count, body, bytes: getSize(body), texts }, sure: head !== null && head >= to };
   }
   const refused = judgeRefusedRange(answer);
-  if (refused === null || (from === to && toText === undefined)) throw new UpstreamRpcError(answer.error);
+  if (refused === null || isSmallest) throw new UpstreamRpcError(answer.error);
   return { refused, error: answer.error };
 }
 
@@ -243,22 +265,22 @@ function countFitting(logs: readonly string[], maxLogs: number, maxBytes: number
   return logs.length;
 }
 
-function toBlock(log: string): number {
-  const { blockNumber } = JSON.parse(log) as { blockNumber?: unknown };
-  const number = typeof blockNumber === 'string' ? Number(blockNumber) : Number.NaN;
+function toBlock(log: string, { member }: LogSource): number {
+  const value = (JSON.parse(log) as Record<string, unknown>)[member];
+  const number = typeof value === 'string' ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;
   throw failure({ reason: 'nonsense', detail: 'a node sent a log without a block' });
 }
 
-function tooMany(what: string, suggested: LogRange | null): Problem {
+function tooMany(what: string, suggested: LogRange | null, { bounds }: LogSource): Problem {
   const detail = `The answer would hold too much: ${what};`;
   if (suggested === null) {
     return new Problem('too-many-logs', { detail: `${detail} ask for fewer addresses or topics.` });
   }
-  const [fromBlock, toBlock] = [toQuantity(suggested.from), toQuantity(suggested.to)];
+  const [from, to] = [toQuantity(suggested.from), toQuantity(suggested.to)];
   return new Problem('too-many-logs', {
-    detail: `${detail} ask for blocks ${fromBlock} to ${toBlock} first.`,
-    members: { suggestedRange: { fromBlock, toBlock } },
+    detail: `${detail} ask for blocks ${from} to ${to} first.`,
+    members: { suggestedRange: { [bounds[0]]: from, [bounds[1]]: to } },
   });
 }
 
