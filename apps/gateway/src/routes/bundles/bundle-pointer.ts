@@ -3,7 +3,7 @@ import { requireWithinPlan } from '../../access/admission.js';
 import { JSON_TYPE } from '../../http/exchange.js';
 import { thenSync } from '../../http/maybe-promise.js';
 import type { Route } from '../../http/route.js';
-import type { ServedNetwork } from '../../networks/served-network.js';
+import { isBelowServer, type ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { blockNumber, keyedRoute, readKind } from '../common/keyed-route.js';
 import { block, COMMON_REFUSALS, described, kindSchema, object, refusals, text } from '../common/schemas.js';
@@ -38,6 +38,7 @@ export function bundlePointerRoute(parts: GatewayParts, served: ServedNetwork): 
   return keyedRoute(served, '/bundle-api/:kind/:block_number', {
     name: 'pointer',
     schema,
+    tellsAddress: isBelowServer(served, 'downloadUrl'),
     answer: (exchange) =>
       thenSync(admission.admit(exchange.param('key'), exchange), (key) => {
         const kind = readKind(network, exchange.param('kind'));
