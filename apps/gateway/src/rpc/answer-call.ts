@@ -226,6 +226,7 @@ async function forward(
       method: method.name,
       params,
       idempotent: method.idempotent,
+      checkedRead: prepared?.checkedRead,
       timeoutMs: prepared?.timeoutMs ?? network.config.rpc.timeoutMs,
       signal: until,
       block: prepared?.block,

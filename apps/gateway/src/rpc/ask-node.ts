@@ -18,12 +18,20 @@ const LISTS = new Set(['eth_getLogs', 'core_getLogs']);
  */
 export async function askWhole(
   caller: Pick<CallContext, 'network' | 'key' | 'address' | 'signal' | 'span' | 'notes' | 'deadline'>,
-  /** `timeoutMs` is limited to the time that is left. */
+  /** `timeoutMs` is limited to the time that is left; what is asked twice is a `checkedRead` unless it says otherwise. */
   request: Pick<ForwardRequest, 'method' | 'params'> &
     Partial<
       Pick<
         ForwardRequest,
-        'alone' | 'idempotent' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'
+        | 'alone'
+        | 'idempotent'
+        | 'checkedRead'
+        | 'block'
+        | 'from'
+        | 'crossCheck'
+        | 'fits'
+        | 'lacks'
+        | 'timeoutMs'
       >
     >,
 ): Promise<WholeAnswer> {
@@ -41,6 +49,7 @@ export async function askWhole(
     method: request.method,
     params: request.params,
     idempotent: request.idempotent ?? true,
+    checkedRead: request.checkedRead ?? request.idempotent ?? true,
     whole: true,
     alone: request.alone,
     timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
@@ -85,6 +94,7 @@ export function toForwardRequest(
     method: nodeMethod(request.method, network.config.rpc.aliases),
     params: request.params,
     idempotent: request.idempotent,
+    checkedRead: request.checkedRead,
     timeoutMs: request.timeoutMs,
     maxBytes: getMaxBytes(network, prove),
     signal: request.signal,

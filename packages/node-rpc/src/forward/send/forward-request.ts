@@ -18,6 +18,11 @@ export interface ForwardRequest {
   params: string;
   /** Safe to send twice: only then it is retried, sent to other upstreams and hedged. */
   idempotent: boolean;
+  /**
+   * A read that executes nothing, with parameters that were checked: whatever error a node answers is its own, so another
+   * one is asked, and the first error is the answer only if none does better. Refusals of a range stay.
+   */
+  checkedRead?: boolean | undefined;
   /** For all tries together. */
   timeoutMs: number;
   /** Bytes of the result at most. */
