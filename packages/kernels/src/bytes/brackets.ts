@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/brackets, kernel/shared and src/layout.ts:
-// 3d96c2a97db19c68f76cd9c2b987d9e0d37e63f3a5c06b7e9e7dfdf75a0a19b7
+// a915929c1a81ca84211c372ab0f6d3f5c17422cf51778eff85552e9405d96b4f
 
 /** WebAssembly in base64. */
 export const BRACKETS_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// bc4a1a6e9a061003b2e42f367fa3cc73c39dac05df31858d4f229b0300f1bbd4
+// 44a790501cd5353b92350761b1cabd89cdbdbc74ac4f79477d08d8756fca5ec5
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// 49f3839fd6aed3585b80545816ac40fe9c87baf5808f1a65881cea3d38b78227
+// 5fd0f57be80d4f30d8abb2620152f76cb4257a886d7df9c8cb4509a083aae18e
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =
