@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// 44a790501cd5353b92350761b1cabd89cdbdbc74ac4f79477d08d8756fca5ec5
+// 4c355519618b915b6f5b8a3d088ac7dae8bbce8a4227bcb4bcc0892ab6fde3ad
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

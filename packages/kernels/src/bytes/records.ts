@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// 5fd0f57be80d4f30d8abb2620152f76cb4257a886d7df9c8cb4509a083aae18e
+// 61ab6ff601d0840528b0e76b63a41ffc6a56fc8903c37781ba1be4a31d0aab7e
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/scan, kernel/shared and src/layout.ts:
-// 69fb6e38e94f13f0f3ef8c70db8153c5e25f60682f439ce62ed267876b97f5db
+// 9910a54066bebe2109b87f62ce4a4b29c7651870379f8ae6129319de354cffec
 
 /** WebAssembly in base64. */
 export const SCAN_BASE64 =
