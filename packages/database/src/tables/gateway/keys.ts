@@ -243,13 +243,7 @@ export function createKeys(connections: Connections) {
       const values = [application, plan, network, prefix, sha256, expiresAt, ...restrictions];
       const row = await connections.queryOne<ListedKey>(insertKey, values);
       if (row !== null) return { key, row };
-      if ((await connections.queryOne(selectArchived, [application])) !== null) {
-        throw new PackhouseError({
-          code: 'APPLICATION_ARCHIVED',
-          message: `The application "${application}" is archived: it gets no keys.`,
-          hint: 'Restore it, or name another application.',
-        });
-      }
+      await refuseArchived(connections, application);
       throw await planUnknown(connections, plan);
     },
     /** By the SHA-256 of the whole key. */
@@ -320,6 +314,16 @@ export function createKeys(connections: Connections) {
       return row && { key, row };
     },
   };
+}
+
+/** Throws APPLICATION_ARCHIVED if it is. */
+async function refuseArchived(connections: Connections, application: string): Promise<void> {
+  if ((await connections.queryOne(selectArchived, [application])) === null) return;
+  throw new PackhouseError({
+    code: 'APPLICATION_ARCHIVED',
+    message: `The application "${application}" is archived: it gets no keys.`,
+    hint: 'Restore it, or name another application.',
+  });
 }
 
 function nameValues(idOrPrefix: string): [id: number | null, prefix: string] {
