@@ -21,20 +21,27 @@ it.each([
 describe('a name is not clear', () => {
   // Named by their code points, as nobody sees them here either.
   it.each([
-    ...[
-      '\u200b',
-      '\u200d',
-      '\u200e',
-      '\u202e',
-      '\u2066',
-      '\u2069',
-      '\u061c',
-      '\ufeff',
-      '\u00ad',
-      '\u3164',
-      '\u2800',
-    ],
-    ...['\u00a0', '\u2028', '\u3000', '\ufe0f', '\u{e0041}', '\u0000', '\n', '\u009b', '\ud800', '\ue000'],
+    '\u200b',
+    '\u200d',
+    '\u200e',
+    '\u202e',
+    '\u2066',
+    '\u2069',
+    '\u061c',
+    '\ufeff',
+    '\u00ad',
+    '\u3164',
+    '\u2800',
+    '\u00a0',
+    '\u2028',
+    '\u3000',
+    '\ufe0f',
+    '\u{e0041}',
+    '\u0000',
+    '\n',
+    '\u009b',
+    '\ud800',
+    '\ue000',
   ])('with the invisible %j, wherever it is', (sign) => {
     for (const name of [`${sign}admin`, `ad${sign}min`, `admin${sign}`])
       expect(findUnclear(name)).toMatch(/^invisible character \(U\+[0-9A-F]{4,5}\)$/);
