@@ -29,7 +29,7 @@ export async function askWhole(
         | 'block'
         | 'from'
         | 'crossCheck'
-        | 'fits'
+        | 'check'
         | 'lacks'
         | 'timeoutMs'
       >
@@ -58,7 +58,7 @@ export async function askWhole(
     from: request.from,
     crossCheck: request.crossCheck,
     // What is proved names the node that sent it, so the proof comes first.
-    fits: prove === undefined ? request.fits : undefined,
+    check: prove === undefined ? request.check : undefined,
     lacks: prove === undefined ? request.lacks : undefined,
   });
   let answer: ForwardAnswer | undefined;
@@ -102,7 +102,7 @@ export function toForwardRequest(
     from: request.from,
     crossCheck: request.crossCheck,
     resultBlock: request.resultBlock,
-    fits: request.fits,
+    check: request.check,
     lacks: request.lacks,
     prove,
     whole: request.whole,

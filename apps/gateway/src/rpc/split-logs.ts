@@ -214,7 +214,7 @@ export function evmLogs(caller: CallContext, filter: LogFilter): LogSource {
         from,
         crossCheck: 'logs',
         alone,
-        fits: matchesFilter(filter, { from, to: last }),
+        check: matchesFilter(filter, { from, to: last }),
         lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
       });
     },
