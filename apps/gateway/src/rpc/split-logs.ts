@@ -74,6 +74,8 @@ export async function getLogsInRange(
   let bytes = 0;
   let sure = true;
   let refusal: Refusal | undefined;
+  /** A refusal taught nothing that the next call knows. */
+  let forgets = false;
 
   const isTooMuch = (): boolean => {
     if (bytes > maxAnswerBytes) return true;
@@ -104,6 +106,7 @@ export async function getLogsInRange(
     const answer = await getPieceLogs(caller, source, piece, pieces.length > 1);
     if ('refused' in answer) {
       refusal = answer;
+      forgets ||= answer.refused.logs || answer.refused.unsure === true;
       shrink(pieces, piece, answer.refused, limits);
       return;
     }
@@ -120,10 +123,12 @@ export async function getLogsInRange(
     return { logs: texts, body: () => body, sure };
   }
   if (complete.length === 0 && refusal?.error !== undefined) throw new UpstreamRpcError(refusal.error);
+  // The next call may cut at other blocks, and be refused more often before it has parts that are answered.
+  const safe = complete[Math.ceil(complete.length / (forgets ? 4 : 1)) - 1];
   const logs = complete.flatMap((piece) => (piece.logs as NodeLogs).texts());
   const fits = countFitting(logs, maxLogs, maxAnswerBytes);
   if (fits < logs.length) {
-    const last = toBlock(logs[fits] as string, source) - 1;
+    const last = Math.min(toBlock(logs[fits] as string, source) - 1, safe?.to ?? range.to);
     const suggested = last < range.from ? null : { from: range.from, to: last };
     const what = fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs';
     throw tooMany(what, suggested, source);
@@ -132,9 +137,8 @@ export async function getLogsInRange(
     const body = (): ResultBody => ({ bytes: Buffer.from(`[${logs.join(',')}]`), rest: null });
     return { logs: () => logs, body, sure };
   }
-  const last = complete.at(-1);
   const why = isTooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
-  throw tooMany(why, last === undefined ? null : { from: range.from, to: last.to }, source);
+  throw tooMany(why, safe === undefined ? null : { from: range.from, to: safe.to }, source);
 }
 
 /** Works on the pieces that `take` returns, a few at a time, until it returns none or one fails. */
