@@ -4,7 +4,6 @@ import { OF_RECEIPTS, type Optional } from '../record/reader.js';
 import { isUndone, type ReceiptRecord } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
 import type { Checks } from '../rules/rule-set.js';
-import { blobGas } from './complete.js';
 import { disputedSender, getSigner } from './prove-senders.js';
 import { type BlockInHand, correct, disagree, type Tools } from './tools.js';
 
@@ -23,8 +22,7 @@ export function checkReceipt(
   index: number,
   numbers: LogNumbers,
 ): void {
-  const { record, checks } = block;
-  const { hash, number, timestamp } = record;
+  const { hash, number, timestamp } = block.record;
   /** Checks a field that repeats another part of the block; `got` is undefined if the record omits it. */
   const check = (
     name: string,
@@ -73,9 +71,12 @@ export function checkReceipt(
     } else if (expected !== null) {
       check('logIndex', log.logIndex, toQuantity(expected), 'logs are numbered through the block', at);
     }
+    if (log.transactionLogIndex != null) {
+      const because = 'it is its place among the logs of its transaction';
+      check('transactionLogIndex', log.transactionLogIndex, toQuantity(at), because, at);
+    }
     if (log.removed) check('removed', 'true', 'false', 'a log of a block that stands is not removed', at);
   }
-  if (checks.prices && tx.other === undefined) checkPrices(block, tx, receipt, index);
 }
 
 /** How the logs of a block are numbered, one after the other. */
@@ -115,19 +116,6 @@ export function createLogNumbers(how: Checks['logIndex'], computes: boolean): Lo
       return null;
     },
   };
-}
-
-function checkPrices(block: BlockInHand, tx: TransactionRecord, receipt: ReceiptRecord, index: number): void {
-  const { effectiveGasPrice, blobGasUsed } = receipt;
-  if (effectiveGasPrice != null && tx.gasPrice != null && effectiveGasPrice !== tx.gasPrice) {
-    const because = "it is the transaction's gasPrice";
-    disagree(block, `receipts[${index}].effectiveGasPrice`, effectiveGasPrice, tx.gasPrice, because);
-  }
-  if (tx.kind === 3 && blobGasUsed != null) {
-    const expected = blobGas(tx);
-    if (blobGasUsed === expected) return;
-    disagree(block, `receipts[${index}].blobGasUsed`, blobGasUsed, expected, 'a blob uses 131072');
-  }
 }
 
 /** The number in an index; one that is absurdly long never matches. */
