@@ -249,4 +249,4 @@ it('tells after one poll only blocks that most nodes have, in 150 random scripts
   }
   expect(wrong.slice(0, 10)).toEqual([]);
   expect(counts.decided).toBeGreaterThan(2_000);
-}, 60_000);
+}, 120_000);
