@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs';
-import { access, constants, open, stat, unlink } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Context, systemClock } from '@packhouse/runtime';
 import {
+  checkExpected,
   checkKey,
   checkPrefix,
   checkPut,
@@ -44,6 +45,8 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
 
   const guarded = createGuard<DiskDeed>((error, key, deed) => diskError(error, key, deed, description));
 
+  const identify = createIdentify();
+
   await guarded('The folder', 'opened in', undefined, async () => {
     await makeFolder(layout.temporary);
     await access(root, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -82,7 +85,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       });
     },
 
-    stream: async (key, { range, signal } = {}) => {
+    stream: async (key, { range, expected, signal } = {}) => {
       checkKey(key);
       checkRange(key, range);
       return guarded(key, 'read from', signal, async (): Promise<Readable> => {
@@ -90,6 +93,12 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
         try {
           const stats = await file.stat();
           if (!stats.isFile()) throw objectMissing(key, description);
+          if (expected !== undefined) {
+            checkExpected(key, description, expected, { size: stats.size });
+            checkExpected(key, description, expected, {
+              sha256: await identify(layout.facts(key), file, signal),
+            });
+          }
           if (range !== undefined && range.start >= stats.size) throw rangeBeyondEnd(key, range, description);
           signal?.throwIfAborted();
           const stream = file.createReadStream({ ...range, highWaterMark: STREAM_CHUNK_BYTES });
@@ -151,6 +160,28 @@ async function readRange(path: string, { start, end }: ByteRange): Promise<Buffe
   } finally {
     await file.close();
   }
+}
+
+/** Files whose SHA-256 is kept. */
+const MAX_IDENTIFIED = 10_000;
+
+/**
+ * Tells the SHA-256 of open files: by their facts, of files that were written or changed by another program by their bytes.
+ * It is kept as long as a file stays the same, so that reading it in parts costs a look at its times.
+ */
+function createIdentify() {
+  const known = new Map<string, string>();
+  return async (facts: string, file: FileHandle, signal: AbortSignal | undefined): Promise<string> => {
+    const stats = await file.stat({ bigint: true });
+    const state = `${stats.dev} ${stats.ino} ${stats.size} ${stats.ctimeNs}`;
+    const kept = known.get(state);
+    if (kept !== undefined) return kept;
+    const { sha256 } =
+      getFacts(await readFacts(facts), stats) ?? (await hashFile(file, Number(stats.size), signal));
+    if (known.size >= MAX_IDENTIFIED) known.clear();
+    known.set(state, sha256);
+    return sha256;
+  };
 }
 
 /** What is known of an object; null if there is a folder in its place. */

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { PackhouseError } from '@packhouse/runtime';
 import { rangeBeyondEnd } from './checks.js';
-import type { ByteRange, ObjectInfo, PutOptions } from './object-store.js';
+import type { ByteRange, ExpectedObject, ObjectInfo, PutOptions } from './object-store.js';
 import type { ChecksumChoice } from './s3-checksums.js';
 
 /** Where the objects of a store are: below `base`, which is empty or ends in a slash. */
@@ -89,6 +89,19 @@ export async function getObject(
     if (range !== undefined && status === 416) throw rangeBeyondEnd(key, range, description);
     throw error;
   }
+}
+
+/** What an answer says of the whole object; a store of another kind may say nothing. */
+export function getFacts({
+  ContentRange,
+  ContentLength,
+  Metadata,
+}: GetObjectCommandOutput): Partial<ExpectedObject> {
+  const [, total] = /^bytes [^/]*\/(\d+)$/.exec(ContentRange ?? '') ?? [];
+  return {
+    size: ContentRange === undefined ? ContentLength : total === undefined ? undefined : Number(total),
+    sha256: Metadata?.[SHA256_NAME],
+  };
 }
 
 /** The bytes of an answer, or why it broke off. */
