@@ -1,16 +1,21 @@
 import { createRangeCheck, sliceOfMember } from '@packhouse/bundle';
-import type { BlockRange, Kind } from '@packhouse/chain';
-import type { BundleRow, Database } from '@packhouse/database';
-import type { ObjectStore } from '@packhouse/object-store';
+import type { BlockRange, Kind, TableName } from '@packhouse/chain';
+import type { BundleRow, Database, LakeFile } from '@packhouse/database';
 import { type Context, getOrAdd, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
 import type { Pacer } from '../http/paced-pieces.js';
 import { fileDamaged, Problem, unavailable } from '../http/problem.js';
 import { findRemovedBlock } from '../pointers/find-pointer.js';
-import { type BoundedStore, createBoundedStore } from './bounded-store.js';
+import type { BoundedStore } from './bounded-store.js';
 import { type BundleFacts, createDamagedFiles, type DamagedFiles } from './damaged-files.js';
-import { type FragmentTable, openBlockFile, openPublishedFile, type ServedFile } from './served-file.js';
+import {
+  type FragmentTable,
+  openBlockFile,
+  openDataFile,
+  openPublishedFile,
+  type ServedFile,
+} from './served-file.js';
 
 /** Most rows of published bundles kept, without their fragment tables: about 500 bytes each. */
 const MAX_FACTS = 20_000;
@@ -33,16 +38,13 @@ export type FileFinder = ReturnType<typeof createFileFinder>;
 export function createFileFinder(parts: {
   context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
   database: Database;
-  objectStore: ObjectStore;
+  store: BoundedStore;
   bodies: BodyCache;
   pacer: Pacer;
-  /** How long the store may take, in milliseconds; default: 15 s. */
-  storeTimeoutMs?: number | undefined;
   /** Clients are led to the object store where it has addresses. Default: no. */
   redirect?: boolean | undefined;
 }) {
-  const { context, database, bodies, pacer, redirect = false } = parts;
-  const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
+  const { context, database, store, bodies, pacer, redirect = false } = parts;
   const damaged = createDamagedFiles({ context, database, store });
   let known = new LRUCache<string, BundleFacts>({ max: MAX_FACTS });
   const getTable = createTables(database);
@@ -103,6 +105,13 @@ export function createFileFinder(parts: {
     close(): void {
       superseded.close();
       damaged.close();
+    },
+    /** A data file of the lake. Throws the problem `file-damaged`, and what the store throws. */
+    async dataFile(network: string, kind: TableName, file: LakeFile): Promise<ServedFile> {
+      const { bytes: byteLength, addedSnapshot: version, ...row } = file;
+      const facts = { ...row, network, kind, byteLength, version };
+      await damaged.check(facts);
+      return openDataFile(facts, { store, damaged, pacer });
     },
     /** Throws the problems `file-unknown`, `reorganised` and `file-damaged`, and what the database and the store throw. */
     async find(network: string, kind: Kind, { firstBlock, lastBlock }: BlockRange): Promise<ServedFile> {

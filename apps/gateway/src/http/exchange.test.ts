@@ -132,7 +132,7 @@ describe.each([
       const whole = body.toString('latin1');
       const name = `pieces of ${sizes.join(', ')} bytes, announced ${length}`;
       if (more === 0) {
-        await expect.poll(() => text, name).toMatch(/\r\n\r\nnext$/);
+        await expect.poll(() => text, { message: name }).toMatch(/\r\n\r\nnext$/);
         expect(text.split('\r\n\r\n')[1], name).toMatch(new RegExp(`^${whole}HTTP/1.1 200`));
         continue;
       }
