@@ -17,7 +17,7 @@ import {
 } from './checks.js';
 import { cleanLeftovers, type DiskDeed, diskError, hashFile, makeFolder, walkFolder } from './disk-files.js';
 import { type DiskLayout, diskLayout, getFacts, ignoreMissing, putOnDisk, readFacts } from './disk-put.js';
-import type { ByteRange, ObjectInfo, ObjectStore } from './object-store.js';
+import type { ByteRange, ExpectedObject, ObjectInfo, ObjectStore } from './object-store.js';
 
 /** The callback form: a fifth faster than that of fs/promises, which reads in chunks. */
 const readWhole = promisify<string, { signal: AbortSignal | undefined }, Buffer>(readFile);
@@ -42,10 +42,8 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const root = resolve(options.directory);
   const description = `disk:${root}`;
   const layout = diskLayout(root);
-
   const guarded = createGuard<DiskDeed>((error, key, deed) => diskError(error, key, deed, description));
-
-  const identify = createIdentify();
+  const requireExpected = createExpectedCheck(layout, description);
 
   await guarded('The folder', 'opened in', undefined, async () => {
     await makeFolder(layout.temporary);
@@ -93,12 +91,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
         try {
           const stats = await file.stat();
           if (!stats.isFile()) throw objectMissing(key, description);
-          if (expected !== undefined) {
-            checkExpected(key, description, expected, { size: stats.size });
-            checkExpected(key, description, expected, {
-              sha256: await identify(layout.facts(key), file, signal),
-            });
-          }
+          if (expected !== undefined) await requireExpected(key, file, expected, signal);
           if (range !== undefined && range.start >= stats.size) throw rangeBeyondEnd(key, range, description);
           signal?.throwIfAborted();
           const stream = file.createReadStream({ ...range, highWaterMark: STREAM_CHUNK_BYTES });
@@ -166,21 +159,29 @@ async function readRange(path: string, { start, end }: ByteRange): Promise<Buffe
 const MAX_IDENTIFIED = 10_000;
 
 /**
- * Tells the SHA-256 of open files: by their facts, of files that were written or changed by another program by their bytes.
- * It is kept as long as a file stays the same, so that reading it in parts costs a look at its times.
+ * Creates the check that an open file is the one expected: by its size and its facts; a file that another program wrote or
+ * changed is hashed. The SHA-256 is kept as long as a file stays the same, so that parts of it cost a look at its times.
  */
-function createIdentify() {
+function createExpectedCheck(layout: DiskLayout, description: string) {
   const known = new Map<string, string>();
-  return async (facts: string, file: FileHandle, signal: AbortSignal | undefined): Promise<string> => {
+  return async (
+    key: string,
+    file: FileHandle,
+    expected: ExpectedObject,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
     const stats = await file.stat({ bigint: true });
+    const size = Number(stats.size);
+    checkExpected(key, description, expected, { size });
     const state = `${stats.dev} ${stats.ino} ${stats.size} ${stats.ctimeNs}`;
-    const kept = known.get(state);
-    if (kept !== undefined) return kept;
-    const { sha256 } =
-      getFacts(await readFacts(facts), stats) ?? (await hashFile(file, Number(stats.size), signal));
-    if (known.size >= MAX_IDENTIFIED) known.clear();
-    known.set(state, sha256);
-    return sha256;
+    let sha256 = known.get(state);
+    if (sha256 === undefined) {
+      const facts = getFacts(await readFacts(layout.facts(key)), stats);
+      ({ sha256 } = facts ?? (await hashFile(file, size, signal)));
+      if (known.size >= MAX_IDENTIFIED) known.clear();
+      known.set(state, sha256);
+    }
+    checkExpected(key, description, expected, { sha256 });
   };
 }
 

@@ -1,9 +1,9 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { checkExpected, checkKey, checkPrefix, checkPut, checkRange, createGuard } from './checks.js';
+import { checkKey, checkPrefix, checkPut, checkRange, createGuard } from './checks.js';
 import type { ObjectStore } from './object-store.js';
 import { createPresigner } from './presign-s3.js';
-import { findObject, getFacts, getObject, listPage, putObject, readBody, type S3Place } from './s3-calls.js';
+import { findObject, getObject, listPage, putObject, readBody, type S3Place } from './s3-calls.js';
 import { createChecksumChoice } from './s3-checksums.js';
 import { createS3Client, type S3Connection } from './s3-client.js';
 import { type S3Deed, s3Error } from './s3-errors.js';
@@ -60,7 +60,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       checkRange(key, range);
       return guarded(key, 'read from', signal, async () => {
         for (let attempt = 1; ; attempt++) {
-          const bytes = await readBody(await getObject(place, key, range, signal));
+          const bytes = await readBody(await getObject(place, key, { range, signal }));
           if (Buffer.isBuffer(bytes)) return bytes;
           if (attempt === BODY_ATTEMPTS || signal?.aborted) throw bytes.broken;
         }
@@ -71,13 +71,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       checkKey(key);
       checkRange(key, range);
       return guarded(key, 'read from', signal, async () => {
-        const answer = await getObject(place, key, range, signal);
-        try {
-          checkExpected(key, description, expected, getFacts(answer));
-        } catch (error) {
-          (answer.Body as Readable).destroy();
-          throw error;
-        }
+        const answer = await getObject(place, key, { range, expected, signal });
         const mapError = (error: unknown): Error => s3Error(error, key, 'read from', description);
         return mappedStream(answer.Body as Readable, mapError, signal);
       });

@@ -1,14 +1,16 @@
-import { createRangeCheck, sliceOfMember } from '@packhouse/bundle';
+import type { FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, TableName } from '@packhouse/chain';
 import type { BundleRow, Database, LakeFile } from '@packhouse/database';
 import { type Context, getOrAdd, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
 import type { Pacer } from '../http/paced-pieces.js';
-import { fileDamaged, Problem, unavailable } from '../http/problem.js';
+import { Problem, unavailable } from '../http/problem.js';
 import { findRemovedBlock } from '../pointers/find-pointer.js';
 import type { BoundedStore } from './bounded-store.js';
-import { type BundleFacts, createDamagedFiles, type DamagedFiles } from './damaged-files.js';
+import { type BundleFacts, createDamagedFiles } from './damaged-files.js';
+import { getFacts, openPublishedBlock } from './published-block.js';
+import { createHashCheck } from './require-hash.js';
 import {
   type FragmentTable,
   openBlockFile,
@@ -46,15 +48,10 @@ export function createFileFinder(parts: {
 }) {
   const { context, database, store, bodies, pacer, redirect = false } = parts;
   const damaged = createDamagedFiles({ context, database, store });
+  const requireHash = createHashCheck({ database, store, bodies, damaged });
   let known = new LRUCache<string, BundleFacts>({ max: MAX_FACTS });
   const getTable = createTables(database);
-  /** Look-ups under way: many at once for one file read its row, with all its fragments, once. */
-  const looking = new Map<string, Promise<BundleRow | null>>();
-  const getRow = (network: string, kind: Kind, block: number): Promise<BundleRow | null> => {
-    const name = `${network}/${kind}/${block}`;
-    const { bundles } = database.network(network);
-    return getOrAdd(looking, name, () => bundles.covering(kind, block).finally(() => looking.delete(name)));
-  };
+  const getRow = createRowReader(database);
 
   const serve = async (facts: BundleFacts): Promise<ServedFile> => {
     await damaged.check(facts);
@@ -72,24 +69,26 @@ export function createFileFinder(parts: {
     return serve(facts);
   };
 
-  const findBlock = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
+  const findBlock = async (
+    network: string,
+    kind: Kind,
+    block: number,
+    hash: string | undefined,
+  ): Promise<ServedFile> => {
     const memory = known;
     const location = await database.network(network).locate(kind, block);
+    if (hash !== undefined) await requireHash({ network, kind, block, hash }, location);
     if (location.state === 'published') {
       const { bundle } = location;
       return bundle.firstBlock === block && bundle.lastBlock === block
-        ? servePublished(name, bundle, memory)
+        ? servePublished(`${network}/${kind}/${block}-${block}`, bundle, memory)
         : openPublishedBlock(bundle, block, { store, bodies, damaged });
     }
     if (location.state === 'absent') {
       throw (await findRemovedBlock(database, network, kind, block)) ?? fileUnknown();
     }
     const { fragment } = location;
-    const read = async (): Promise<Buffer> => {
-      const { staging } = database.network(network);
-      const [body] = await staging.bodies(kind, [fragment.firstBlock], [fragment.crc32]);
-      return body as Buffer;
-    };
+    const read = (): Promise<Buffer> => readStaged(database, { network, kind, fragment });
     return openBlockFile({ folder: `${network}/${kind}`, block, fragment, read, immutable: false }, bodies);
   };
 
@@ -113,10 +112,18 @@ export function createFileFinder(parts: {
       await damaged.check(facts);
       return openDataFile(facts, { store, damaged, pacer });
     },
-    /** Throws the problems `file-unknown`, `reorganised` and `file-damaged`, and what the database and the store throw. */
-    async find(network: string, kind: Kind, { firstBlock, lastBlock }: BlockRange): Promise<ServedFile> {
+    /**
+     * With a hash, the file of one block, if that is the block of this hash. Throws the problems `file-unknown`,
+     * `reorganised` and `file-damaged`, and what the database and the store throw.
+     */
+    async find(
+      network: string,
+      kind: Kind,
+      { firstBlock, lastBlock }: BlockRange,
+      hash?: string,
+    ): Promise<ServedFile> {
       const name = `${network}/${kind}/${firstBlock}-${lastBlock}`;
-      const facts = known.get(name);
+      const facts = hash === undefined ? known.get(name) : undefined;
       if (facts !== undefined) return serve(facts);
       if (firstBlock !== lastBlock) {
         const memory = known;
@@ -124,16 +131,39 @@ export function createFileFinder(parts: {
         if (row?.firstBlock !== firstBlock || row.lastBlock !== lastBlock) throw fileUnknown();
         return servePublished(name, row, memory);
       }
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await findBlock(network, kind, firstBlock, name);
-        } catch (error) {
-          // Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it.
-          if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === MAX_LOOKUPS) throw error;
-        }
-      }
+      return lookAgain(() => findBlock(network, kind, firstBlock, hash));
     },
   };
+}
+
+/** Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it. */
+async function lookAgain<T>(look: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === MAX_LOOKUPS) throw error;
+    }
+  }
+}
+
+/** Reads the rows of bundles: many look-ups at once for one file read its row, with all its fragments, once. */
+function createRowReader(database: Database) {
+  const looking = new Map<string, Promise<BundleRow | null>>();
+  return (network: string, kind: Kind, block: number): Promise<BundleRow | null> => {
+    const name = `${network}/${kind}/${block}`;
+    const { bundles } = database.network(network);
+    return getOrAdd(looking, name, () => bundles.covering(kind, block).finally(() => looking.delete(name)));
+  };
+}
+
+async function readStaged(
+  database: Database,
+  { network, kind, fragment }: { network: string; kind: Kind; fragment: FragmentInfo },
+): Promise<Buffer> {
+  const { staging } = database.network(network);
+  const [body] = await staging.bodies(kind, [fragment.firstBlock], [fragment.crc32]);
+  return body as Buffer;
 }
 
 /** Reads the fragment tables of published files, and keeps some. */
@@ -151,39 +181,6 @@ function createTables(database: Database): (file: BundleFacts) => Promise<Fragme
     tables.set(objectKey, table);
     return table;
   };
-}
-
-/** Opens one block of a published bundle. */
-async function openPublishedBlock(
-  row: BundleRow,
-  block: number,
-  { store, bodies, damaged }: { store: BoundedStore; bodies: BodyCache; damaged: DamagedFiles },
-): Promise<ServedFile> {
-  const { range, fragments } = sliceOfMember(row.fragments, block, block);
-  const [fragment] = fragments;
-  if (fragment === undefined) throw new Error(`no fragment of ${row.objectKey} holds block ${block}`);
-  const read = async (): Promise<Buffer> => {
-    const cached = bodies.peek(row.objectKey)?.subarray(range.start, range.end + 1);
-    if (cached !== undefined) return cached;
-    const bytes = await store.read(row.objectKey, range);
-    // Where the block shares its fragment, its record is read out of the text, which is checked then.
-    if (fragment.firstBlock !== fragment.lastBlock) return bytes;
-    const check = createRangeCheck(row.fragments, range, { maxExtraBytes: 0, bodies: new Map() });
-    await check.push(bytes);
-    check.finish();
-    return bytes;
-  };
-  try {
-    const folder = `${row.network}/${row.kind}`;
-    return await openBlockFile({ folder, block, fragment, read, immutable: true }, bodies);
-  } catch (error) {
-    throw damaged.report(getFacts(row), error) ? fileDamaged() : error;
-  }
-}
-
-function getFacts(row: BundleRow): BundleFacts {
-  const { network, kind, firstBlock, lastBlock, version, objectKey, byteLength, sha256 } = row;
-  return { network, kind, firstBlock, lastBlock, version, objectKey, byteLength, sha256 };
 }
 
 function fileUnknown(): Problem {
