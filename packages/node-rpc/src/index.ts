@@ -10,6 +10,7 @@ export type {
   InvalidResponse,
   Lack,
   ResultBody,
+  ResultCheck,
 } from './forward/send/forward-request.js';
 export type { SharedTips } from './forward/tip/shared-tips.js';
 export type { FetchRequest } from './heads/choose-node.js';

@@ -51,7 +51,7 @@ export function createFileFinder(parts: {
   const requireHash = createHashCheck({ database, store, bodies, damaged });
   let known = new LRUCache<string, BundleFacts>({ max: MAX_FACTS });
   const getTable = createTables(database);
-  const getRow = createRowReader(database);
+  const getRow = createRows(database);
 
   const serve = async (facts: BundleFacts): Promise<ServedFile> => {
     await damaged.check(facts);
@@ -69,12 +69,7 @@ export function createFileFinder(parts: {
     return serve(facts);
   };
 
-  const findBlock = async (
-    network: string,
-    kind: Kind,
-    block: number,
-    hash: string | undefined,
-  ): Promise<ServedFile> => {
+  const findBlock = async ({ network, kind, block, hash }: BlockName): Promise<ServedFile> => {
     const memory = known;
     const location = await database.network(network).locate(kind, block);
     if (hash !== undefined) await requireHash({ network, kind, block, hash }, location);
@@ -131,7 +126,7 @@ export function createFileFinder(parts: {
         if (row?.firstBlock !== firstBlock || row.lastBlock !== lastBlock) throw fileUnknown();
         return servePublished(name, row, memory);
       }
-      return lookAgain(() => findBlock(network, kind, firstBlock, hash));
+      return lookAgain(() => findBlock({ network, kind, block: firstBlock, hash }));
     },
   };
 }
@@ -147,8 +142,16 @@ async function lookAgain<T>(look: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the rows of bundles: many look-ups at once for one file read its row, with all its fragments, once. */
-function createRowReader(database: Database) {
+/** A block of a kind; with a hash, no other block of the number. */
+interface BlockName {
+  network: string;
+  kind: Kind;
+  block: number;
+  hash: string | undefined;
+}
+
+/** Reads rows of published bundles; look-ups at once for one file read its row, with all its fragments, once. */
+function createRows(database: Database) {
   const looking = new Map<string, Promise<BundleRow | null>>();
   return (network: string, kind: Kind, block: number): Promise<BundleRow | null> => {
     const name = `${network}/${kind}/${block}`;

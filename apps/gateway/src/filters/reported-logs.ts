@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import type { Problem } from '../http/problem.js';
 import { askWhole, expectLogs, failure, UpstreamRpcError } from '../rpc/ask-node.js';
 import type { LogFilter } from '../rpc/log-filter.js';
+import { matchesFilter } from '../rpc/match-logs.js';
 import type { CallContext } from '../rpc/method.js';
 import { getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
 import { CONCURRENCY, filterLost } from './chain-changes.js';
@@ -16,7 +17,8 @@ export async function getBlockLogs(
 ): Promise<string[]> {
   const params = JSON.stringify([{ ...match, blockHash: hash }]);
   const lacks = caller.network.newestLogs?.getLack(caller, match, hash);
-  const answer = await askWhole(caller, { method: 'eth_getLogs', params, block: number, lacks });
+  const check = matchesFilter({ ...match, blockHash: hash });
+  const answer = await askWhole(caller, { method: 'eth_getLogs', params, block: number, check, lacks });
   if (answer.kind === 'error') throw new UpstreamRpcError(answer.error);
   expectLogs(answer.body);
   return splitArray(answer.body.bytes);

@@ -3,6 +3,7 @@ import { askWhole } from '../rpc/ask-node.js';
 import { checkParams, isAbsent, isObject } from '../rpc/check-params.js';
 import { type LogFilter, logFilter, readLogFilter } from '../rpc/log-filter.js';
 import { getLogRange } from '../rpc/log-range.js';
+import { matchesFilter } from '../rpc/match-logs.js';
 import {
   type CallContext,
   type RpcAnswer,
@@ -63,6 +64,7 @@ async function askOnce(
     );
     return askWhole(caller, {
       lacks,
+      check: matchesFilter(filter, isOneBlock(filter) ? undefined : { from: 0, to: null }),
       method: 'eth_getLogs',
       params: JSON.stringify([filter]),
       crossCheck: 'logs',
@@ -78,6 +80,11 @@ async function askOnce(
   const body = toBody();
   if (sure && isFinal()) cache.set(name, body);
   return { kind: 'result', body };
+}
+
+/** One block, by its hash or by one tag. */
+function isOneBlock({ blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter): boolean {
+  return blockHash !== undefined || fromBlock === toBlock;
 }
 
 /** The newest block as a range, if both ends of a filter are it; otherwise none. */

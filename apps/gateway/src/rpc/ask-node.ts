@@ -23,7 +23,7 @@ export async function askWhole(
     Partial<
       Pick<
         ForwardRequest,
-        'idempotent' | 'checkedRead' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'
+        'idempotent' | 'checkedRead' | 'block' | 'from' | 'crossCheck' | 'check' | 'lacks' | 'timeoutMs'
       >
     >,
 ): Promise<WholeAnswer> {
@@ -49,7 +49,7 @@ export async function askWhole(
     from: request.from,
     crossCheck: request.crossCheck,
     // What is proved names the node that sent it, so the proof comes first.
-    fits: prove === undefined ? request.fits : undefined,
+    check: prove === undefined ? request.check : undefined,
     lacks: prove === undefined ? request.lacks : undefined,
   });
   let answer: ForwardAnswer | undefined;
@@ -93,7 +93,7 @@ export function toForwardRequest(
     from: request.from,
     crossCheck: request.crossCheck,
     resultBlock: request.resultBlock,
-    fits: request.fits,
+    check: request.check,
     lacks: request.lacks,
     prove,
     whole: request.whole,

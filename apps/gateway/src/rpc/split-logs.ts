@@ -176,7 +176,7 @@ async function getPieceLogs(
       block: to,
       from,
       crossCheck: 'logs',
-      fits: matchesFilter(filter, { from, to: last }),
+      check: matchesFilter(filter, { from, to: last }),
       lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
     });
   } catch (error) {

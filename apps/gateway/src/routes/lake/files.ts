@@ -4,6 +4,7 @@ import { lakePrefix, parseLakeFileName } from '@packhouse/lake';
 import { bearerKey, requireWithinPlan } from '../../access/admission.js';
 import { fileInMemory } from '../../files/served-file.js';
 import type { Exchange } from '../../http/exchange.js';
+import { byteRange } from '../../http/file-headers.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
@@ -20,14 +21,18 @@ const METADATA_TYPE = 'application/octet-stream';
  */
 export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork): Route[] {
   const { admission, catalog, context, files } = parts;
-  const route = (path: string, answer: (exchange: Exchange, plan: Plan) => Promise<void>): Route => ({
+  const route = (
+    path: string,
+    answer: (exchange: Exchange, plan: Plan) => Promise<void>,
+    bytesOf?: (exchange: Exchange) => number,
+  ): Route => ({
     method: 'GET',
     path: `${ICEBERG}/files/${network.id}/:kind/${path}/:file`,
     name: 'lake-file',
     network: network.id,
     refuse: (exchange, error) => refuseFile({ admission, logger: context.logger }, exchange, error),
     async answer(exchange) {
-      const key = await admission.admit(fileKey(exchange), exchange);
+      const key = await admission.admitReader(fileKey(exchange), exchange, bytesOf?.(exchange));
       await answer(exchange, key.plan);
     },
   });
@@ -43,21 +48,33 @@ export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork):
       const file = fileInMemory(body, name.endsWith(AVRO_ENDING));
       await sendFile({ ...file, contentType: METADATA_TYPE }, exchange);
     }),
-    route('data', async (exchange, plan) => {
-      const [kind, name] = [exchange.param('kind'), exchange.param('file')];
-      const blocks = parseLakeFileName(name);
-      if (blocks === null) throw new Problem('file-unknown', { detail: 'This is no name of a data file.' });
-      const objectKey = `${lakePrefix(network.id)}${kind}/${name}`;
-      const { table, file } = await catalog.dataFile(network.id, kind, blocks, objectKey);
-      requireWithinPlan(plan, file.lastBlock);
-      const served = await files.dataFile(network.id, table, file).catch((error: unknown) => {
-        // It may have been written again, which its row says.
-        catalog.forgetFile(objectKey);
-        throw error;
-      });
-      await sendFile(served, exchange);
-    }),
+    route(
+      'data',
+      async (exchange, plan) => {
+        const [kind, name] = [exchange.param('kind'), exchange.param('file')];
+        const blocks = parseLakeFileName(name);
+        if (blocks === null) throw new Problem('file-unknown', { detail: 'This is no name of a data file.' });
+        const objectKey = `${lakePrefix(network.id)}${kind}/${name}`;
+        const { table, file } = await catalog.dataFile(network.id, kind, blocks, objectKey);
+        requireWithinPlan(plan, file.lastBlock);
+        const served = await files.dataFile(network.id, table, file).catch((error: unknown) => {
+          // It may have been written again, which its row says.
+          catalog.forgetFile(objectKey);
+          throw error;
+        });
+        await sendFile(served, exchange);
+      },
+      bytesAsked,
+    ),
   ];
+}
+
+/** How many bytes a request asks for at most. */
+function bytesAsked({ request: { method, headers } }: Exchange): number {
+  if (method === 'HEAD') return 0;
+  const range = byteRange(headers.range, Number.MAX_SAFE_INTEGER);
+  if (range === 'unsatisfiable') return 0;
+  return range === 'whole' ? Number.MAX_SAFE_INTEGER : range.end - range.start + 1;
 }
 
 /** The API key: of readers by S3 the session token, else a Bearer token. */

@@ -2,6 +2,7 @@ import type { Family } from '@packhouse/networks';
 import type { Meaning, Verdict } from '../../upstream/meanings.js';
 import type { Upstream } from '../../upstream/upstream.js';
 import { judgeError, judgeStatus, mayPause } from '../../upstream/verdict.js';
+import { checkBody, checkRest } from './check-result.js';
 import type { Disproof, ForwardAnswer, ForwardRequest } from './forward-request.js';
 import type { PostedAnswer } from './post-call.js';
 
@@ -45,11 +46,13 @@ export function judgeAnswer(
     if (mayPause(verdict)) pause.ask({ pauseMs: verdict.pauseMs, retryAfterMs: wait }, startedAt);
   };
   if (read.kind === 'result' && status === 200) {
-    if (request.fits?.(read.body.pieces?.[0] ?? read.body.bytes) === false) {
-      upstream.failed('an answer about something else');
+    const check = request.check?.();
+    const wrong = check === undefined ? null : checkBody(check, read.body);
+    if (wrong !== null) {
+      upstream.failed(wrong);
       // A streamed answer that is not read keeps its connection.
       void read.body.rest?.[Symbol.asyncIterator]().return?.();
-      return elsewhere('nonsense', 'a node sent an answer about something else', wait);
+      return elsewhere('nonsense', `a node sent ${wrong}`, wait);
     }
     if (disproof?.isFalse) {
       upstream.failed('an answer that its block contradicts');
@@ -59,9 +62,16 @@ export function judgeAnswer(
       return elsewhere('unavailable', 'what a node sent could not be proved', wait);
     }
     // A stream has succeeded when it is over.
-    if (read.body.rest === null) circuit.succeeded();
+    const { bytes, rest } = read.body;
+    if (rest === null) circuit.succeeded();
     pause.over();
-    return { kind: 'result', body: read.body, upstream: name };
+    if (rest === null || check === undefined) return { kind: 'result', body: read.body, upstream: name };
+    const checked = checkRest(check, rest, (found) => {
+      upstream.failed(found);
+      // Its beginning was counted as a result.
+      upstream.count(request.method, 'nonsense', 1);
+    });
+    return { kind: 'result', body: { bytes, rest: checked }, upstream: name };
   }
   const parsed = read.kind === 'error' ? parseRpcError(read.error) : null;
   if (parsed !== null && read.kind === 'error') {
