@@ -61,11 +61,6 @@ export function createAdmission(options: {
     thenSync(charge(checkKey(row, exchange), toCall(exchange.route), exchange, quota), (key) =>
       requireUse(key, exchange),
     );
-  const requireUse = (key: KeyRow, exchange: Exchange): KeyRow => {
-    requireNetwork(key, exchange);
-    requireRoute(key, exchange.route);
-    return key;
-  };
   /** The row of a key. Throws the problem `rate-limited` if it is not valid, and its address sent too many such. */
   const find = (key: string | undefined, exchange: Exchange): MaybePromise<KeyRow | null> => {
     if (key !== undefined && keys.wasFound(key)) return keys.find(key);
@@ -128,6 +123,13 @@ export function createAdmission(options: {
 }
 
 /** Counts what the limiter said, and sends its headers. Throws the problems `rate-limited` and `quota-exhausted`. */
+/** The key, if it may be used for this request. Throws the problem `forbidden`. */
+function requireUse(key: KeyRow, exchange: Exchange): KeyRow {
+  requireNetwork(key, exchange);
+  requireRoute(key, exchange.route);
+  return key;
+}
+
 function applyRate(
   usage: UsageCounts,
   row: KeyRow,
