@@ -827,6 +827,7 @@ CREATE TABLE packhouse.lake_file (
   object_key text NOT NULL,
   rebuild boolean NOT NULL DEFAULT false,
   stats jsonb NOT NULL,
+  lacks jsonb NOT NULL,
   PRIMARY KEY (network_id, kind, first_block, last_block, added_snapshot),
   FOREIGN KEY (network_id, kind) REFERENCES packhouse.lake_table,
   CONSTRAINT lake_file_overlap EXCLUDE USING gist (
@@ -844,6 +845,8 @@ COMMENT ON COLUMN packhouse.lake_file.removed_snapshot IS
 COMMENT ON COLUMN packhouse.lake_file.sources IS 'SHA-256 over the bundles that it was made of, and its columns';
 COMMENT ON COLUMN packhouse.lake_file.rebuild IS 'It is to be written again: it is damaged, or an operator says so.';
 COMMENT ON COLUMN packhouse.lake_file.stats IS 'By id of the field: {min, max, nulls}';
+COMMENT ON COLUMN packhouse.lake_file.lacks IS
+  'By name of a kind: [{firstBlock, lastBlock}], the blocks whose rows are without its data.';
 CREATE INDEX lake_file_removed ON packhouse.lake_file (removed_at) WHERE removed_at IS NOT NULL;
 CREATE INDEX lake_file_rebuild ON packhouse.lake_file (network_id, kind, first_block)
   WHERE rebuild AND removed_snapshot IS NULL;

@@ -6,3 +6,4 @@ export { PARTITION_BLOCKS } from './iceberg/partition.js';
 export { tableMetadata } from './iceberg/table-metadata.js';
 export { createLakeWriter, lakeLoop } from './writer/lake-writer.js';
 export { listLakeOrphans, type OrphanParts } from './writer/sweep.js';
+export { kindsOf } from './writer/table-rows.js';

@@ -16,6 +16,7 @@ test('the tables of the lake are listed with their complete blocks', async () =>
     sources: 'cd'.repeat(32),
     objectKey: `_lake/main/logs/${firstBlock}`,
     stats: {},
+    lacks: {},
   });
   const change = { fields: [], heads: {}, remove: [], add: [file(0, 99), file(100, 104), file(200, 299)] };
   await on.database.network('main').lake.commit('logs', change, undefined);

@@ -1,6 +1,6 @@
-import type { BlockRange } from '@packhouse/chain';
+import { type BlockRange, type Kind, subtractRanges } from '@packhouse/chain';
 import type { Database, LakeTable, NetworkDatabase } from '@packhouse/database';
-import { type Field, tableMetadata } from '@packhouse/lake';
+import { type Field, kindsOf, tableMetadata } from '@packhouse/lake';
 import { Problem } from '../http/problem.js';
 import { createManifests, unknown } from './manifests.js';
 import { addressOf, createKept, getChunks, limitOf, type TableRequest, viewOf } from './table-request.js';
@@ -16,6 +16,8 @@ interface Totals {
   rows: number;
   bytes: number;
   ranges: BlockRange[];
+  /** Those whose rows are without a kind that the table is made of. */
+  lacks: { kind: Kind; ranges: BlockRange[] }[];
 }
 
 /**
@@ -37,7 +39,7 @@ export function createMetadata({ database }: { database: Database }) {
   /** The metadata of a table as JSON, and the address that it is of. */
   const load = async (request: TableRequest): Promise<{ location: string; metadata: object }> => {
     const { table } = request;
-    const { ranges, ...totals } = await getTotals(request);
+    const { ranges, lacks, ...totals } = await getTotals(request);
     const address = addressOf(request);
     const name = `${table.snapshot}-${limitOf(request)}`;
     const heads = headsOf(table);
@@ -45,7 +47,7 @@ export function createMetadata({ database }: { database: Database }) {
       uuid: table.uuid,
       location: address,
       fields: table.fields as Field[],
-      properties: { 'packhouse.complete': toText(ranges), ...nativeOf(table), ...heads },
+      properties: { 'packhouse.complete': toText(ranges), ...lacksOf(table, ranges, lacks), ...heads },
       snapshot: {
         id: table.snapshot,
         madeAt: table.madeAt,
@@ -95,7 +97,12 @@ async function readTotals(lake: Lake, request: TableRequest): Promise<Totals> {
   const maxBlock = request.maxBlock ?? Number.MAX_SAFE_INTEGER;
   const ranges = await lake.ranges({ kind, snapshot, maxBlock }, MAX_RANGES + 1);
   const sum = (of: 'files' | 'rows' | 'bytes'): number => chunks.reduce((total, each) => total + each[of], 0);
-  return { files: sum('files'), rows: sum('rows'), bytes: sum('bytes'), ranges };
+  const lacks: Totals['lacks'] = [];
+  for (const each of kindsOf(kind).slice(1)) {
+    const lacking = await lake.lacking({ kind, snapshot, maxBlock }, each, MAX_RANGES + 1);
+    if (lacking.length > 0) lacks.push({ kind: each, ranges: lacking });
+  }
+  return { files: sum('files'), rows: sum('rows'), bytes: sum('bytes'), ranges, lacks };
 }
 
 /**
@@ -128,14 +135,22 @@ function headsOf({ heads, logHead }: LakeTable): Record<string, string> {
   );
 }
 
-/** Where the native transfers of a table of transfers are from: a network that keeps no traces has few. */
-function nativeOf({ kind, heads }: LakeTable): Record<string, string> {
-  if (kind !== 'transfers') return {};
-  const sources = [
-    'eip-7708',
-    ...(heads.traces === undefined ? [] : ['traces']),
-    ...(heads.blocks === undefined ? [] : ['withdrawals']),
-  ];
-  const isWhole = heads.logs !== undefined;
-  return { 'packhouse.native': isWhole ? sources.join(',') : 'not known before the table is complete' };
+/** What the rows of a table are without: a null, or no transfer of a block, is no claim about its chain there. */
+function lacksOf(
+  { kind }: LakeTable,
+  ranges: readonly BlockRange[],
+  lacks: Totals['lacks'],
+): Record<string, string> {
+  const named = lacks.map((each) => [`packhouse.lacks.${each.kind}`, toText(each.ranges)] as const);
+  if (kind !== 'transfers') return Object.fromEntries(named);
+  const sources = { 'eip-7708': undefined, traces: 'traces', withdrawals: 'blocks' };
+  const known: string[] = [];
+  const unknown: string[] = [];
+  for (const [name, of] of Object.entries(sources)) {
+    const lacking = lacks.find((each) => each.kind === of)?.ranges ?? [];
+    if (subtractRanges(ranges, lacking).length > 0) known.push(name);
+    if (lacking.length > 0) unknown.push(`${name} of ${toText(lacking)}`);
+  }
+  const native = [known.join(','), ...unknown.map((what) => `not known: ${what}`)].join('; ');
+  return { ...Object.fromEntries(named), 'packhouse.native': native };
 }

@@ -23,15 +23,7 @@ export async function askWhole(
     Partial<
       Pick<
         ForwardRequest,
-        | 'idempotent'
-        | 'checkedRead'
-        | 'block'
-        | 'from'
-        | 'crossCheck'
-        | 'check'
-        | 'lacks'
-        | 'passedOn'
-        | 'timeoutMs'
+        'idempotent' | 'checkedRead' | 'block' | 'from' | 'crossCheck' | 'check' | 'lacks' | 'timeoutMs'
       >
     >,
 ): Promise<WholeAnswer> {
@@ -59,7 +51,6 @@ export async function askWhole(
     // What is proved names the node that sent it, so the proof comes first.
     check: prove === undefined ? request.check : undefined,
     lacks: prove === undefined ? request.lacks : undefined,
-    passedOn: prove === undefined && request.passedOn === true,
   });
   let answer: ForwardAnswer | undefined;
   try {
@@ -105,7 +96,6 @@ export function toForwardRequest(
     check: request.check,
     lacks: request.lacks,
     prove,
-    passedOn: request.passedOn,
     whole: request.whole,
     quorum: getQuorum(network.config, request.method),
     span: caller.span,

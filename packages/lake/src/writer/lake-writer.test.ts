@@ -1,7 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import zlib from 'node:zlib';
 import { getRecords, putRaw, republish, rowAt } from '@packhouse/audit/testing/audited.js';
 import { KINDS, type Kind, TABLES, type TableName } from '@packhouse/chain';
 import type { Database, LakeFile } from '@packhouse/database';
@@ -11,8 +7,8 @@ import { sealPending } from '@packhouse/pipeline';
 import { chainFrom } from '@packhouse/pipeline/testing/chains.js';
 import { makeWorld, type World } from '@packhouse/pipeline/testing/world.js';
 import { readRows } from '@packhouse/rows';
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { readTable } from '../testing/read-table.js';
 import { createLakeWriter } from './lake-writer.js';
 import { deleteExpired, deleteLakeOrphans } from './sweep.js';
 
@@ -23,18 +19,13 @@ const GRID = { sizes: [20, 10, 5], larger: [], maxBytes: 10_000_000, maxBundleBy
 const EVERYTHING = { firstBlock: 0, lastBlock: Number.MAX_SAFE_INTEGER };
 
 let world: World;
-let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'packhouse-lake-test-'));
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, LENGTH) }], { maxBlocks: 7 });
   await world.want(FIRST, LAST);
   await world.noteHead();
   await world.settle();
 });
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => world.close());
 
 const newWriter = (objectStore: ObjectStore = world.objectStore) =>
   createLakeWriter({ ...world, objectStore, networks: () => [world.network], grid: GRID });
@@ -44,20 +35,8 @@ const toRanges = (files: readonly LakeFile[]): string[] =>
   files.map(({ firstBlock, lastBlock }) => `${firstBlock}-${lastBlock}`);
 
 /** The rows of a table, in the order of its files. */
-async function tableRows(kind: TableName): Promise<Record<string, unknown>[]> {
-  const rows: Record<string, unknown>[] = [];
-  for (const { objectKey } of await getFiles(kind)) {
-    const name = path.join(folder, 'read.parquet');
-    await writeFile(name, await world.objectStore.read(objectKey));
-    const compressors = {
-      GZIP: zlib.gunzipSync,
-      ZSTD: (zlib as { zstdDecompressSync?: never }).zstdDecompressSync,
-    };
-    const file = await asyncBufferFromFile(name);
-    rows.push(...(await parquetReadObjects({ file, compressors: compressors as never, utf8: false })));
-  }
-  return rows;
-}
+const tableRows = (kind: TableName) =>
+  readTable(world.objectStore, world.database.network('main').lake, kind);
 
 /** The numbers that identify the rows of the published bundles, in their order. */
 async function publishedPlaces(kind: Kind): Promise<string[]> {

@@ -7,7 +7,7 @@ import type { AlarmName, SignerSource } from '@packhouse/pipeline';
 import { createOpeningHours } from '@packhouse/pipeline';
 import { type Context, getOrAdd, repeat } from '@packhouse/runtime';
 import { GRID, type Grid } from './layout.js';
-import type { LakeSource } from './plan-files.js';
+import type { LakeSource } from './ready-blocks.js';
 import { deleteExpired, deleteLakeOrphans, KEEP_MS } from './sweep.js';
 import { needsOf } from './table-rows.js';
 import { createNetworkUpdate, type NetworkUpdate, type UpdateHow } from './update-network.js';

@@ -1,21 +1,13 @@
-import { type BlockRange, intersectRanges, type Kind, type TableName, unionRanges } from '@packhouse/chain';
-import type { Database, LakeFile, PublishedFile } from '@packhouse/database';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Database, LakeFile } from '@packhouse/database';
 import { getOrAdd } from '@packhouse/runtime';
 import { cellOf, createFits, type Grid, layOut, rangeOf } from './layout.js';
+import { type LakeSource, lacksWithin, type Published, readPublished } from './ready-blocks.js';
 import { expectedBytes } from './table-rows.js';
 import { toWanted, type WantedFile } from './write-file.js';
 
 /** Bundles of one file at most, if smaller ones are allowed. */
 const MAX_BUNDLES = 20_000;
-
-/** What a table is made of. */
-export interface LakeSource {
-  network: string;
-  chainId: number;
-  kind: TableName;
-  /** The kinds whose bundles a block needs for its rows; how large files are depends on the first one's. */
-  needs: readonly Kind[];
-}
 
 /** The files that are to be in a region, and those that are. */
 interface FilePlan {
@@ -24,37 +16,26 @@ interface FilePlan {
   present: LakeFile[];
 }
 
-/** The bundles of a range by kind, and the blocks that have all of them. */
-interface Published {
-  files: Partial<Record<Kind, PublishedFile[]>>;
-  runs: BlockRange[];
-}
-
 /**
  * Plans the files around a cell: one of several cells if they are all complete and it is not too large; else those of the cell,
  * and of all other cells whose rows are in a file with those of this one.
  */
 export async function planFiles(
   { database, grid }: { database: Database; grid: Grid },
-  { network, kind, needs }: LakeSource,
+  source: LakeSource,
   cell: BlockRange,
 ): Promise<FilePlan> {
-  const { bundles, lake } = database.network(network);
+  const { kind, needs } = source;
+  const data = database.network(source.network);
+  const { bundles, lake } = data;
   const first = needs[0] as Kind;
+  // No file crosses the borders of this, and nothing beyond is looked at.
+  const largest = rangeOf(cell.firstBlock, grid.larger[0] ?? (grid.sizes[0] as number));
+  const present = await lake.newest(kind, largest);
   const fitsOf = ({ files }: Published): ((range: BlockRange) => boolean) =>
     createFits(files[first] ?? [], (bytes) => expectedBytes(kind, bytes), grid);
-  /** Null: there are more than `limit` bundles. */
-  const read = async (range: BlockRange, limit: number): Promise<Published | null> => {
-    const files: Published['files'] = {};
-    let runs = [range];
-    for (const each of needs) {
-      const found = await bundles.files(each, range, limit + 1);
-      if (found.length > limit) return null;
-      files[each] = found;
-      runs = intersectRanges(runs, unionRanges(found));
-    }
-    return { files, runs };
-  };
+  const read = (range: BlockRange, limit: number): Promise<Published | null> =>
+    readPublished(data, source, range, { limit, present });
   /** Null: not all blocks of the range can be in one file. */
   const readWhole = async (range: BlockRange): Promise<Published | null> => {
     // Most often the end is not published yet.
@@ -85,20 +66,20 @@ export async function planFiles(
       const published = whole?.published ?? (await read(range, range.lastBlock - range.firstBlock + 1));
       if (published === null) throw new RangeError('a block is in two bundles');
       const files = whole === null ? layOut(range, published.runs, fitsOf(published), grid) : [range];
-      for (const each of files) wanted.push(toWanted(kind, each, published.files));
+      for (const each of files)
+        wanted.push(toWanted(kind, each, published.files, lacksWithin(each, published, present)));
       block = range.lastBlock + 1;
     }
     return wanted;
   };
 
-  const largest = rangeOf(cell.firstBlock, grid.larger[0] ?? (grid.sizes[0] as number));
-  const before = await lake.newest(kind, { ...largest, lastBlock: cell.lastBlock });
   const whole = (await findWhole(cell.firstBlock, null))?.range ?? cell;
   // Files of several cells that are to be apart: both begin at multiples of their lengths, so one is within the other.
-  const around = before.find(({ firstBlock, lastBlock }) => {
+  const around = present.find(({ firstBlock, lastBlock }) => {
     return firstBlock <= whole.firstBlock && lastBlock >= whole.lastBlock;
   });
   const { firstBlock, lastBlock } = around ?? whole;
   const region = { firstBlock, lastBlock };
-  return { region, wanted: await plan(region), present: await lake.newest(kind, region) };
+  const within = present.filter((file) => file.firstBlock >= firstBlock && file.firstBlock <= lastBlock);
+  return { region, wanted: await plan(region), present: within };
 }

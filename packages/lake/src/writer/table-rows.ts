@@ -18,13 +18,16 @@ export function tableSchema(table: TableName): { name: string; columns: readonly
   return table === 'transfers' ? TRANSFERS : toSchema(table);
 }
 
-/** The kinds whose bundles a table needs for the rows of a block, of those that a network keeps; none: it has no such table. */
+/** The kinds that a table is made of: a block has rows if it has the first, and they say what they have of the others. */
+export function kindsOf(table: TableName): readonly Kind[] {
+  if (table === 'transfers') return ['logs', 'traces', 'blocks'];
+  return table === 'transactions' ? ['transactions', 'receipts'] : [table];
+}
+
+/** Those of them that a network keeps; none: it has no such table. */
 export function needsOf(table: TableName, kinds: readonly Kind[]): readonly Kind[] {
-  const has = (kind: Kind): boolean => kinds.includes(kind);
-  if (table === 'transfers') return has('logs') ? (['logs', 'traces', 'blocks'] as const).filter(has) : [];
-  if (!has(table)) return [];
-  // Transactions have columns of their receipts, which are null if those are not kept.
-  return table === 'transactions' && has('receipts') ? ['transactions', 'receipts'] : [table];
+  const needs = kindsOf(table).filter((kind) => kinds.includes(kind));
+  return needs[0] === kindsOf(table)[0] ? needs : [];
 }
 
 /** About how many bytes a table has for one of the bundles of its first kind: measured on blocks of mainnet. */

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import type { SignerSource } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 import { cellOf, type Grid } from './layout.js';
-import type { LakeSource } from './plan-files.js';
+import type { LakeSource } from './ready-blocks.js';
 import { updateCell } from './update-cell.js';
 import { createTableUpdate, type TableUpdate } from './update-table.js';
 

@@ -4,7 +4,7 @@ import { type Context, isPackhouseError } from '@packhouse/runtime';
 import { assignFields, type Field } from '../iceberg/fields.js';
 import { createChangedCells } from './changed-cells.js';
 import { cellOf, type Grid } from './layout.js';
-import type { LakeSource } from './plan-files.js';
+import type { LakeSource } from './ready-blocks.js';
 import { tableSchema } from './table-rows.js';
 import type { CellOutcome, TableState } from './update-cell.js';
 
@@ -31,10 +31,10 @@ export function createTableUpdate(
   { context, database, grid }: { context: Context; database: Database; grid: Grid },
   source: LakeSource,
 ) {
-  const { network, kind, needs } = source;
+  const { network, kind } = source;
   const { clock } = context;
   const data = database.network(network);
-  const changed = createChangedCells(data, needs, grid);
+  const changed = createChangedCells(data, source, { grid, clock });
   const failed = new Map<number, { message: string; at: number }>();
   let state: TableState | null = null;
   /** The ends of the logs whose entries are in `changed`. */
@@ -59,7 +59,7 @@ export function createTableUpdate(
       const fields = fieldsOf(before);
       if (fields === null) return false;
       const heads = before?.heads ?? {};
-      ends = await changed.look(heads);
+      ends = await changed.look({ heads, snapshot: before?.snapshot ?? 0 });
       for (const { firstBlock } of await data.lake.toRebuild(kind)) {
         changed.cells.add(cellOf(firstBlock, grid).firstBlock);
       }

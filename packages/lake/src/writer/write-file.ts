@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type BlockRange, intersectRanges, type Kind, type TableName } from '@packhouse/chain';
+import {
+  type BlockRange,
+  intersectRanges,
+  type Kind,
+  subtractRanges,
+  type TableName,
+} from '@packhouse/chain';
 import type { NewLakeFile, PublishedFile } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { putVerified } from '@packhouse/pipeline';
 import { type CodedBatch, columnReader, openParquetFile, sliceBatch } from '@packhouse/rows';
 import type { Field } from '../iceberg/fields.js';
 import { lakeFileKey } from '../iceberg/file-key.js';
+import type { Lacks } from './ready-blocks.js';
 import { sha256InPool } from './sha256-in-pool.js';
 import { tableSchema } from './table-rows.js';
 
@@ -26,9 +33,10 @@ const MIN_GROUP_ROWS = 2_048;
 
 /** A data file that is to be there. */
 export interface WantedFile extends BlockRange {
-  /** The bundles that touch it, ascending, by kind: of all kinds that its rows need. */
+  /** The bundles that its rows are read from, ascending, by kind. */
   files: Partial<Record<Kind, readonly PublishedFile[]>>;
-  /** Hex SHA-256 over these bundles and the columns. */
+  lacks: Lacks;
+  /** Hex SHA-256 over these bundles, the columns and what lacks. */
   sources: string;
 }
 
@@ -37,18 +45,23 @@ export function toWanted(
   kind: TableName,
   range: BlockRange,
   published: Partial<Record<Kind, readonly PublishedFile[]>>,
+  lacks: Lacks,
 ): WantedFile {
   const hash = createHash('sha256').update(
     `${WRITER} ${tableSchema(kind).name} ${range.firstBlock}-${range.lastBlock}\n`,
   );
   const files: WantedFile['files'] = {};
   for (const [each, all] of Object.entries(published) as [Kind, readonly PublishedFile[]][]) {
-    const touching = all.filter((file) => intersectRanges([file], [range]).length > 0);
+    const touching = all.filter(
+      (file) => subtractRanges(intersectRanges([file], [range]), lacks[each] ?? []).length > 0,
+    );
     for (const { firstBlock, lastBlock, sha256 } of touching)
       hash.update(`${each} ${firstBlock}-${lastBlock} ${sha256}\n`);
     files[each] = touching;
   }
-  return { ...range, files, sources: hash.digest('hex') };
+  for (const [each, blocks = []] of Object.entries(lacks))
+    for (const { firstBlock, lastBlock } of blocks) hash.update(`lacks ${each} ${firstBlock}-${lastBlock}\n`);
+  return { ...range, files, lacks, sources: hash.digest('hex') };
 }
 
 /** A data file that is being written. */
@@ -66,7 +79,7 @@ export interface OpenLakeFile {
 export async function openLakeFile(
   { objectStore, folder, signal }: { objectStore: ObjectStore; folder: string; signal: AbortSignal },
   { network, kind, fields }: { network: string; kind: TableName; fields: readonly Field[] },
-  { firstBlock, lastBlock, sources }: WantedFile,
+  { firstBlock, lastBlock, sources, lacks }: WantedFile,
 ): Promise<OpenLakeFile> {
   const name = path.join(folder, `${kind}-${firstBlock}.parquet`);
   const ids = new Map(fields.map((field) => [field.name, field.id]));
@@ -115,6 +128,7 @@ export async function openLakeFile(
         sources,
         objectKey: key,
         stats: Object.fromEntries(stats),
+        lacks,
       };
     },
   };

@@ -1,9 +1,9 @@
-import type { Kind } from '@packhouse/chain';
+import { type BlockRange, type Kind, unionRanges } from '@packhouse/chain';
 import type { NewLakeFile } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type CodedBatch, sliceBatch } from '@packhouse/rows';
 import type { Field } from '../iceberg/fields.js';
-import type { LakeSource } from './plan-files.js';
+import type { LakeSource } from './ready-blocks.js';
 import { createRowsQueue, rowsThrough } from './rows-queue.js';
 import { toTableRows } from './table-rows.js';
 import { type OpenLakeFile, openLakeFile, type WantedFile } from './write-file.js';
@@ -18,7 +18,7 @@ export interface TableFiles {
 
 /** Writes files of one table from rows of bundles as they are read. */
 export interface TableWriter {
-  /** Takes rows of a kind that the table needs; of blocks without a file too. */
+  /** Takes rows of a kind that the table needs; of blocks without a file, or that are to lack it, too. */
   add(kind: Kind, batch: CodedBatch): void;
   /** Writes what has all its kinds, which were read through these blocks, and ends files. Throws RECORD_INVALID, and as `openLakeFile`. */
   write(through: (kind: Kind) => number): Promise<void>;
@@ -31,6 +31,7 @@ export function createTableWriter(
 ): TableWriter {
   const { kind, chainId, needs } = table;
   const queues = new Map(needs.map((each) => [each, createRowsQueue()]));
+  const lacks = new Map(needs.map((of) => [of, unionRanges(wanted.flatMap((want) => want.lacks[of] ?? []))]));
   let place = 0;
   let open: OpenLakeFile | null = null;
   const finish = async (want: WantedFile): Promise<void> => {
@@ -56,7 +57,9 @@ export function createTableWriter(
     }
   };
   return {
-    add: (of, batch) => queues.get(of)?.add(batch),
+    add(of, batch) {
+      for (const piece of withoutBlocks(batch, lacks.get(of) ?? [])) queues.get(of)?.add(piece);
+    },
     async write(through) {
       const complete = Math.min(...needs.map(through));
       const rows: Partial<Record<Kind, CodedBatch[]>> = {};
@@ -66,4 +69,15 @@ export function createTableWriter(
         await finish(want);
     },
   };
+}
+
+/** The rows of a batch but for those of these blocks: a bundle has them, and the table is to lack them still. */
+function* withoutBlocks(batch: CodedBatch, blocks: readonly BlockRange[]): Generator<CodedBatch> {
+  let from = 0;
+  for (const { firstBlock, lastBlock } of blocks) {
+    const to = rowsThrough(batch, firstBlock - 1);
+    if (to > from) yield sliceBatch(batch, from, to);
+    from = Math.max(from, rowsThrough(batch, lastBlock));
+  }
+  if (from < batch.rows) yield from === 0 ? batch : sliceBatch(batch, from, batch.rows);
 }

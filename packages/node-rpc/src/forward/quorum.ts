@@ -32,7 +32,7 @@ export async function askQuorum(request: ForwardRequest, parts: QuorumParts): Pr
   const { candidates, onOutvoted, pool, quorum, tries } = parts;
   const { nodes, tip } = candidates;
   // Here an error is a voice, like a result.
-  const whole: ForwardRequest = { ...request, whole: true, passedOn: false, checkedRead: false };
+  const whole: ForwardRequest = { ...request, whole: true, checkedRead: false };
   const voices = new Map<string, Voice>();
   const silent: string[] = [];
   const running = new Set<Promise<void>>();

@@ -39,7 +39,7 @@ of traces come first, then those of logs; withdrawals end their block.
 - Logs of another form are left out, such as those of old tokens whose accounts are no topics, and topics that are no addresses. Token transfers of 0 are rows.
 - Not transfers: \`delegatecall\`, \`callcode\`, \`staticcall\`, rewards of miners, fees, what the genesis or a fork gave, burning by a self-destruct to itself (and
   \`Selfdestruct\` or \`Burn\` logs), wrapping (\`Deposit\`, \`Withdrawal\`).
-- A network without traces has no native transfers before Amsterdam. The property \`packhouse.native\` of the table says where they are from.
+- Blocks without traces have no native transfers before Amsterdam. The property \`packhouse.native\` of the table names these blocks.
 - A contract can log what it wants: a row of a token says what its contract said.
 
 `;

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { BlockRange } from '@packhouse/chain';
 import { lakeFileKey } from '@packhouse/lake';
 import avro from 'avsc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -75,6 +76,7 @@ async function add(
       sources: sha256,
       objectKey,
       stats,
+      lacks: {},
     });
   }
   const heads = { logs: { sequence: 4, hash: 'ab'.repeat(32), signature: `${'A'.repeat(86)}==` } };
@@ -363,4 +365,49 @@ it('counts the calls of a key, and refuses it within a second of its end', async
     403,
     expect.stringContaining('This API key was revoked.'),
   ]);
+});
+
+it('says which blocks of a table are without a kind, as far as a plan includes them, and where native transfers are known', async () => {
+  const { lake } = gateway.database.network('ethereum');
+  const sha256 = hash('sha256', 'transfers');
+  const range = (firstBlock: number, lastBlock: number) => ({ firstBlock, lastBlock });
+  const file = (blocks: BlockRange, lacks: object) => ({
+    ...blocks,
+    rows: 1,
+    bytes: 9,
+    sha256,
+    sources: sha256,
+    objectKey: lakeFileKey({ network: 'ethereum', kind: 'transfers', sha256, ...blocks }),
+    stats: {},
+    lacks,
+  });
+  const propertiesOf = async (as: string): Promise<Record<string, string>> => {
+    const answer = await get('/namespaces/ethereum/tables/transfers', { as });
+    return ((await answer.json()) as { metadata: Metadata }).metadata.properties;
+  };
+  const add = [
+    file(range(0, 9_999), { traces: [range(7, 7)] }),
+    file(range(10_000, 10_099), { traces: [range(10_000, 10_099)], blocks: [range(10_000, 10_001)] }),
+  ];
+  const change = { fields: FIELDS, heads: {}, remove: [], add };
+  await lake.commit('transfers', change, undefined);
+  gateway.time.offset += 2_000;
+  expect(await propertiesOf(key)).toEqual({
+    'packhouse.complete': '0-10099',
+    'packhouse.lacks.traces': '7-7,10000-10099',
+    'packhouse.lacks.blocks': '10000-10001',
+    'packhouse.native':
+      'eip-7708,traces,withdrawals; not known: traces of 7-7,10000-10099; not known: withdrawals of 10000-10001',
+  });
+  expect(await propertiesOf(limited)).toMatchObject({
+    'packhouse.lacks.traces': '7-7',
+    'packhouse.native': 'eip-7708,traces,withdrawals; not known: traces of 7-7',
+  });
+  // A network without traces.
+  const without = file(range(0, 9_999), { traces: [range(0, 9_999)] });
+  await lake.commit('transfers', { ...change, remove: [0, 10_000], add: [without] }, undefined);
+  gateway.time.offset += 2_000;
+  expect((await propertiesOf(key))['packhouse.native']).toBe(
+    'eip-7708,withdrawals; not known: traces of 0-9999',
+  );
 });

@@ -22,7 +22,17 @@ const get = (query: string) => ask(at.url, `/ethereum/v1/${key}/bundle-api/lake-
 const file = (firstBlock: number, lastBlock: number, text = `${firstBlock}`) => {
   const sha256 = hash('sha256', text);
   const objectKey = `_lake/ethereum/logs/${firstBlock}-${lastBlock}-${sha256.slice(0, 16)}.parquet`;
-  return { firstBlock, lastBlock, rows: 7, bytes: 90, sha256, sources: sha256, objectKey, stats: {} };
+  return {
+    firstBlock,
+    lastBlock,
+    rows: 7,
+    bytes: 90,
+    sha256,
+    sources: sha256,
+    objectKey,
+    stats: {},
+    lacks: {},
+  };
 };
 
 beforeAll(async () => {

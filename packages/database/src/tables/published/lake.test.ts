@@ -30,6 +30,7 @@ const file = (firstBlock: number, lastBlock: number, digit = 'a') => ({
   sources: 'cd'.repeat(32),
   objectKey: `_lake/main/logs/${firstBlock}-${lastBlock}-${digit.repeat(16)}.parquet`,
   stats: { 1: { min: '0', max: '9', nulls: 0 } },
+  lacks: {},
 });
 const commit = (remove: number[], add: ReturnType<typeof file>[]): Promise<void> =>
   open.main.lake.commit(

@@ -46,6 +46,8 @@ export interface LakeFile extends BlockRange {
   rebuild: boolean;
   /** By id of the field. */
   stats: Record<string, { min: string | null; max: string | null; nulls: number }>;
+  /** By kind, the blocks whose rows are without its data, ascending. */
+  lacks: Partial<Record<Kind, readonly BlockRange[]>>;
 }
 
 export type NewLakeFile = Omit<LakeFile, 'addedSnapshot' | 'rebuild'>;
@@ -77,7 +79,7 @@ type LakeView = SnapshotView & {
 const TABLE = `t.kind, t.snapshot, t.oldest_snapshot AS "oldestSnapshot", t.made_at AS "madeAt", t.uuid, t.fields, t.heads`;
 const FILE = `first_block AS "firstBlock", last_block AS "lastBlock", row_count AS rows, byte_length AS bytes,
   encode(sha256, 'hex') AS sha256, encode(sources, 'hex') AS sources, object_key AS "objectKey",
-  added_snapshot AS "addedSnapshot", rebuild, stats`;
+  added_snapshot AS "addedSnapshot", rebuild, stats, lacks`;
 
 /** $1 network id: one step at the end of the log of each table. */
 const selectTables = statement(
@@ -138,6 +140,20 @@ const selectRanges = statement(
    LIMIT $5`,
 );
 
+/** $5 limit, $6 name of a kind: the blocks of a snapshot whose rows are without it, as ranges that do not touch. */
+const selectLacking = statement(
+  'lake/select-lacking',
+  `SELECT lower(run)::int8 AS "firstBlock", (upper(run) - 1)::int8 AS "lastBlock"
+   FROM (
+     SELECT unnest(range_agg(int8range(part."firstBlock", part."lastBlock", '[]'))) AS run
+     FROM packhouse.lake_file,
+       jsonb_to_recordset(lacks -> $6::text) AS part ("firstBlock" int8, "lastBlock" int8)
+     WHERE ${OF_SNAPSHOT}
+   ) AS runs
+   ORDER BY 1
+   LIMIT $5`,
+);
+
 /** $1 network id, $2 kind, $3 first block, $4 last block, $5 object key: a few steps along the primary key. */
 const selectFile = statement(
   'lake/select-file',
@@ -181,11 +197,11 @@ const removeFiles = statement(
 const insertFiles = statement(
   'lake/insert-files',
   `INSERT INTO packhouse.lake_file (network_id, kind, first_block, last_block, row_count, byte_length, added_snapshot,
-     sha256, sources, object_key, stats)
+     sha256, sources, object_key, stats, lacks)
    SELECT $1, $2, "firstBlock", "lastBlock", rows, bytes, $3, decode(sha256, 'hex'), decode(sources, 'hex'),
-     "objectKey", stats
+     "objectKey", stats, lacks
    FROM jsonb_to_recordset($4::jsonb) AS file ("firstBlock" int8, "lastBlock" int8, rows int8, bytes int8, sha256 text,
-     sources text, "objectKey" text, stats jsonb)`,
+     sources text, "objectKey" text, stats jsonb, lacks jsonb)`,
 );
 
 /** $1 network id, $2 milliseconds since their removal, $3 limit: files that no reader needs any more. */
@@ -247,6 +263,9 @@ export function createLake(connections: Connections, network: NetworkRef) {
     /** The blocks of a snapshot, `limit` ranges at most, ascending. */
     ranges: async (of: SnapshotView, limit: number) =>
       connections.query<BlockRange>(selectRanges, [...(await view(of)), limit]),
+    /** Those of its blocks whose rows are without a kind, `limit` ranges at most, ascending. */
+    lacking: async (of: SnapshotView, kind: Kind, limit: number) =>
+      connections.query<BlockRange>(selectLacking, [...(await view(of)), limit, kind]),
     /** A file by its object, whether or not the newest snapshot has it; null: no row has it. */
     async file(
       kind: TableName,

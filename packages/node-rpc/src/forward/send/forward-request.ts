@@ -53,11 +53,6 @@ export interface ForwardRequest {
    * is streamed is not proved: see `whole`.
    */
   prove?: (result: Buffer, signal: CallSignal) => Promise<Disproof | null>;
-  /**
-   * The result goes to a client as it is: it is neither kept, nor read, nor put into another text than its envelope. Of a
-   * list or an object only the brackets and strings are checked then; default: the whole grammar of JSON.
-   */
-  passedOn?: boolean;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
   /** Only what so many upstreams answer alike is returned; default: the answer of one. */
