@@ -3,6 +3,7 @@ export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-a
 export { createProver, type Prover } from './create-prover.js';
 export { createKeccak256, type Keccak } from './encode/keccak.js';
 export { hasNativeRecovery } from './encode/recover-key.js';
+export { EMPTY_ROOT } from './encode/trie-root.js';
 export type { BareBlock } from './prove/prove-bare-block.js';
 export type { RawBlock } from './prove/prove-raw.js';
 export {
