@@ -10,7 +10,7 @@ import path from 'node:path';
 const COMPILER = 'assemblyscript@0.28.20';
 const EXIT_TRY_LATER = 75;
 /** Each has a file of its own name, which exports what is called from outside. */
-const ROOMS = ['brackets', 'deflate', 'records', 'scan'];
+const ROOMS = ['deflate', 'json', 'records', 'scan'];
 /** What every room may use. */
 const SHARED = 'kernel/shared';
 const LAYOUT = 'src/layout.ts';

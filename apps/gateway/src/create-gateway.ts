@@ -13,9 +13,10 @@ import { createContentCodings } from './http/content-coding.js';
 import type { Exchange } from './http/exchange.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRouter } from './http/router.js';
-import { close, createHttpServer, listen, reachableHost } from './http/server.js';
+import { close, createHttpServer, listen } from './http/server.js';
+import { createToldAddress } from './http/told-address.js';
 import { createGeneration, createNetworkServices, type Generation } from './networks/network-services.js';
-import { publicUrls, serveNetworks } from './networks/served-network.js';
+import { publicUrls, type ServedNetwork, serveNetworks } from './networks/served-network.js';
 import { createFallback } from './routes/fallback.js';
 import { createRoutes } from './routes/table.js';
 
@@ -68,22 +69,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     parts.keyLog.note(exchange);
     log(exchange);
   };
-  /** Unknown until the server listens, unless it was given. */
-  let publicUrl = options.publicUrl;
-  const origin = (): string => publicUrl ?? '';
+  const told = createToldAddress(options.publicUrl);
+
+  const tell = (networks: readonly ServedNetwork[]): void => {
+    for (const each of networks) Object.assign(each, publicUrls(each.network, told.origin));
+  };
 
   const build = (networks: readonly Network[]): Generation => {
     // The path of a network is the same with any public address.
     const served = serveNetworks(networks, options.publicUrl ?? 'http://localhost');
-    if (publicUrl !== undefined) {
-      for (const each of served) Object.assign(each, publicUrls(each.network, publicUrl));
-    }
+    if (told.origin !== '') tell(served);
     const taken: Network[] = [];
     const release = (): void => {
       for (const network of taken) services.release(network);
     };
     try {
-      const routes = createRoutes(parts, served, origin, (network) => {
+      const routes = createRoutes(parts, served, told, (network) => {
         taken.push(network);
         return services.acquire(network);
       });
@@ -96,6 +97,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         record,
         beforeRefusal: parts.admission.setRateLimitHeaders,
         draining: () => parts.phase.draining,
+        told,
         bodies: parts.bodyMemory,
       });
       return createGeneration(router, served, release);
@@ -119,9 +121,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     warmed,
     async listen(port, host) {
       const actual = await listen(server, port, host);
-      const address = options.publicUrl ?? `http://${reachableHost(host)}:${actual}`;
-      publicUrl = address;
-      for (const each of generation.networks) Object.assign(each, publicUrls(each.network, address));
+      told.listens(host, actual);
+      tell(generation.networks);
       return actual;
     },
     async replaceNetworks(networks) {

@@ -125,7 +125,7 @@ function createAccess({ context, database, seconds, addressSeconds, openRate, us
   const rateLimiter = createRateLimiter(seconds ?? createLocalSeconds(clock), quotas);
   const addressLimiter = createAddressLimiter(addressSeconds ?? createLocalSeconds(clock), openRate);
   const keyLog = createKeyLog({ context, keyRequests: database.keyRequests });
-  const keys = createKeyCache({ find: database.keys.find, clock });
+  const keys = createKeyCache({ ...database.keys, clock });
   return {
     admission: createAdmission({ keys, rateLimiter, addressLimiter, usage, clock }),
     addressLimiter,

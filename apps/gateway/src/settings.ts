@@ -11,6 +11,7 @@ import {
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import { LOGGED_REQUESTS } from './http/request-log.js';
+import { isLoopback } from './http/told-address.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = processSettings.extend({
@@ -121,7 +122,7 @@ export function hasPublicMetrics({
   HOST: host,
 }: Pick<GatewaySettings, 'PUBLIC_METRICS' | 'HOST'>): boolean {
   if (set !== undefined) return set === 'open';
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+  return isLoopback(host);
 }
 
 export type GatewaySettings = Readonly<z.infer<typeof gatewaySettings>>;

@@ -53,7 +53,10 @@ describe('steps', () => {
     expect(steps[8]).toMatchObject({
       hash: hashOf(20),
       parent: hashOf(19),
-      files: { blocks: 'http://files/blocks/20-20.json.gz', logs: 'http://files/logs/20-20.json.gz' },
+      files: {
+        blocks: `http://files/blocks/20-20.json.gz?hash=${hashOf(20)}`,
+        logs: `http://files/logs/20-20.json.gz?hash=${hashOf(20)}`,
+      },
     });
     expect(steps[13]).toMatchObject({ hash: hashOf(21) });
   });

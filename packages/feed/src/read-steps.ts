@@ -1,6 +1,6 @@
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { Hole, NetworkDatabase, PublishedFile } from '@packhouse/database';
-import type { FeedStep, WaitingStep } from '@packhouse/manifest';
+import { type FeedStep, newBlockFile, type WaitingStep } from '@packhouse/manifest';
 import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/report';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FeedState } from './cursor.js';
@@ -149,7 +149,7 @@ function pushNew(
   for (const kind of kinds) state.next.set(kind, block + 1);
   if (block > state.base.block && block > (state.tip?.block ?? -1)) state.tip = { block, hash };
   const files = Object.fromEntries(
-    kinds.map((kind) => [kind, `${options.downloadUrl}/${kind}/${block}-${block}.json.gz`]),
+    kinds.map((kind) => [kind, `${options.downloadUrl}/${kind}/${newBlockFile(block, hash)}`]),
   );
   reader.push({ step: 'new', block, hash, parent, files });
 }

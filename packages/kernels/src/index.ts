@@ -1,4 +1,4 @@
-export { createBracketScanner } from './bracket-scanner.js';
+export { createJsonScanner } from './json-scanner.js';
 export {
   DIGEST_BYTES,
   NO_PARITY,

@@ -108,7 +108,7 @@ export const ITEMS_OF_TRACES = 2;
 /** Bytes of SHA-256 that are kept of an item. */
 export const DIGEST_BYTES = 10;
 
-// The brackets.
+// The JSON scanner.
 /** Bytes that are scanned at a time. */
 export const PIECE_BYTES = 65_536;
 /** Deeper than any trace: EVM calls nest 1,024 deep, two brackets each. */

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = new URL('../', import.meta.url);
 
-it.each(['brackets', 'deflate', 'records', 'scan'])(
+it.each(['json', 'deflate', 'records', 'scan'])(
   'the bytes of %s are of its sources; if not: npm run kernel -w packages/kernels',
   (room) => {
     const hash = createHash('sha256');

@@ -31,6 +31,14 @@ export interface NewStep extends FeedBlock {
   cursor: string;
 }
 
+/**
+ * The file of a new block, as links have it: its name, and the hash of the block as a query, since after a
+ * reorganisation another block has the number.
+ */
+export function newBlockFile(block: number, hash: string): string {
+  return `${block}-${block}.json.gz?hash=${hash}`;
+}
+
 /** A reorganisation removed everything above `to`. Newest block first. */
 export interface UndoStep extends FeedBlock {
   step: 'undo';

@@ -14,6 +14,7 @@ it('exports these names and no others', () => {
     'lakeEntryLine',
     'logOf',
     'makeSigningKey',
+    'newBlockFile',
     'parseEntry',
     'parseFeedStep',
     'parseLogEntry',

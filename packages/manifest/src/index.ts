@@ -13,6 +13,7 @@ export {
   type FeedStep,
   type FinalStep,
   type NewStep,
+  newBlockFile,
   parseFeedStep,
   type RepairedStep,
   type SkippedStep,

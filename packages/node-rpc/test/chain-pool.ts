@@ -3,10 +3,12 @@ import { systemClock } from '@packhouse/runtime';
 import { vi } from 'vitest';
 import { createForwarder } from '../src/forward/create-forwarder.js';
 import type { Forwarder } from '../src/forward/forwarder.js';
-import type { ForwardRequest } from '../src/forward/send/forward-request.js';
+import type { ForwardAnswer, ForwardRequest } from '../src/forward/send/forward-request.js';
 import { ForwardUpstream } from '../src/forward/send/forward-upstream.js';
 import type { TryOutcome } from '../src/forward/send/judge-answer.js';
+import type { SharedTips } from '../src/forward/tip/shared-tips.js';
 import type { NodeFinding } from '../src/heads/final-branches.js';
+import { call } from './test-forwarder.js';
 import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
 
 /** A node in this process: its chain, and what it does with it. */
@@ -58,7 +60,10 @@ function answer(node: ChainNode, { method, params }: ForwardRequest): unknown {
 /**
  * A forwarder to nodes of this process: no socket is opened. Use it with fake timers: time is what the test says.
  */
-export function forwarderToChains(nodes: readonly ChainNode[]): {
+export function forwarderToChains(
+  nodes: readonly ChainNode[],
+  tips?: SharedTips,
+): {
   forwarder: Forwarder;
   context: TestContext;
   findings: NodeFinding[];
@@ -78,11 +83,52 @@ export function forwarderToChains(nodes: readonly ChainNode[]): {
   const context = testContext(systemClock);
   const findings: NodeFinding[] = [];
   const upstreams = nodes.map(({ name }, at) => testUpstream('http://127.0.0.1:1', { name, priority: at }));
-  const network = testNetwork(upstreams, { pollIntervalMs: 100 });
+  const network = testNetwork(upstreams, { pollIntervalMs: POLL_MS });
   const forwarder = createForwarder({
     network,
     context,
     onFinding: (finding) => findings.push(finding),
+    ...(tips === undefined ? {} : { tips }),
   });
   return { forwarder, context, findings };
+}
+
+/** The interval at which the heads of these nodes are polled. */
+export const POLL_MS = 100;
+
+/** Lets the time go on until a call for a block is answered. */
+export async function ask(forwarder: Forwarder, block: number | 'latest'): Promise<ForwardAnswer> {
+  const at = block === 'latest' ? block : `0x${block.toString(16)}`;
+  let settled = false;
+  const asked = call(forwarder, {
+    method: 'eth_getBlockByNumber',
+    params: JSON.stringify([at, false]),
+    block: block === 'latest' ? 'tip' : block,
+    crossCheck: 'existence',
+    timeoutMs: 400,
+    resultBlock:
+      block === 'latest' ? (bytes) => Number((JSON.parse(String(bytes)) as Told | null)?.number) : undefined,
+  }).finally(() => {
+    settled = true;
+  });
+  while (!settled) await vi.advanceTimersByTimeAsync(POLL_MS);
+  return asked;
+}
+
+type Told = { number: string; hash: string };
+
+/** The block in an answer; null: it is refused. */
+export function told(answer: ForwardAnswer): Told | null {
+  return answer.kind === 'result' ? (JSON.parse(answer.body.bytes.toString()) as Told | null) : null;
+}
+
+/** Numbers that follow from a seed (mulberry32). */
+export function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
 }

@@ -113,6 +113,14 @@ export async function startScriptedNode(handler: Handler): Promise<ScriptedNode>
   return node;
 }
 
+/** The text of an answer with the id of the request instead of its first `"id":1`. */
+export function withId(text: string | Buffer, { calls }: Pick<SeenRequest, 'calls'>): Buffer {
+  const bytes = Buffer.from(text as string);
+  const at = bytes.indexOf('"id":1');
+  if (at === -1) return bytes;
+  return Buffer.concat([bytes.subarray(0, at), Buffer.from(`"id":${calls[0]?.id}`), bytes.subarray(at + 6)]);
+}
+
 /** The envelopes that answer a request. */
 export function envelopes(request: SeenRequest, handler: Handler): object[] {
   return request.calls.map((call) => {

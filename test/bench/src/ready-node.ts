@@ -17,10 +17,16 @@ const END = Buffer.from('\r\n\r\n');
 const getHead = (length: number): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
-const answer = (result: string): Buffer => {
-  const body = `{"jsonrpc":"2.0","id":1,"result":${result}}`;
-  return Buffer.from(getHead(body.length) + body, 'latin1');
-};
+/** What follows the id in an answer. */
+const toRest = (result: string): Buffer => Buffer.from(`,"result":${result}}`, 'latin1');
+
+function send(socket: Socket, id: string, rest: Buffer, beforeRest = ''): void {
+  const begin = `{"jsonrpc":"2.0","id":${id}${beforeRest}`;
+  socket.cork();
+  socket.write(getHead(begin.length + rest.length) + begin, 'latin1');
+  socket.write(rest);
+  socket.uncork();
+}
 
 /** 32 bytes that no other number has, as hex. */
 const getHash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -56,12 +62,8 @@ function blockRest(transactions: number): Buffer {
 }
 
 /** The block of this number, which the gateway compares with the one asked for. */
-function sendBlock(socket: Socket, number: string, rest: Buffer): void {
-  const begin = `{"jsonrpc":"2.0","id":1,"result":{"number":"${number}"`;
-  socket.cork();
-  socket.write(getHead(begin.length + rest.length) + begin, 'latin1');
-  socket.write(rest);
-  socket.uncork();
+function sendBlock(socket: Socket, id: string, number: string, rest: Buffer): void {
+  send(socket, id, rest, `,"result":{"number":"${number}"`);
 }
 
 const log = {
@@ -77,12 +79,13 @@ const log = {
 };
 
 const [EMPTY, BLOCK, LARGE_BLOCK] = [blockRest(0), blockRest(195), blockRest(1_950)];
-const LOGS = answer(JSON.stringify(new Array(3_550).fill(log)));
-const CHAIN = answer('"0x1"');
-const SMALL = answer('"0xfffffff"');
+const LOGS = toRest(JSON.stringify(new Array(3_550).fill(log)));
+const CHAIN = toRest('"0x1"');
+const SMALL = toRest('"0xfffffff"');
 
-/** The ids of the calls in a batch, as they were sent. */
+/** The ids of calls, as they were sent. */
 const IDS = /"id":\s*("[^"]*"|[^,}\s]+)/g;
+const ID = new RegExp(IDS.source);
 
 function answerBatch(request: string, socket: Socket): void {
   let body = '';
@@ -93,14 +96,18 @@ function answerBatch(request: string, socket: Socket): void {
 }
 
 function answerTo(request: string, socket: Socket): void {
-  if (request.startsWith('[', END.length)) answerBatch(request, socket);
-  else if (request.includes('eth_getBlockByNumber')) {
+  if (request.startsWith('[', END.length)) {
+    answerBatch(request, socket);
+    return;
+  }
+  const id = ID.exec(request)?.[1] ?? 'null';
+  if (request.includes('eth_getBlockByNumber')) {
     const number = /"params":\["(\w+)"/.exec(request)?.[1] ?? HEAD;
-    if (number === 'finalized') sendBlock(socket, FINALIZED, EMPTY);
-    else if (number === 'latest') sendBlock(socket, HEAD, EMPTY);
-    else sendBlock(socket, number, number.startsWith('0x2000') ? LARGE_BLOCK : BLOCK);
-  } else if (request.includes('eth_chainId')) socket.write(CHAIN);
-  else socket.write(request.includes('eth_getLogs') ? LOGS : SMALL);
+    if (number === 'finalized') sendBlock(socket, id, FINALIZED, EMPTY);
+    else if (number === 'latest') sendBlock(socket, id, HEAD, EMPTY);
+    else sendBlock(socket, id, number, number.startsWith('0x2000') ? LARGE_BLOCK : BLOCK);
+  } else if (request.includes('eth_chainId')) send(socket, id, CHAIN);
+  else send(socket, id, request.includes('eth_getLogs') ? LOGS : SMALL);
 }
 
 function serve(socket: Socket): void {

@@ -32,7 +32,7 @@ describe('without WebAssembly (--jitless) one sentence says that it is needed', 
   });
 });
 
-/** Deflates a text, and reads an answer that is passed on, as built programs do. */
+/** Deflates a text, and reads an answer, as built programs do. */
 const WORK = `
 import { inflateRawSync } from 'node:zlib';
 const { createDeflater } = await import('ROOT/packages/bundle/dist/index.js');
@@ -42,7 +42,7 @@ const deflater = createDeflater({ context: { logger: { warn: (_, text) => said.p
 const text = Buffer.from(JSON.stringify(Array.from({ length: 9_000 }, (_, i) => '0x' + i.toString(16))));
 const { body } = await deflater.deflate(text);
 await deflater.close();
-const reader = new AnswerReader({ maxBytes: 1_000_000, passedOn: true });
+const reader = new AnswerReader({ maxBytes: 1_000_000 }, 1);
 const fault = reader.push(Buffer.from('{"jsonrpc":"2.0","id":1,"result":' + text + '}')) ?? reader.end();
 const isWhole = reader.whole().body.bytes !== undefined && reader.valueBytes === text.length;
 console.log(JSON.stringify({ same: inflateRawSync(body, { finishFlush: 2 }).equals(text), fault, isWhole, said }));

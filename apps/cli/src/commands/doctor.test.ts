@@ -338,10 +338,8 @@ describe('packhouse doctor', () => {
   });
 
   it('shows no credential, though nodes echo them', async () => {
-    const echo = await saying(
-      200,
-      JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: `bad key ${SECRET}` } }),
-    );
+    const error = { code: -32000, message: `bad key ${SECRET}` };
+    const echo = await saying(200, JSON.stringify({ jsonrpc: '2.0', id: null, error }));
     const refusing = await saying(403, `no access for ${SECRET}`);
     const networks = evm(
       `{name: echo, url: '${echo}v2/${SECRET}'}, {name: refusing, url: '${refusing.replace('//', `//me:${SECRET}@`)}', headers: {X-Key: '${SECRET}'}}`,

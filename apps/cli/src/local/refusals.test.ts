@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonLines } from '../testing/run.js';
@@ -82,7 +83,10 @@ describe('packhouse local refuses in one sentence that names the cause and the w
 
   test('nodes of two chains', async () => {
     await withServer(
-      (_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":"0x5"}'),
+      async (request, response) => {
+        const { id } = (await json(request)) as { id: number };
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x5' }));
+      },
       async (url) => {
         const { code, line } = await refusal(['--rpc', node.url, '--rpc', url]);
         expect(code).toBe(78);

@@ -38,11 +38,9 @@ export function createAddressLimiter(seconds: SecondLimiter, perSecond = PER_SEC
       thenSync(seconds.take(failing(address), perSecond, 1), (verdict) => {
         if (!verdict.allowed) refuse(verdict, 1, answer);
       }),
-    /** Counts nothing. Throws the problem `rate-limited` if a request whose key is not valid would be refused. */
-    refuseFailing: (address: string, answer: AnswerHeaders): MaybePromise<void> =>
-      thenSync(seconds.peek(failing(address), perSecond), (verdict) => {
-        if (verdict.remaining === 0) refuse(verdict, 1, answer);
-      }),
+    /** Counts nothing: whether a request whose key is not valid would be refused. */
+    isFailing: (address: string): MaybePromise<boolean> =>
+      thenSync(seconds.peek(failing(address), perSecond), ({ remaining }) => remaining === 0),
   };
 }
 

@@ -23,9 +23,10 @@ it('reads the key of a bearer header and nothing else', () => {
   }
 });
 
-it('looks no key up for an address that guessed too many, except those that were found before', async () => {
+it('refuses an address what it guesses beyond so many a second, and no good key behind it, first used or not', async () => {
   const clock = { ...systemClock, elapsed: () => 1_000_000 };
   const asked: Buffer[] = [];
+  let joint = 0;
   const row = {
     id: 1,
     revokedAt: null,
@@ -38,6 +39,11 @@ it('looks no key up for an address that guessed too many, except those that were
     async find(sha256) {
       asked.push(sha256);
       return sha256.equals(hash('sha256', keyOf('good'), 'buffer')) ? row : null;
+    },
+    async findAmong(sha256s) {
+      joint += 1;
+      const late = hash('sha256', keyOf('late'), 'hex');
+      return new Map(sha256s.some((sha256) => sha256.toString('hex') === late) ? [[late, row]] : []);
     },
   });
   const seconds = createLocalSeconds(clock);
@@ -63,5 +69,12 @@ it('looks no key up for an address that guessed too many, except those that were
   expect(reasons).toEqual([...new Array(3).fill('unauthenticated'), ...new Array(3).fill('rate-limited')]);
   expect(asked).toHaveLength(4);
   expect(await getReason('good')).toBe('ok');
+  // At once with guesses, in a query or two for all of them.
+  const before = joint;
+  const guesses = Array.from({ length: 300 }, (_, n) => getReason(`more${n}`));
+  expect(await getReason('late')).toBe('ok');
+  expect(new Set(await Promise.all(guesses))).toEqual(new Set(['rate-limited']));
+  expect(joint - before).toBeLessThanOrEqual(2);
+  expect(asked).toHaveLength(4);
   expect(await getReason('bad', '192.0.2.2')).toBe('unauthenticated');
 });

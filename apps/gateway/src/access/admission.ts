@@ -11,7 +11,10 @@ import { type RateVerdict, writeRateLimitHeaders } from './quotas.js';
 import type { CountedCall, RateLimiter } from './rate-limiter.js';
 import { type UsageCounts, usedNetwork } from './usage-counts.js';
 
-/** Admits requests by their key. An address whose keys were not valid too often gets the problem `rate-limited`. */
+/**
+ * Admits requests by their key. If those of an address were not valid too often, further ones get the problem
+ * `rate-limited`; the good ones of others behind that address do not.
+ */
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** The name under which usage counts what a batch shares: its bytes. */
@@ -63,12 +66,12 @@ export function createAdmission(options: {
     requireRoute(key, exchange.route);
     return key;
   };
-  /** The row of a key. Throws the problem `rate-limited` to an address that sent too many that are not valid. */
+  /** The row of a key. Throws the problem `rate-limited` if it is not valid, and its address sent too many such. */
   const find = (key: string | undefined, exchange: Exchange): MaybePromise<KeyRow | null> => {
     if (key !== undefined && keys.wasFound(key)) return keys.find(key);
     const { ip } = exchange;
-    return thenSync(addressLimiter.refuseFailing(ip, exchange), () =>
-      thenSync(key === undefined ? null : keys.find(key), (row) =>
+    return thenSync(addressLimiter.isFailing(ip), (isFailing) =>
+      thenSync(key === undefined ? null : keys.find(key, isFailing), (row) =>
         row === null ? thenSync(addressLimiter.chargeFailed(ip, exchange), () => row) : row,
       ),
     );

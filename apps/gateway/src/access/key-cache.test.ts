@@ -14,6 +14,7 @@ function setup(find: (sha256: Buffer) => Promise<KeyRow | null>) {
       asked.push(sha256.toString('hex'));
       return find(sha256);
     },
+    findAmong: async () => new Map(),
     clock: { now: () => time.now, elapsed: () => time.elapsed, sleep: async () => undefined },
   });
   return { cache, time, asked };

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { JsonValidator } from '@packhouse/json';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
@@ -9,11 +8,10 @@ export interface AnswerCache {
   /** Looks in the results that all gateways share; absent if they share none. */
   shared?(name: string): Promise<Buffer | undefined>;
   /**
-   * Keeps a result, unless it is larger than an eighth of the cache. One whose bytes are not `checked` to be JSON is checked
-   * now if it is small, else when it comes for the second time: most large ones are asked for once, and to check one costs
-   * more than to pass it on.
+   * Keeps a result, unless it is larger than an eighth of the cache; a large one when it comes for the second time: most are
+   * asked for once.
    */
-  set(name: string, result: Kept, checked: boolean): void;
+  set(name: string, result: Kept): void;
   readonly bytes: number;
 }
 
@@ -44,15 +42,12 @@ export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): Ans
   });
   const cache: AnswerCache = {
     get: (name) => results.get(name),
-    set(name, result, checked) {
-      if (!checked) {
-        const { pieces = [result.bytes] } = result;
-        const size = pieces.reduce((sum, { length }) => sum + length, 0);
-        if (size > SMALL_BYTES && !seen.has(name)) {
-          seen.set(name, true);
-          return;
-        }
-        if (!isJson(pieces)) return;
+    set(name, result) {
+      // Bytes in pieces are joined when they are read.
+      const size = result.pieces?.reduce((sum, { length }) => sum + length, 0) ?? result.bytes.length;
+      if (size > SMALL_BYTES && !seen.has(name)) {
+        seen.set(name, true);
+        return;
       }
       keep(name, result.bytes);
       shared?.set(name, result.bytes);
@@ -69,11 +64,6 @@ export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): Ans
     };
   }
   return cache;
-}
-
-function isJson(pieces: readonly Buffer[]): boolean {
-  const validator = new JsonValidator();
-  return pieces.every((piece) => validator.scan(piece, 0) === piece.length) && validator.ended;
 }
 
 /** Results about final blocks that all gateways share, behind the cache of each. */

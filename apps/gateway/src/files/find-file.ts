@@ -1,4 +1,3 @@
-import { createRangeCheck, sliceOfMember } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -6,10 +5,12 @@ import { type Context, getOrAdd, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
 import type { Pacer } from '../http/paced-pieces.js';
-import { fileDamaged, Problem, unavailable } from '../http/problem.js';
+import { Problem, unavailable } from '../http/problem.js';
 import { findRemovedBlock } from '../pointers/find-pointer.js';
-import { type BoundedStore, createBoundedStore } from './bounded-store.js';
-import { type BundleFacts, createDamagedFiles, type DamagedFiles } from './damaged-files.js';
+import { createBoundedStore } from './bounded-store.js';
+import { type BundleFacts, createDamagedFiles } from './damaged-files.js';
+import { getFacts, openPublishedBlock } from './published-block.js';
+import { createHashCheck } from './require-hash.js';
 import { type FragmentTable, openBlockFile, openPublishedFile, type ServedFile } from './served-file.js';
 
 /** Most rows of published bundles kept, without their fragment tables: about 500 bytes each. */
@@ -44,6 +45,7 @@ export function createFileFinder(parts: {
   const { context, database, bodies, pacer, redirect = false } = parts;
   const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
   const damaged = createDamagedFiles({ context, database, store });
+  const requireHash = createHashCheck({ database, store, bodies, damaged });
   let known = new LRUCache<string, BundleFacts>({ max: MAX_FACTS });
   const getTable = createTables(database);
   /** Look-ups under way: many at once for one file read its row, with all its fragments, once. */
@@ -70,13 +72,19 @@ export function createFileFinder(parts: {
     return serve(facts);
   };
 
-  const findBlock = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
+  const findBlock = async (
+    network: string,
+    kind: Kind,
+    block: number,
+    hash: string | undefined,
+  ): Promise<ServedFile> => {
     const memory = known;
     const location = await database.network(network).locate(kind, block);
+    if (hash !== undefined) await requireHash({ network, kind, block, hash }, location);
     if (location.state === 'published') {
       const { bundle } = location;
       return bundle.firstBlock === block && bundle.lastBlock === block
-        ? servePublished(name, bundle, memory)
+        ? servePublished(`${network}/${kind}/${block}-${block}`, bundle, memory)
         : openPublishedBlock(bundle, block, { store, bodies, damaged });
     }
     if (location.state === 'absent') {
@@ -104,10 +112,18 @@ export function createFileFinder(parts: {
       superseded.close();
       damaged.close();
     },
-    /** Throws the problems `file-unknown`, `reorganised` and `file-damaged`, and what the database and the store throw. */
-    async find(network: string, kind: Kind, { firstBlock, lastBlock }: BlockRange): Promise<ServedFile> {
+    /**
+     * With a hash, the file of one block, if that is the block of this hash. Throws the problems `file-unknown`,
+     * `reorganised` and `file-damaged`, and what the database and the store throw.
+     */
+    async find(
+      network: string,
+      kind: Kind,
+      { firstBlock, lastBlock }: BlockRange,
+      hash?: string,
+    ): Promise<ServedFile> {
       const name = `${network}/${kind}/${firstBlock}-${lastBlock}`;
-      const facts = known.get(name);
+      const facts = hash === undefined ? known.get(name) : undefined;
       if (facts !== undefined) return serve(facts);
       if (firstBlock !== lastBlock) {
         const memory = known;
@@ -117,7 +133,7 @@ export function createFileFinder(parts: {
       }
       for (let tries = 1; ; tries += 1) {
         try {
-          return await findBlock(network, kind, firstBlock, name);
+          return await findBlock(network, kind, firstBlock, hash);
         } catch (error) {
           // Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it.
           if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === MAX_LOOKUPS) throw error;
@@ -142,39 +158,6 @@ function createTables(database: Database): (file: BundleFacts) => Promise<Fragme
     tables.set(objectKey, table);
     return table;
   };
-}
-
-/** Opens one block of a published bundle. */
-async function openPublishedBlock(
-  row: BundleRow,
-  block: number,
-  { store, bodies, damaged }: { store: BoundedStore; bodies: BodyCache; damaged: DamagedFiles },
-): Promise<ServedFile> {
-  const { range, fragments } = sliceOfMember(row.fragments, block, block);
-  const [fragment] = fragments;
-  if (fragment === undefined) throw new Error(`no fragment of ${row.objectKey} holds block ${block}`);
-  const read = async (): Promise<Buffer> => {
-    const cached = bodies.peek(row.objectKey)?.subarray(range.start, range.end + 1);
-    if (cached !== undefined) return cached;
-    const bytes = await store.read(row.objectKey, range);
-    // Where the block shares its fragment, its record is read out of the text, which is checked then.
-    if (fragment.firstBlock !== fragment.lastBlock) return bytes;
-    const check = createRangeCheck(row.fragments, range, { maxExtraBytes: 0, bodies: new Map() });
-    await check.push(bytes);
-    check.finish();
-    return bytes;
-  };
-  try {
-    const folder = `${row.network}/${row.kind}`;
-    return await openBlockFile({ folder, block, fragment, read, immutable: true }, bodies);
-  } catch (error) {
-    throw damaged.report(getFacts(row), error) ? fileDamaged() : error;
-  }
-}
-
-function getFacts(row: BundleRow): BundleFacts {
-  const { network, kind, firstBlock, lastBlock, version, objectKey, byteLength, sha256 } = row;
-  return { network, kind, firstBlock, lastBlock, version, objectKey, byteLength, sha256 };
 }
 
 function fileUnknown(): Problem {

@@ -173,7 +173,7 @@ async function getNewLogs(
   const split = Math.max(first - 1, Math.min(last - BY_HASH, forwarder.head() ?? -1));
   if (last - split > MAX_BY_HASH) return null;
   const range = { from: Math.max(move.from, from ?? 0), to: Math.min(split, to ?? split) };
-  const logs = range.from > range.to ? null : await getLogsInRange(caller, match, range, { learnt });
+  const logs = range.from > range.to ? null : await getLogsInRange(caller, match, range, learnt);
   if (logs?.sure === false) return null;
   const found = groupByBlock(logs?.logs() ?? [], move.added);
   if (found === null) return null;

@@ -50,7 +50,7 @@ export async function getUndeliveredLogs(
   // What is older than the blocks that were checked is final.
   const last = first.number - 1;
   const range = { from: Math.max(from, state.from ?? 0), to: Math.min(last, state.to ?? last) };
-  const older = range.from > range.to ? null : await getLogsInRange(caller, state.match, range, { learnt });
+  const older = range.from > range.to ? null : await getLogsInRange(caller, state.match, range, learnt);
   if (older?.sure === false) throw logsUnavailable(range.to);
   return [
     ...removedLogs,

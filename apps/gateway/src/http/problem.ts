@@ -42,6 +42,11 @@ export const PROBLEM_REASONS = {
   'uri-too-long': { status: 414, code: -32600, title: 'The address is too long' },
   'media-type-unsupported': { status: 415, code: -32600, title: 'The content type is not supported' },
   'range-unsatisfiable': { status: 416, code: -32602, title: 'The byte range is outside the file' },
+  'host-unknown': {
+    status: 421,
+    code: -32600,
+    title: 'The gateway has no address for clients that use this host',
+  },
   'upgrade-required': { status: 426, code: -32600, title: 'WebSocket is not supported' },
   'rate-limited': { status: 429, code: -32005, title: 'Too many requests' },
   'quota-exhausted': { status: 429, code: -32005, title: 'The quota is used up' },

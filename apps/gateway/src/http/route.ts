@@ -23,6 +23,8 @@ export interface Route {
   readonly whileDraining?: boolean;
   /** Not for pages: a page must not use its reader's browser to read what is behind the reader's firewall. */
   readonly forOperators?: boolean;
+  /** Its answer has addresses below that of this server: only for clients that reach the server there. */
+  readonly tellsAddress?: boolean;
   /** Bytes of a body; absent: it takes none. */
   readonly bodyLimit?: number;
   /** Media type of the body; absent: JSON. */

@@ -7,6 +7,7 @@ import { Problem } from './problem.js';
 import { createRefuse } from './refuse.js';
 import type { Fallback, Route } from './route.js';
 import { createRouteTable, MAX_URL } from './route.js';
+import type { ToldAddress } from './told-address.js';
 
 interface RouterParts extends Pick<Context, 'logger' | 'tracing'> {
   routes: readonly Route[];
@@ -17,6 +18,7 @@ interface RouterParts extends Pick<Context, 'logger' | 'tracing'> {
   /** Called before a refusal is sent; must not fail. */
   beforeRefusal(exchange: Exchange): MaybePromise<unknown>;
   draining(): boolean;
+  told: Pick<ToldAddress, 'refuse'>;
   /** Counts the bodies of requests. */
   bodies: BodyMemory;
 }
@@ -112,7 +114,7 @@ export function createRouter(parts: RouterParts): Router {
         exchange.query = found.searchParams;
       }
       if (request.headers.origin !== undefined && route?.forOperators !== true) exchange.openToPages();
-      const problem = screen(route, exchange, parts.draining());
+      const problem = screen(route, exchange, parts);
       if (problem !== undefined) refuseUnread(route, exchange, problem);
       else if (route === undefined) fallBack(exchange);
       else handle(route, exchange);
@@ -123,9 +125,13 @@ export function createRouter(parts: RouterParts): Router {
 }
 
 /** Checks a request before its route sees it; returns the refusal. */
-function screen(route: Route | undefined, exchange: Exchange, draining: boolean): Problem | undefined {
+function screen(
+  route: Route | undefined,
+  exchange: Exchange,
+  { draining, told }: Pick<RouterParts, 'draining' | 'told'>,
+): Problem | undefined {
   const { method, url = '', headers } = exchange.request;
-  if (draining) {
+  if (draining()) {
     exchange.connection('close');
     if (route?.whileDraining !== true) {
       return new Problem('draining', {
@@ -148,7 +154,7 @@ function screen(route: Route | undefined, exchange: Exchange, draining: boolean)
   if (route.bodyLimit === undefined && hasBody(exchange) && headers['content-length'] !== '0') {
     return new Problem('request-malformed', { detail: `A ${method} request has no body.` });
   }
-  return undefined;
+  return route.tellsAddress === true ? told.refuse(headers.host) : undefined;
 }
 
 function isDecodable(path: string): boolean {

@@ -1,5 +1,17 @@
-import { blockNeeded, blockParameter, invalidParams, isAbsent, isObject } from '../rpc/check-params.js';
-import type { RangeTexts, RpcMethod } from '../rpc/method.js';
+import {
+  blockNeeded,
+  blockOrHash,
+  blockParameter,
+  type Check,
+  checkEach,
+  flag,
+  hash,
+  invalidParams,
+  isAbsent,
+  isObject,
+  quantity,
+} from '../rpc/check-params.js';
+import type { Prepared, RangeTexts, RpcMethod } from '../rpc/method.js';
 
 /**
  * Methods with effects: they send, sign, or change what a node has or does. They are sent once, since the next node, or the
@@ -45,33 +57,53 @@ function isRead(method: string): boolean {
   return !EFFECTS.some(({ names }) => names.test(method));
 }
 
+const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer'];
+const TRACE_TYPES = ['trace', 'stateDiff', 'vmTrace'];
+
+/** A tracer by its name (go-ethereum, eth/tracers/native) with options that are true or false; any other text is a program. */
+const tracer: Check = (value) => {
+  if (value === undefined) return null;
+  if (!isObject(value)) return 'no tracer';
+  const { tracer: name, tracerConfig = {}, ...rest } = value;
+  const isNative = TRACERS.includes(name as string) && Object.keys(rest).length === 0;
+  const isPlain = isObject(tracerConfig) && Object.values(tracerConfig).every((each) => flag(each) === null);
+  return isNative && isPlain ? null : 'a tracer with more than flags';
+};
+const traceTypes: Check = (value) =>
+  Array.isArray(value) && value.every((each) => TRACE_TYPES.includes(each as string))
+    ? null
+    : 'no trace types';
+const positions: Check = (value) =>
+  Array.isArray(value) && checkEach(value, quantity, '') === null ? null : 'no positions';
+
 /**
  * Look-ups: a node that lacks the block or transaction may say null, or that there is nothing in it. `block`: the first
- * parameter is a number, a tag or a hash.
+ * parameter is a number, a tag or a hash. What follows it is not refused, but only where it passes the check is an error
+ * the node's own, which has another one asked.
  */
-const LOOK_UPS: ReadonlyMap<string, 'block' | 'transaction'> = new Map([
-  ['debug_getRawBlock', 'block'],
-  ['debug_getRawHeader', 'block'],
-  ['debug_getRawReceipts', 'block'],
-  ['debug_getRawTransaction', 'transaction'],
-  ['debug_traceBlockByHash', 'block'],
-  ['debug_traceBlockByNumber', 'block'],
-  ['debug_traceTransaction', 'transaction'],
-  ['erigon_getBlockReceiptsByBlockHash', 'block'],
-  ['erigon_getHeaderByHash', 'block'],
-  ['erigon_getHeaderByNumber', 'block'],
-  ['eth_getBlockAccessList', 'block'],
-  ['eth_getHeaderByHash', 'block'],
-  ['eth_getHeaderByNumber', 'block'],
-  ['eth_getRawTransactionByHash', 'transaction'],
-  ['ots_getBlockDetails', 'block'],
-  ['ots_getBlockDetailsByHash', 'block'],
-  ['parity_getBlockReceipts', 'block'],
-  ['trace_block', 'block'],
-  ['trace_get', 'transaction'],
-  ['trace_replayBlockTransactions', 'block'],
-  ['trace_replayTransaction', 'transaction'],
-  ['trace_transaction', 'transaction'],
+const LOOK_UPS: ReadonlyMap<string, readonly [of: 'block' | 'transaction', more?: Check]> = new Map([
+  ['debug_getRawBlock', ['block']],
+  ['debug_getRawHeader', ['block']],
+  ['debug_getRawReceipts', ['block']],
+  ['debug_getRawTransaction', ['transaction']],
+  ['debug_traceBlockByHash', ['block', tracer]],
+  ['debug_traceBlockByNumber', ['block', tracer]],
+  ['debug_traceTransaction', ['transaction', tracer]],
+  ['erigon_getBlockReceiptsByBlockHash', ['block']],
+  ['erigon_getHeaderByHash', ['block']],
+  ['erigon_getHeaderByNumber', ['block']],
+  ['eth_getBlockAccessList', ['block']],
+  ['eth_getHeaderByHash', ['block']],
+  ['eth_getHeaderByNumber', ['block']],
+  ['eth_getRawTransactionByHash', ['transaction']],
+  ['ots_getBlockDetails', ['block']],
+  ['ots_getBlockDetailsByHash', ['block']],
+  ['parity_getBlockReceipts', ['block']],
+  ['trace_block', ['block']],
+  ['trace_get', ['transaction', positions]],
+  ['trace_replayBlockTransactions', ['block', traceTypes]],
+  ['trace_replayTransaction', ['transaction', traceTypes]],
+  ['trace_transaction', ['transaction']],
 ]);
 
 /** Methods with a range that are passed on, with the first block of a range without one (Erigon, reth). */
@@ -95,17 +127,27 @@ function readRange([filter]: readonly unknown[], begin: string): RangeTexts {
   return { fromBlock: String(fromBlock ?? begin), toBlock: String(toBlock ?? 'latest') };
 }
 
-/** A method that `rpc.allow` adds: passed on as it is, its parameters not checked, its answers never kept. */
+/** A method that `rpc.allow` adds: passed on as it is, no parameter of it refused, its answers never kept. */
 export function addedMethod(name: string): RpcMethod {
-  const kind = LOOK_UPS.get(name);
+  const lookUp = LOOK_UPS.get(name);
   const begin = RANGES.get(name);
   return {
     name,
     cost: 1,
     passedOn: true,
     idempotent: isRead(name),
-    crossCheck: kind && 'existence',
+    crossCheck: lookUp && 'existence',
     getLogRange: begin === undefined ? undefined : (params) => readRange(params, begin),
-    prepare: kind === 'block' ? ([block]) => ({ block: blockNeeded(block) }) : undefined,
+    prepare: lookUp && ((params) => prepareLookUp(lookUp[0], params, lookUp[1])),
   };
+}
+
+function prepareLookUp(of: 'block' | 'transaction', params: readonly unknown[], more?: Check): Prepared {
+  const [first, second] = params;
+  const checkFirst = of === 'block' ? blockOrHash : hash;
+  const checkedRead =
+    params.length <= (more === undefined ? 1 : 2) &&
+    checkFirst(first) === null &&
+    (more === undefined || more(second) === null);
+  return { checkedRead, block: of === 'block' ? blockNeeded(first) : undefined };
 }

@@ -31,11 +31,7 @@ export function ethGetLogs(learnt: RangeLimit): RpcMethod {
       // A call that begins now may know of a newer block than one that is under way.
       const { forwarder } = caller.network;
       const newest = dependsOn(filter, forwarder.head()) ? await forwarder.newest() : null;
-      // A place in a batch is another text.
-      const single = caller.reserve === undefined;
-      return answerJointly(`${name} ${newest} ${single}`, caller, (all) =>
-        askOnce(all, filter, { name, learnt, single }),
-      );
+      return answerJointly(`${name} ${newest}`, caller, (all) => askOnce(all, filter, { name, learnt }));
     },
   };
 }
@@ -55,7 +51,7 @@ export function readRange(params: readonly unknown[]): LogFilter {
 async function askOnce(
   caller: CallContext,
   filter: LogFilter,
-  { name, learnt, single }: { name: string; learnt: RangeLimit; single: boolean },
+  { name, learnt }: { name: string; learnt: RangeLimit },
 ): Promise<RpcAnswer> {
   const { cache, forwarder } = caller.network;
   const range = await getLogRange(filter, caller);
@@ -70,7 +66,6 @@ async function askOnce(
       method: 'eth_getLogs',
       params: JSON.stringify([filter]),
       crossCheck: 'logs',
-      passedOn: single,
       block: filter.blockHash === undefined ? 'tip' : undefined,
     });
   }
@@ -79,9 +74,9 @@ async function askOnce(
   const [shared] = looks ? await Promise.all([cache.shared?.(name), forwarder.refreshEpoch()]) : [];
   const isCurrent = name.startsWith(`${toAnswerPrefix(caller.network)} `);
   if (shared !== undefined && isCurrent) return toResult(shared, name);
-  const { body: toBody, sure } = await getLogsInRange(caller, filter, range, { learnt, passedOn: single });
+  const { body: toBody, sure } = await getLogsInRange(caller, filter, range, learnt);
   const body = toBody();
-  if (sure && isFinal()) cache.set(name, body, !single);
+  if (sure && isFinal()) cache.set(name, body);
   return { kind: 'result', body };
 }
 

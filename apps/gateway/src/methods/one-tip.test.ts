@@ -140,4 +140,50 @@ describe.for(GATEWAY_STORES)('with $name,', ({ able, open }) => {
       expect(Number((await waiting).number)).toBe(head + 2);
     }, 60_000);
   });
+
+  it.skipIf(!able)(
+    'two gateways take back what they told of a branch that most nodes do not have',
+    async () => {
+      const store = await open();
+      const nodes = await Promise.all([0, 1, 2].map(() => startChainNode()));
+      const [ahead, good, late] = nodes as [ChainNode, ChainNode, ChainNode];
+      for (const chain of nodes) {
+        Object.assign(chain, { head: 800, final: 768 });
+        chain.instead = (method) =>
+          method === 'eth_blockNumber' ? { result: `0x${chain.head.toString(16)}` } : undefined;
+      }
+      // The third one cannot judge the branch yet.
+      Object.assign(late, { head: 790, final: 758 });
+      Object.assign(ahead, { head: 860, final: 828, forks: [{ from: 800, branch: 'b' }] });
+      const upstreams = nodes.map(({ node }, n) => `{name: n${n}, url: '${node.url}'}`);
+      const text = `networks:\n  - {id: main, family: evm, chainId: 1, pollIntervalMs: 100, upstreams: [${upstreams}]}`;
+      const both = await startTwoGateways([text, text], store, { patient: true });
+      const told = (gateway: 0 | 1): Promise<unknown[]> =>
+        Promise.all([
+          both.call(gateway, 'eth_blockNumber'),
+          both
+            .call<{ hash: string }>(gateway, 'eth_getBlockByNumber', ['latest', false])
+            .then(({ hash }) => hash),
+          both
+            .call<{ number: string }>(gateway, 'eth_getBlockByNumber', ['finalized', false])
+            .then(({ number }) => number),
+        ]);
+      await vi.waitFor(async () => {
+        for (const gateway of [0, 1] as const)
+          expect(await told(gateway)).toEqual(['0x35c', getHash(860, 'b'), '0x33c']);
+      }, 20_000);
+      Object.assign(late, { head: 801, final: 768 });
+      await vi.waitFor(async () => {
+        for (const gateway of [0, 1] as const)
+          expect(await told(gateway)).toEqual(['0x321', getHash(801), '0x300']);
+      }, 20_000);
+      good.head = 802;
+      await vi.waitFor(async () => expect((await told(1))[0]).toBe('0x322'), 20_000);
+      expect((await told(0))[0]).toBe('0x322');
+      await both.close();
+      for (const { node } of nodes) await node.close();
+      await store.close();
+    },
+    90_000,
+  );
 });

@@ -32,10 +32,11 @@ export function read(
     getResultBlock: getAbout,
     crossCheck: newest ? 'head' : repeats && 'existence',
     pinsTags: blockAt !== undefined,
-    prepare(params): Prepared | undefined {
+    prepare(params): Prepared {
       checkParams(params, checks, required);
-      if (atTip) return { block: 'tip' };
+      if (atTip) return { checkedRead: true, block: 'tip' };
       return {
+        checkedRead: true,
         ...(blockAt === undefined ? {} : getBlockFacts(params[blockAt])),
         fits: repeats && repeatsFirst(params[0], repeats),
         resultBlock: blockAt !== undefined && params[blockAt] === 'latest' ? resultBlock : undefined,
@@ -105,7 +106,8 @@ export function stateRead(name: string, checks: readonly Check[], cost = 1): Rpc
     prepare(params): Prepared {
       checkParams(params, [...checks, blockOrHash], checks.length);
       const at = params[checks.length] ?? 'latest';
-      return { params: JSON.stringify([...params.slice(0, checks.length), at]), ...getBlockFacts(at) };
+      const text = JSON.stringify([...params.slice(0, checks.length), at]);
+      return { checkedRead: true, params: text, ...getBlockFacts(at) };
     },
   };
 }

@@ -12,6 +12,12 @@ if is and is > tonumber(ARGV[1]) then return is end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return tonumber(ARGV[1])`;
 
+/** KEYS number; ARGV number, or nothing for none. A lower one stays as it is. */
+const LOWER = `
+local is = tonumber(redis.call('GET', KEYS[1]))
+if not is or is <= (tonumber(ARGV[1]) or -1) then return end
+if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL') end`;
+
 const toEpochKey = (network: string): string => `packhouse:epoch:${network}`;
 /** Answers are shared for an hour. */
 const EPOCH_MS = 86_400_000;
@@ -43,6 +49,9 @@ export function createRedisTips(redis: Redis): SharedTips {
   return {
     raise: async (network, tag, number, holdMs) =>
       Number(await redis.eval(RAISE, 1, toRedisKey(network, tag), number, holdMs)),
+    lower: async (network, tag, number) => {
+      await redis.eval(LOWER, 1, toRedisKey(network, tag), number ?? '');
+    },
     read: async (network) => {
       const keys = [...TAGS.map((tag) => toRedisKey(network, tag)), getGateways(network)];
       const found = (await redis.eval(READ, 4, keys)) as [...(string | null)[], string[]];

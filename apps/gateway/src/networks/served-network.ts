@@ -43,6 +43,19 @@ export function publicUrls(
   };
 }
 
+/** Whether an address of a network is below that of this server. */
+export function isBelowServer(
+  { network }: Pick<ServedNetwork, 'network'>,
+  which: 'baseUrl' | 'downloadUrl',
+): boolean {
+  return network[which] === undefined;
+}
+
+/** Whether some address of some network is below that of this server. */
+export function areBelowServer(networks: readonly ServedNetwork[]): boolean {
+  return networks.some((each) => isBelowServer(each, 'baseUrl') || isBelowServer(each, 'downloadUrl'));
+}
+
 /** Ports are left out on purpose: behind a proxy the Host header may or may not carry one. */
 function getMount(address: string, publicUrl: string): Mount {
   const url = new URL(address);

@@ -36,8 +36,10 @@ export function createPointerFinder(parts: {
         members: { kind, requested: block },
       });
     }
-    if (location.state === 'staged')
-      return { firstBlock: block, lastBlock: block, ...getGaps(location.notProved) };
+    if (location.state === 'staged') {
+      const { hash, notProved } = location;
+      return { firstBlock: block, lastBlock: block, hash, ...getGaps(notProved) };
+    }
     const { firstBlock, lastBlock, notProved } = location.bundle;
     const range = { firstBlock, lastBlock, ...getGaps(notProved) };
     ranges.add(network, kind, block, range);

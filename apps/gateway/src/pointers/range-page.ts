@@ -27,6 +27,8 @@ export interface RangePage {
 /** A published range; `notProved` is the header's value if not all of it is proved. */
 export interface PublishedRange extends BlockRange {
   notProved?: string;
+  /** Of a block that is not published yet, and can still be replaced by another one. */
+  hash?: string;
 }
 
 /** Packs ascending, disjoint ranges. */

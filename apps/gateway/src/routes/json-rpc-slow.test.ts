@@ -12,8 +12,10 @@ const LARGE = `"0x${'ab'.repeat(15_000_000)}"`;
 const HASH = `0x${'1'.repeat(64)}`;
 const LINK = JSON.stringify({ number: '0x100', hash: HASH, parentHash: HASH });
 
+const toAnswer = (id: number, result: string): string => `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+
 /** The node's reaction to a call; unfinished answers are in `open`. */
-let says: (response: ServerResponse) => void;
+let says: (response: ServerResponse, id: number) => void;
 let open: Set<ServerResponse>;
 let node: Server;
 let at: TestGateway;
@@ -24,15 +26,16 @@ beforeAll(async () => {
   node = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
+    const { id } = JSON.parse(body) as { id: number };
     // Its chain and its head.
     if (body.includes('eth_chainId') || body.includes('eth_getBlockByNumber')) {
       const result = body.includes('eth_chainId') ? '"0x1"' : LINK;
-      response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
+      response.end(toAnswer(id, result));
       return;
     }
     open.add(response);
     response.on('close', () => open.delete(response));
-    says(response);
+    says(response, id);
   });
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
   const upstream = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
@@ -51,7 +54,7 @@ afterAll(async () => {
   node?.close();
 });
 beforeEach(() => {
-  says = (response) => response.end(`{"jsonrpc":"2.0","id":1,"result":${LARGE}}`);
+  says = (response, id) => response.end(toAnswer(id, LARGE));
 });
 
 const TRANSACTION = `{"id":1,"method":"eth_getTransactionByHash","params":["${HASH}"]}`;
@@ -107,7 +110,7 @@ it('who stops reading a streamed answer keeps no node for longer than a call may
   } finally {
     socket.destroy();
   }
-  says = (response) => response.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}');
+  says = (response, id) => response.end(toAnswer(id, '"0x1"'));
   // On a slow machine a call may take longer than it may here.
   await vi.waitFor(async () => {
     expect((await post('main', TRANSACTION)).json()).toMatchObject({ result: '0x1' });
@@ -115,11 +118,11 @@ it('who stops reading a streamed answer keeps no node for longer than a call may
 });
 
 it('who stops reading what is held for it is cut, and the memory given back to who waits for it', async () => {
-  says = (response) => response.end(`{"jsonrpc":"2.0","id":1,"result":[${LARGE}]}`);
+  says = (response, id) => response.end(toAnswer(id, `[${LARGE}]`));
   const before = aborted();
   const socket = await cutAfter(1_000, () => stall('patient', LOGS));
   try {
-    says = (response) => response.end('{"jsonrpc":"2.0","id":1,"result":[]}');
+    says = (response, id) => response.end(toAnswer(id, '[]'));
     // It waits for room, but not so long that it is refused.
     expect((await post('patient', LOGS)).json()).toMatchObject({ result: [] });
     expect(aborted()).toBeGreaterThan(before);
@@ -136,7 +139,7 @@ function trickle(response: ServerResponse, beginning: string): void {
 }
 
 it('a node that trickles its answer is given up when the time of the call is over', async () => {
-  says = (response) => trickle(response, '{"jsonrpc":"2.0","id":1,"result":"');
+  says = (response, id) => trickle(response, toAnswer(id, '"').slice(0, -1));
   for (const body of [TRANSACTION, LOGS]) {
     const answer = await post('main', body);
     expect([answer.status, answer.json()]).toMatchObject([
@@ -148,7 +151,7 @@ it('a node that trickles its answer is given up when the time of the call is ove
 });
 
 it('a node that trickles the rest of what is streamed already is given up too, and nothing looks whole', async () => {
-  says = (response) => trickle(response, `{"jsonrpc":"2.0","id":1,"result":"${'a'.repeat(1_000_000)}`);
+  says = (response, id) => trickle(response, toAnswer(id, `"${'a'.repeat(1_000_000)}`).slice(0, -1));
   const text = await post('main', TRANSACTION).then(
     (answer) => answer.text,
     (error: NodeJS.ErrnoException) => String(error.code),

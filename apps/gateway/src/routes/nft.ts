@@ -3,7 +3,7 @@ import { type KeyRow, NFT_OUTCOMES, type NftJobToken } from '@packhouse/database
 import { JOB_TOKENS, REFRESH_EVERY_MS } from '@packhouse/nft';
 import { Problem, type ProblemReason } from '../http/problem.js';
 import type { Route } from '../http/route.js';
-import type { ServedNetwork } from '../networks/served-network.js';
+import { isBelowServer, type ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './common/gateway-parts.js';
 import { keyedRoute } from './common/keyed-route.js';
 import {
@@ -105,6 +105,7 @@ export function nftRefreshRoute(parts: GatewayParts, served: ServedNetwork, wake
     name: 'nft',
     schema: refreshSchema,
     bodyLimit: BODY_LIMIT,
+    tellsAddress: isBelowServer(served, 'baseUrl'),
     async admit(exchange) {
       await parts.admission.admit(exchange.param('key'), exchange);
       refuseOtherFamilies(served);

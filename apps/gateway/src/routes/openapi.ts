@@ -1,6 +1,6 @@
 import { JSON_TYPE } from '../http/exchange.js';
 import type { Route } from '../http/route.js';
-import type { ServedNetwork } from '../networks/served-network.js';
+import { areBelowServer, type ServedNetwork } from '../networks/served-network.js';
 import { type object, partial, text } from './common/schemas.js';
 import type { ListedMethod } from './method-list.js';
 
@@ -35,6 +35,7 @@ export function openapiRoute(
     path: '/openapi.json',
     name: 'openapi',
     schema,
+    tellsAddress: areBelowServer(networks),
     answer(exchange) {
       // The addresses are only known once the server listens.
       document ??= JSON.stringify({

@@ -2,7 +2,7 @@ import { probeStore } from '@packhouse/object-store';
 import { isPackhouseError, PackhouseError, shareRun, withinMs } from '@packhouse/runtime';
 import { createTtlCache } from '../cache/ttl-cache.js';
 import type { Route } from '../http/route.js';
-import type { ServedNetwork } from '../networks/served-network.js';
+import { areBelowServer, type ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './common/gateway-parts.js';
 import { described, flag, integer, list, object, text } from './common/schemas.js';
 
@@ -33,6 +33,7 @@ export function indexPageRoute(served: readonly ServedNetwork[]): Route {
     path: '/',
     name: 'index',
     schema: indexSchema,
+    tellsAddress: areBelowServer(served),
     answer: (exchange) =>
       exchange.sendJson({
         name: 'packhouse',

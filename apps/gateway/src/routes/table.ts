@@ -1,6 +1,7 @@
 import type { Network } from '@packhouse/networks';
 import type { NftWorker } from '@packhouse/nft';
 import type { Route } from '../http/route.js';
+import type { ToldAddress } from '../http/told-address.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { RpcNetwork } from '../rpc/method.js';
 import { bundlePointerRoute } from './bundles/bundle-pointer.js';
@@ -31,11 +32,11 @@ export type RoutedServices = Pick<
   readonly nft?: NftWorker | undefined;
 };
 
-/** The table of all routes; `take` returns the services of a network, `origin` the public address of this server. */
+/** The table of all routes; `take` returns the services of a network. */
 export function createRoutes(
   parts: GatewayParts,
   networks: readonly ServedNetwork[],
-  origin: () => string,
+  told: Pick<ToldAddress, 'origin'>,
   take: (network: Network) => RoutedServices,
 ): Route[] {
   const services = new Map(networks.map((served) => [served, take(served.network)]));
@@ -49,7 +50,7 @@ export function createRoutes(
   ];
   // Documented by the Iceberg REST specification, so not by this server.
   const lake = [
-    ...catalogRoutes(parts, networks, origin),
+    ...catalogRoutes(parts, networks, told),
     ...networks
       .filter(({ network }) => network.bundles.enabled)
       .flatMap((served) => lakeFileRoutes(parts, served)),

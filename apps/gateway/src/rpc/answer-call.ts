@@ -212,9 +212,7 @@ async function forward(
   const prove = network.integrity?.getProof(method.name, params);
   // Identical calls share a question only if it began with the newest block that both may know of.
   const newest = needsNewest(prepared?.block, network.forwarder) ? await network.forwarder.newest() : null;
-  // A place in a batch is another text.
-  const passedOn = caller.reserve === undefined && prove === undefined;
-  const flight = `${name} ${newest} ${passedOn}`;
+  const flight = `${name} ${newest}`;
   const before = network.forwarder.head();
   const owner = getOwnerName(caller);
   const reserved =
@@ -228,13 +226,13 @@ async function forward(
       method: method.name,
       params,
       idempotent: method.idempotent,
+      checkedRead: prepared?.checkedRead,
       timeoutMs: prepared?.timeoutMs ?? network.config.rpc.timeoutMs,
       signal: until,
       block: prepared?.block,
       resultBlock: prepared?.resultBlock,
       fits: prepared?.fits,
       crossCheck: method.crossCheck,
-      passedOn,
       whole: prove !== undefined,
     });
     return network.forwarder.call(request);
@@ -266,7 +264,7 @@ async function forward(
   const size = getSize(answer.body);
   if (reserved !== undefined) reserved(size);
   else network.memory?.add(size, signal, owner);
-  if (answer.body.rest === null) keep(method, prepared, answer.body, { name, network, checked: !passedOn });
+  if (answer.body.rest === null) keep(method, prepared, answer.body, { name, network });
   return { kind: 'result', body: answer.body };
 }
 
@@ -290,12 +288,12 @@ function keep(
   method: RpcMethod,
   prepared: Prepared | undefined,
   body: ResultBody,
-  { name, network, checked }: { name: string; network: RpcNetwork; checked: boolean },
+  { name, network }: { name: string; network: RpcNetwork },
 ): void {
   if (!method.idempotent || !mayBeKept(method, prepared, network)) return;
   const about = prepared?.aboutBlock ?? method.getResultBlock?.(body.bytes) ?? null;
   if (about === null || about > (network.forwarder.finalized() ?? -1)) return;
-  if (!isNull(body)) network.cache.set(name, body, checked);
+  if (!isNull(body)) network.cache.set(name, body);
 }
 
 /** The code in an upstream's error object. */

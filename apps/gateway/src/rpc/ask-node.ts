@@ -18,12 +18,12 @@ const LISTS = new Set(['eth_getLogs', 'core_getLogs']);
  */
 export async function askWhole(
   caller: Pick<CallContext, 'network' | 'key' | 'address' | 'signal' | 'span' | 'notes' | 'deadline'>,
-  /** `timeoutMs` is limited to the time that is left. */
+  /** `timeoutMs` is limited to the time that is left; what is asked twice is a `checkedRead` unless it says otherwise. */
   request: Pick<ForwardRequest, 'method' | 'params'> &
     Partial<
       Pick<
         ForwardRequest,
-        'idempotent' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'passedOn' | 'timeoutMs'
+        'idempotent' | 'checkedRead' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'
       >
     >,
 ): Promise<WholeAnswer> {
@@ -41,6 +41,7 @@ export async function askWhole(
     method: request.method,
     params: request.params,
     idempotent: request.idempotent ?? true,
+    checkedRead: request.checkedRead ?? request.idempotent ?? true,
     whole: true,
     timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
     signal,
@@ -50,7 +51,6 @@ export async function askWhole(
     // What is proved names the node that sent it, so the proof comes first.
     fits: prove === undefined ? request.fits : undefined,
     lacks: prove === undefined ? request.lacks : undefined,
-    passedOn: prove === undefined && request.passedOn === true,
   });
   let answer: ForwardAnswer | undefined;
   try {
@@ -85,6 +85,7 @@ export function toForwardRequest(
     method: nodeMethod(request.method, network.config.rpc.aliases),
     params: request.params,
     idempotent: request.idempotent,
+    checkedRead: request.checkedRead,
     timeoutMs: request.timeoutMs,
     maxBytes: getMaxBytes(network, prove),
     signal: request.signal,
@@ -95,7 +96,6 @@ export function toForwardRequest(
     fits: request.fits,
     lacks: request.lacks,
     prove,
-    passedOn: request.passedOn,
     whole: request.whole,
     quorum: getQuorum(network.config, request.method),
     span: caller.span,

@@ -122,7 +122,7 @@ export function toCaller(
 }
 
 /** The parameters to forward, and facts of the call. */
-export interface Prepared extends Pick<ForwardRequest, 'block' | 'resultBlock' | 'fits'> {
+export interface Prepared extends Pick<ForwardRequest, 'block' | 'checkedRead' | 'resultBlock' | 'fits'> {
   /** JSON text; absent: as the client sent them. */
   params?: string;
   timeoutMs?: number;

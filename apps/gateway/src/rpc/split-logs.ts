@@ -40,14 +40,13 @@ const MIN_LOG_BYTES = 256;
 /**
  * Returns the logs of a range as JSON texts in order; the range is split if the upstreams refuse it. `sure` is false if
  * an upstream may not have had all blocks of the range. Throws the problem `too-many-logs` with a suggestedRange that
- * was just answered, and UpstreamRpcError with the upstreams' error for a single block. `passedOn`: see a forwarder's request;
- * `logs` and what is joined are checked in any case.
+ * was just answered, and UpstreamRpcError with the upstreams' error for a single block.
  */
 export async function getLogsInRange(
   caller: CallContext,
   filter: LogFilter,
   range: LogRange,
-  { learnt, passedOn = false }: { learnt: RangeLimit; passedOn?: boolean },
+  learnt: RangeLimit,
 ): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
   const { maxLogs, maxAnswerBytes } = caller.network.config.rpc;
   const pieces: Piece[] = [{ ...range, sent: false }];
@@ -75,7 +74,7 @@ export async function getLogsInRange(
     return piece;
   };
   const ask = async (piece: Piece): Promise<void> => {
-    const answer = await getPieceLogs(caller, filter, piece, passedOn);
+    const answer = await getPieceLogs(caller, filter, piece);
     if ('refused' in answer) {
       shrink(pieces, piece, answer.refused, learnt);
       return;
@@ -165,7 +164,6 @@ async function getPieceLogs(
   caller: CallContext,
   filter: LogFilter,
   { from, to, toText }: Piece,
-  passedOn: boolean,
 ): Promise<{ logs: NodeLogs; sure: boolean } | { refused: RefusedRange }> {
   const { fromBlock, toBlock, ...rest } = filter;
   const part = { ...rest, fromBlock: toQuantity(from), toBlock: toText ?? toQuantity(to) };
@@ -180,7 +178,6 @@ async function getPieceLogs(
       crossCheck: 'logs',
       fits: matchesFilter(filter, { from, to: last }),
       lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
-      passedOn,
     });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
@@ -191,12 +188,7 @@ async function getPieceLogs(
     const { upstream, body } = answer;
     expectLogs(body);
     const head = caller.network.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
-    const texts = (): readonly string[] => {
-      if (passedOn && !isJson(body.bytes)) {
-        throw failure({ reason: 'nonsense', detail: 'a node sent an answer that is not JSON' });
-      }
-      return splitArray(body.bytes);
-    };
+    const texts = (): readonly string[] => splitArray(body.bytes);
     let counted: number | undefined;
     const count = (): number => {
       // Logs have an index on every node; an answer without one is parsed to be counted.
@@ -208,15 +200,6 @@ async function getPieceLogs(
   const refused = parseRefusedRange(answer.code, answer.message);
   if (refused === null || (from === to && toText === undefined)) throw new UpstreamRpcError(answer.error);
   return { refused };
-}
-
-function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Number of logs that fit into the answer. */

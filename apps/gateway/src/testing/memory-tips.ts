@@ -14,6 +14,10 @@ export function createMemoryTips(): SharedTips & { clear(): void } {
       numbers.set(tag, Math.max(number, numbers.get(tag) ?? -1));
       return numbers.get(tag) as number;
     },
+    async lower(_, tag, number) {
+      if (number === null) numbers.delete(tag);
+      else if (number < (numbers.get(tag) ?? -1)) numbers.set(tag, number);
+    },
     read: async () => Object.fromEntries(numbers),
     clear: () => numbers.clear(),
   };

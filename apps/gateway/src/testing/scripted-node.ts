@@ -10,7 +10,10 @@ export interface ScriptedCall {
   headers: IncomingHttpHeaders;
 }
 
-/** A scripted answer: a result, an error, or raw bytes with a status; `hang` never answers, `reset` disconnects. */
+/**
+ * A scripted answer: a result, an error, or raw bytes with a status, where an id of 1 is replaced by the call's; `hang`
+ * never answers, `reset` disconnects.
+ */
 export type ScriptedAnswer =
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown } }
@@ -58,7 +61,8 @@ export async function startScriptedNode() {
     for (const [at, answer] of answers.entries()) {
       if (typeof answer === 'string') continue;
       if ('status' in answer) {
-        response.writeHead(answer.status, answer.headers).end(answer.body);
+        const body = answer.body.replace('"id":1,', `"id":${JSON.stringify(sent[at]?.id)},`);
+        response.writeHead(answer.status, answer.headers).end(body);
         return;
       }
       envelopes.push({ jsonrpc: '2.0', id: sent[at]?.id, ...answer });

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { deflatePiece, memberFrame, objectKey, spliceMember, toFragment } from '@packhouse/bundle';
 import { KINDS, type Kind, type NotProved } from '@packhouse/chain';
-import { createDatabase, type Database } from '@packhouse/database';
+import { createDatabase, type Database, type StagedBlock } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createDiskStore } from '@packhouse/object-store';
@@ -34,14 +34,24 @@ interface StageOptions {
   group?: number;
   network?: string;
   branch?: string;
+  /** Branch of the parent of the first block; default: the main one, `a`. */
+  parent?: string;
+  /** Kinds but blocks have no records in these blocks. */
+  isEmpty?(block: number): boolean;
   kinds?: readonly Kind[];
   /** What of these blocks is not proved. */
   notProved?: readonly NotProved[];
 }
 
+/** The hash of a block on a branch. */
+export function hashOf(number: number, branch = 'a'): string {
+  return `0x${createHash('sha256').update(`${branch}:${number}`).digest('hex')}`;
+}
+
 /** The record of a block as these tests write it. */
 export function toRecord(kind: Kind, number: number, branch = 'a'): string {
-  const facts = `{"number":"0x${number.toString(16)}","kind":"${kind}","branch":"${branch}","filler":"${'0123456789abcdef'.repeat(8)}"}`;
+  const hash = `"${kind === 'blocks' ? 'hash' : 'blockHash'}":"${hashOf(number, branch)}"`;
+  const facts = `{"number":"0x${number.toString(16)}","kind":"${kind}","branch":"${branch}",${hash},"filler":"${'0123456789abcdef'.repeat(8)}"}`;
   return kind === 'blocks' ? facts : `[${facts}]`;
 }
 
@@ -83,9 +93,6 @@ export async function startTestGateway(
   });
   const port = await gateway.listen(0, '127.0.0.1');
 
-  const hashAt = (number: number, branch: string): string =>
-    `0x${createHash('sha256').update(`${branch}:${number}`).digest('hex')}`;
-
   return {
     url: `http://127.0.0.1:${port}`,
     /** For what no program does. */
@@ -102,18 +109,15 @@ export async function startTestGateway(
       database.keys.create({ application: 'test', network, plan, expiresAt }),
 
     /** Stages `start` to `end` of all kinds; `group` blocks share a fragment. */
-    async stage(
-      start: number,
-      end: number,
-      { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS, notProved = [] }: StageOptions = {},
-    ): Promise<void> {
+    async stage(start: number, end: number, options: StageOptions = {}): Promise<void> {
+      const { group = 1, network = 'ethereum', branch = 'a', parent = 'a', kinds = KINDS } = options;
+      const { isEmpty, notProved = [] } = options;
       const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
       await database.network(network).staging.stage({
         blocks: numbers.map((number) => ({
           number,
-          hash: hashAt(number, branch),
-          // The parent of a branch's first block is on the main branch.
-          parentHash: hashAt(number - 1, number === start ? 'a' : branch),
+          hash: hashOf(number, branch),
+          parentHash: hashOf(number - 1, number === start ? parent : branch),
           timestamp: 1_600_000_000 + number,
           transactionCount: 1,
           proofs: ['headerHash'],
@@ -126,7 +130,7 @@ export async function startTestGateway(
               const last = Math.min(end, first + group - 1);
               const texts = numbers
                 .filter((n) => first <= n && n <= last)
-                .map((n) => toRecord(kind, n, branch));
+                .map((n) => (kind !== 'blocks' && isEmpty?.(n) ? '[]' : toRecord(kind, n, branch)));
               const piece = await deflatePiece(Buffer.from(texts.join(',')));
               fragments.push(toFragment({ firstBlock: first, lastBlock: last }, piece));
             }
@@ -153,8 +157,8 @@ export async function startTestGateway(
         const sha256 = createHash('sha256').update(file).digest('hex');
         const key = objectKey({ network, kind, firstBlock, lastBlock });
         await objectStore.put(key, file, { sha256, contentType: 'application/gzip', metadata: {} });
-        const staged = await staging.blocks({ firstBlock, lastBlock: firstBlock });
-        const notProved = staged[0]?.notProved;
+        const staged = await staging.blocks({ firstBlock, lastBlock });
+        const [first, last] = [staged[0] as StagedBlock, staged.at(-1) as StagedBlock];
         await bundles.publish({
           kind,
           firstBlock,
@@ -163,11 +167,11 @@ export async function startTestGateway(
           byteLength: file.length,
           rawLength: memberFrame(fragments).rawLength,
           sha256,
-          firstHash: hashAt(firstBlock, 'a'),
-          firstParentHash: hashAt(firstBlock - 1, 'a'),
-          lastHash: hashAt(lastBlock, 'a'),
+          firstHash: first.hash,
+          firstParentHash: first.parentHash,
+          lastHash: last.hash,
           proofs: ['headerHash'],
-          notProved,
+          notProved: first.notProved,
           fragments,
           formatVersion: 1,
         });

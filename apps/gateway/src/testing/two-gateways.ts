@@ -79,6 +79,7 @@ export async function startTwoGateways(
 function waitFor(tips: Promise<SharedTips>): SharedTips {
   return {
     raise: async (...args) => (await tips).raise(...args),
+    lower: async (...args) => (await tips).lower?.(...args),
     read: async (...args) => (await tips).read(...args),
     announce: async (...args) => (await tips).announce?.(...args),
     readEpoch: async (...args) => (await (await tips).readEpoch?.(...args)) ?? 0,

@@ -38,9 +38,13 @@ export async function readNewBlock(parts: NewBlockParts, step: NewStep): Promise
   const beside = async (kind: Kind): Promise<JsonRecord[] | null> => {
     const bytes = await (files.get(kind) ??
       orNull(
-        askForLink(parts, kind, step.block, parts.signal).then((link) =>
-          link.endsWith(`/${step.block}-${step.block}.json.gz`) ? load(kind, link) : null,
-        ),
+        askForLink(parts, kind, step.block, parts.signal).then((link) => {
+          const { pathname, searchParams } = new URL(link);
+          if (!pathname.endsWith(`/${step.block}-${step.block}.json.gz`)) return null;
+          const hash = searchParams.get('hash') ?? step.hash;
+          if (hash !== step.hash) throw contradicts(step, kind, hash, step.hash, true);
+          return load(kind, link);
+        }),
       ));
     return bytes === null ? null : recordsOf(bytes, kind, step);
   };

@@ -82,8 +82,8 @@ export async function hashOfFile(file: string): Promise<string> {
 }
 
 const MAX_POINTER_BYTES = 65_536;
-/** What is behind the base of all links. */
-export const LINK_END = /\/[a-z]+\/\d+-\d+\.json\.gz$/;
+/** What is behind the base of all links; those of new blocks name the block by its hash. */
+export const LINK_END = /\/[a-z]+\/\d+-\d+\.json\.gz(?:\?hash=0x[0-9a-f]{64})?$/;
 
 /** Asks where the file of a block is. Throws DOWNLOAD_FAILED, and as `Http.get`. */
 export async function askForLink(

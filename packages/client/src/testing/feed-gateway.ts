@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { type Kind, toQuantity } from '@packhouse/chain';
-import type { FeedStep } from '@packhouse/manifest';
+import { type FeedStep, newBlockFile } from '@packhouse/manifest';
 import { refuse, sendFile, startTestGateway, type TestGateway } from './test-gateway.js';
 
 /** A block of the scripted chain. */
@@ -125,7 +125,7 @@ export async function startFeedGateway(kinds: readonly Kind[] = ['logs']): Promi
         ),
       ),
     downloads: () =>
-      [gateway, ...others].flatMap(({ requests }) => requests).filter((path) => /\.json\.gz$/.test(path)),
+      [gateway, ...others].flatMap(({ requests }) => requests).filter((path) => path.includes('.json.gz')),
   };
 
   const recordOf = (kind: Kind, at: Scripted, short = false): object =>
@@ -149,7 +149,7 @@ export async function startFeedGateway(kinds: readonly Kind[] = ['logs']): Promi
     );
   };
   const link = (kind: Kind, hash: string, block: number): string =>
-    `${gateway.url}/files/${hash.slice(2, 10)}/${kind}/${block}-${block}.json.gz`;
+    `${gateway.url}/files/${kind}/${newBlockFile(block, hash)}`;
 
   /** Steps behind a cursor; it is moved. */
   const stepsOf = (cursor: Cursor, final_: boolean, limit: number): FeedStep[] => {
@@ -278,11 +278,11 @@ export async function startFeedGateway(kinds: readonly Kind[] = ['logs']): Promi
       if (feed.onFeed?.(response) !== true) void answerFeed(path, response);
       return true;
     }
-    const [, short, kind, block] = /\/files\/([0-9a-f]{8})\/([a-z]+)\/(\d+)-\d+\.json\.gz$/.exec(path) ?? [];
-    if (short === undefined) return false;
+    const [, kind, block, hash] =
+      /\/files\/([a-z]+)\/(\d+)-\d+\.json\.gz\?hash=(0x[0-9a-f]+)$/.exec(path) ?? [];
+    if (hash === undefined) return false;
     const at = feed.chain[Number(block)];
-    if (at?.hash.slice(2, 10) !== short)
-      refuse(response, 410, { reason: 'reorganised', detail: 'It is gone.' });
+    if (at?.hash !== hash) refuse(response, 410, { reason: 'reorganised', detail: 'It is gone.' });
     else sendFile(gzipSync(JSON.stringify([recordOf(kind as Kind, at)])), undefined, response);
     return true;
   };

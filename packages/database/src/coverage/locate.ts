@@ -7,26 +7,25 @@ import { segmentStart } from '../staging/segments.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
 import type { BundleRow, createBundles } from '../tables/published/bundles.js';
 
-/** $1 network id, $2 kind, $3 block, $4 first block of its segment: the staged fragment that holds the block. */
+/** $1 network id, $2 kind, $3 block, $4 first block of its segment: the staged fragment that holds the block, and its hash. */
 const selectFragmentAt = statement(
   'coverage/select-fragment-at',
-  `SELECT last.*, (
-     SELECT not_proved FROM packhouse.staged_block WHERE network_id = $1 AND staged_block.block = $3
-   ) AS not_proved FROM (
+  `SELECT last.*, s.not_proved, '0x' || encode(s.hash, 'hex') AS hash FROM (
      SELECT ${FRAGMENT}
      FROM packhouse.fragment
      WHERE network_id = $1 AND kind = $2 AND first_block BETWEEN $4 AND $3
      ORDER BY first_block DESC
      LIMIT 1
    ) AS last
+   JOIN packhouse.staged_block AS s ON s.network_id = $1 AND s.block = $3
    WHERE "lastBlock" >= $3`,
 );
 
 /** The place of a block's data of one kind. */
 type BlockLocation =
   | { state: 'published'; bundle: BundleRow }
-  /** `notProved` as in StagedBlock. */
-  | { state: 'staged'; fragment: FragmentInfo; notProved?: readonly NotProved[] }
+  /** `hash` of the block that the fragment has; `notProved` as in StagedBlock. */
+  | { state: 'staged'; fragment: FragmentInfo; hash: string; notProved?: readonly NotProved[] }
   | { state: 'absent' };
 
 /**
@@ -44,11 +43,11 @@ export function createLocate(
     const bundle = await covering(kind, number);
     if (bundle !== null) return { state: 'published', bundle };
     const values = [await network.find(), kindCode(kind), number, segmentStart(number)];
-    type Row = FragmentInfo & { not_proved: string | null };
+    type Row = FragmentInfo & { hash: string; not_proved: string };
     const row = await connections.queryOne<Row>(selectFragmentAt, values);
     if (row !== null) {
-      const { not_proved: text, ...fragment } = row;
-      return { state: 'staged', fragment, notProved: text ? getNotProved(text) : undefined };
+      const { not_proved: text, hash, ...fragment } = row;
+      return { state: 'staged', fragment, hash, notProved: text ? getNotProved(text) : undefined };
     }
     const late = await covering(kind, number);
     return late === null ? { state: 'absent' } : { state: 'published', bundle: late };

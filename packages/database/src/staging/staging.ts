@@ -1,6 +1,6 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
-import { getNotProved, getProofs, kindCode } from '../connection/codes.js';
+import { getNotProved, getProofs, hashBytes, kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Fence } from '../connection/leases.js';
 import type { NetworkRef } from '../tables/networks/networks.js';
@@ -60,6 +60,17 @@ const selectAbandoned = statement(
    LIMIT 1`,
 );
 
+/** $1 network id, $2 block, $3 hash: when it was abandoned, unless the chain came back to it. */
+const selectIsAbandoned = statement(
+  'staging/select-is-abandoned',
+  `SELECT a.abandoned_at AS at
+   FROM packhouse.abandoned_block AS a
+   WHERE a.network_id = $1 AND a.block = $2 AND a.hash = $3
+     AND NOT EXISTS (
+       SELECT 1 FROM packhouse.staged_block AS s WHERE s.network_id = $1 AND s.block = $2 AND s.hash = $3
+     )`,
+);
+
 /** The staging area of a network: blocks and fragments that are not yet in bundles. */
 export function createStaging(
   connections: Connections,
@@ -103,6 +114,11 @@ export function createStaging(
     /** The abandoned hash of this block number; null if there is none or another block replaced it. */
     abandonedAt: async (number: number) =>
       connections.queryOne<{ hash: string; at: Date }>(selectAbandoned, [await network.find(), number]),
+    /** When this block was abandoned; null if it was not, or the chain came back to it. */
+    async whenAbandoned(number: number, hash: string): Promise<Date | null> {
+      const values = [await network.find(), number, hashBytes(hash)];
+      return (await connections.queryOne<{ at: Date }>(selectIsAbandoned, values))?.at ?? null;
+    },
     /** Drops what is published (see reclaim). */
     reclaim: async () => reclaim(connections, await network.find()),
   };

@@ -38,6 +38,8 @@ it('a staged block matches if one of its logs has both the account and the first
   expect(await matches([NOBODY], [])).toBe(false);
   expect(await matches([address], [NOTHING])).toBe(false);
   expect(await matches([NOBODY], [topic])).toBe(false);
+  // A block that is replaced: nothing is known of its logs.
+  expect(await matcher.block({ ...block, hash: NOTHING }, { addresses: [NOBODY], topics: [] })).toBe(true);
 });
 
 it('a bundle matches by its filter, and what is not there counts as a match', async () => {

@@ -33,15 +33,17 @@ const REMEMBERED = 8;
 
 /** Creates it for one network. Throws errors of the database and the object store that time heals. */
 export function createLogMatcher(
-  database: Pick<NetworkDatabase, 'staging' | 'bundleFilters'>,
+  database: Pick<NetworkDatabase, 'locate' | 'staging' | 'bundleFilters'>,
   objectStore: Pick<ObjectStore, 'read'>,
 ): LogMatcher {
   const blocks = createMemory<LogName[] | null>();
   const filters = createMemory<Parts | null>();
 
-  const readLogs = async (block: number): Promise<LogName[] | null> => {
-    const [fragment] = await database.staging.fragments('logs', { firstBlock: block, lastBlock: block });
-    if (fragment === undefined) return null;
+  /** Null: the block is published, or another one, or none, has its number by now. */
+  const readLogs = async (block: number, hash: string): Promise<LogName[] | null> => {
+    const found = await database.locate('logs', block);
+    if (found.state !== 'staged' || found.hash !== hash) return null;
+    const { fragment } = found;
     try {
       const [body] = await database.staging.bodies('logs', [fragment.firstBlock], [fragment.crc32]);
       if (body === undefined) return null;
@@ -68,7 +70,7 @@ export function createLogMatcher(
 
   return {
     async block({ block, hash }, { addresses, topics }) {
-      const logs = await blocks(`${block} ${hash}`, () => readLogs(block));
+      const logs = await blocks(`${block} ${hash}`, () => readLogs(block, hash));
       if (logs === null) return true;
       const isIn = (list: readonly string[], value: string | undefined): boolean =>
         list.length === 0 || (value !== undefined && list.includes(value));

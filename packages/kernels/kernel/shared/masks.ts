@@ -19,6 +19,16 @@ export function bracketLike(bytes: v128): v128 {
   return i8x16.eq(v128.and(bytes, i8x16.splat(<i8>0xd9)), i8x16.splat(0x59));
 }
 
+/** Commas and colons. */
+export function separators(bytes: v128): v128 {
+  return v128.or(i8x16.eq(bytes, i8x16.splat(0x2c)), i8x16.eq(bytes, i8x16.splat(0x3a)));
+}
+
+/** Space, and control characters. */
+export function spaces(bytes: v128): v128 {
+  return i8x16.lt_u(bytes, i8x16.splat(0x21));
+}
+
 export function hasBackslash(a: v128, b: v128, c: v128, d: v128): bool {
   const low = v128.or(backslashes(a), backslashes(b));
   const high = v128.or(backslashes(c), backslashes(d));

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// bc4a1a6e9a061003b2e42f367fa3cc73c39dac05df31858d4f229b0300f1bbd4
+// a4f7690cf0b1f87ba13f6175b951a1d6e4c868ee267a0b061e10b572702d4dad
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

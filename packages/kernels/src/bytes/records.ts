@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// 49f3839fd6aed3585b80545816ac40fe9c87baf5808f1a65881cea3d38b78227
+// dc4fd9a597b3ba8af3ad0c0ac1686342631d838af81ec6a5280e4cd731125543
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/scan, kernel/shared and src/layout.ts:
-// b048e6e4125b5483b23d79e9e7017329bbd287a6bc92f83fbdbc4edfc0a80a44
+// 9d9d05cba9c82cc3f4abdfda6f648e1c19897d80a853c86ba91a6a995b755f5e
 
 /** WebAssembly in base64. */
 export const SCAN_BASE64 =

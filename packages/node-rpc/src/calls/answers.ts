@@ -3,6 +3,7 @@ import type { Scope } from '@packhouse/runtime';
 import { type Asked, type Fault, makeFault, toRpcFault, toStatusFault } from '../upstream/fault.js';
 import type { HttpAnswer } from '../upstream/http.js';
 import type { NodeLabel } from '../upstream/label.js';
+import { findPlace, isWithoutId } from '../upstream/request-ids.js';
 import { parseRetryAfter } from '../upstream/verdict.js';
 import { type Answer, type Call, failAll, toAsked } from './call.js';
 import { readRawAnswers } from './raw-answers.js';
@@ -26,6 +27,8 @@ interface ReadOptions {
   now: number;
   /** Called with a fault that is found only when an answer is parsed, after this returned it as good. */
   foundLate?: ((fault: Fault) => void) | undefined;
+  /** Called if an answer may be that to another request: the connection cannot be trusted any more. */
+  foundForeign?: (() => void) | undefined;
 }
 
 /** Returns the outcome of each call of an HTTP answer. Rejects only when aborted. */
@@ -34,7 +37,7 @@ export async function readHttpAnswer(
   calls: readonly Call[],
   options: ReadOptions,
 ): Promise<Answer[]> {
-  const { firstId, foundLate, label, maxBodyBytes, now } = options;
+  const { firstId, foundForeign, foundLate, label, maxBodyBytes, now } = options;
   const { body, status } = http;
   const asked = toAsked(label, calls);
   const all = (fault: Fault): Answer[] => failAll(calls, fault);
@@ -44,7 +47,8 @@ export async function readHttpAnswer(
   };
 
   if (body.whole) {
-    const place = { label, firstId, status, wait: parseRetryAfter(http.retryAfter, now) };
+    const wait = parseRetryAfter(http.retryAfter, now);
+    const place = { label, firstId, foundForeign, status, wait };
     if (status === 200) {
       const malformed = (call: Call, cause: unknown): Fault => {
         const fault = notJsonFault(body.bytes, toAsked(label, [call]), 1, cause);
@@ -119,7 +123,7 @@ function parseJson(body: Buffer): unknown {
   return JSON.parse(body.toString('utf8'));
 }
 
-interface AnswerPlace extends Pick<ReadOptions, 'label' | 'firstId'> {
+interface AnswerPlace extends Pick<ReadOptions, 'label' | 'firstId' | 'foundForeign'> {
   status: number;
   /** The wait that the upstream asked for, in milliseconds. */
   wait?: number | undefined;
@@ -138,27 +142,57 @@ function readAnswers(body: Buffer, calls: readonly Call[], place: AnswerPlace): 
   }
   if (calls.length > 1 && Array.isArray(parsed)) return readBatch(parsed, body.length, calls, place);
   if (!isEnvelope(parsed)) return all(notEnvelopeFault(body, asked, calls.length));
-  if (parsed.error !== undefined && parsed.error !== null)
-    return all(errorFault(parsed.error, asked, calls, place));
+  const id = writeId(parsed);
+  if (findPlace(id, firstId, calls.length) === undefined && !(hasError(parsed) && isWithoutId(id))) {
+    place.foundForeign?.();
+    const happened = `answered with id ${label.quote(id ?? 'none')} instead of ${firstId}`;
+    const action = calls.length > 1 ? 'shrink' : 'here';
+    return all(makeFault(asked, 'NODE_ANSWER_INVALID', happened, action, { weighs: true }));
+  }
+  if (hasError(parsed)) return all(errorFault(parsed.error, asked, calls, place));
   if (calls.length > 1) {
     const happened = 'answered with one object instead of a list';
     return all(makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'shrink'));
   }
-  return [readItem(parsed, firstId, body.length, asked, calls, place)];
+  return [readItem(parsed, body.length, asked, calls, place)];
 }
 
 function readBatch(items: unknown[], bytes: number, calls: readonly Call[], place: AnswerPlace): Answer[] {
   const { firstId, label } = place;
-  const byId = new Map<unknown, Envelope>();
-  for (const item of items) if (isEnvelope(item)) byId.set(item.id, item);
+  const own = new Array<Envelope | 'several' | undefined>(calls.length).fill(undefined);
+  let isCrossed = false;
+  for (const item of items) {
+    if (!isEnvelope(item)) continue;
+    const id = writeId(item);
+    const index = findPlace(id, firstId, calls.length);
+    if (index === undefined) isCrossed ||= !hasError(item) || !isWithoutId(id);
+    else if (own[index] === undefined) own[index] = item;
+    else {
+      own[index] = 'several';
+      isCrossed = true;
+    }
+  }
+  if (isCrossed) place.foundForeign?.();
   const share = Math.ceil(bytes / calls.length);
   return calls.map((call, index): Answer => {
     const asked = toAsked(label, [call]);
-    const item = byId.get(firstId + index);
-    if (item !== undefined) return readItem(item, firstId + index, share, asked, calls, place);
-    const happened = `left the answer out of a batch of ${calls.length}`;
+    const item = own[index];
+    if (item !== undefined && item !== 'several') return readItem(item, share, asked, calls, place);
+    const happened =
+      item === 'several'
+        ? `answered more than once in a batch of ${calls.length}`
+        : `left the answer out of a batch of ${calls.length}`;
     return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'shrink') };
   });
+}
+
+/** JSON text of an answer's id. */
+function writeId({ id }: Envelope): string | undefined {
+  return id === undefined ? undefined : JSON.stringify(id);
+}
+
+function hasError({ error }: Envelope): boolean {
+  return error !== undefined && error !== null;
 }
 
 function errorFault(error: unknown, asked: Asked, calls: readonly Call[], place: AnswerPlace): Fault {
@@ -168,18 +202,12 @@ function errorFault(error: unknown, asked: Asked, calls: readonly Call[], place:
 
 function readItem(
   item: Envelope,
-  id: number,
   bytes: number,
   asked: Asked,
   calls: readonly Call[],
   place: AnswerPlace,
 ): Answer {
-  if (item.error !== undefined && item.error !== null)
-    return { ok: false, fault: errorFault(item.error, asked, calls, place) };
-  if (item.id !== id) {
-    const happened = `answered with id ${asked.label.quote(JSON.stringify(item.id) ?? 'none')} instead of ${id}`;
-    return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true }) };
-  }
+  if (hasError(item)) return { ok: false, fault: errorFault(item.error, asked, calls, place) };
   if (item.result === undefined) {
     const happened = 'answered with neither result nor error';
     return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere') };

@@ -41,7 +41,6 @@ export class BatchUpstream extends Upstream {
   requests = 0;
   errors = 0;
   readonly #options: BatchUpstreamOptions;
-  #nextId = 1;
   #verifying: Promise<Fault | null> | undefined;
 
   constructor(options: BatchUpstreamOptions) {
@@ -112,8 +111,7 @@ export class BatchUpstream extends Upstream {
     const { signal } = scope;
     const method = calls[0]?.method ?? '';
     const subject = calls[0]?.learnedAs ?? method;
-    const firstId = this.#nextId;
-    this.#nextId += calls.length;
+    const firstId = this.http.takeIds(calls.length);
     const startedAt = performance.now();
     this.requests += calls.length;
     spending.sent(method, calls.length, account);
@@ -150,6 +148,7 @@ export class BatchUpstream extends Upstream {
       timeoutMs,
       now: context.clock.now(),
       foundLate: (fault) => this.#noteFault(fault, subject, 1, startedAt),
+      foundForeign: this.http.renew,
     });
     this.#countAll(method, answers);
     const faults = answers.flatMap((each) => (each.ok ? [] : [each.fault]));

@@ -57,13 +57,15 @@ export function createUpstreamClient(parts: {
     const failed = (fault: Fault) => ({ answers: failAll(calls, fault), ms: timeoutMs });
     const asked = toAsked(label, calls);
     try {
-      const answer = await http.post(writeRequest(calls, 1), {
+      const firstId = http.takeIds(calls.length);
+      const answer = await http.post(writeRequest(calls, firstId), {
         signal: scope.signal,
         maxBytes: maxBodyBytes,
       });
       const ms = performance.now() - startedAt;
-      const place = { label, scope, firstId: 1, maxBodyBytes, timeoutMs, now: clock.now() };
-      return { answers: await readHttpAnswer(answer, calls, place), ms };
+      const place = { label, scope, firstId, maxBodyBytes, timeoutMs, now: clock.now() };
+      const options = { ...place, foundForeign: http.renew };
+      return { answers: await readHttpAnswer(answer, calls, options), ms };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!late.aborted) return failed(toTransportFault(error, asked, calls.length));

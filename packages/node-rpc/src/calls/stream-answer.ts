@@ -4,6 +4,7 @@ import { Assembler } from 'stream-json/assembler.js';
 import { jsonParser } from 'stream-json/parser.js';
 import { type Asked, type Fault, makeFault, toRpcFault, toTransportFault } from '../upstream/fault.js';
 import type { BodyRest } from '../upstream/http.js';
+import { findPlace } from '../upstream/request-ids.js';
 import { Utf8Check } from '../upstream/utf8-check.js';
 
 /** The outcome of a streamed answer. */
@@ -135,7 +136,7 @@ function createItemReader(body: StreamedBody) {
   const decoder = new StringDecoder('utf8');
   const check = new Utf8Check();
   const parse = jsonParser({ packValues: true, streamValues: false });
-  const { sawArray, walk } = createWalker(body);
+  const { checkId, sawArray, walk } = createWalker(body);
   const start = [...body.start];
   // The replayed pieces are released one by one; other references to the list must not keep them.
   body.start.length = 0;
@@ -192,6 +193,7 @@ function createItemReader(body: StreamedBody) {
         if (chunk === null) {
           read(decoder.end());
           read(none);
+          checkId();
           finished = true;
           close();
           continue;
@@ -226,8 +228,16 @@ function createWalker(body: StreamedBody) {
   let place: 'outside' | 'envelope' | 'result' = 'outside';
   let key = '';
   let array = false;
+  let id: string | undefined;
+  let isResult = false;
   const fail = (happened: string): never => {
     throw new StreamFault(body.asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true });
+  };
+  const checkId = (): void => {
+    if (findPlace(id, body.id, 1) !== undefined) return;
+    if (isResult || (id !== undefined && id !== 'null')) {
+      fail(`answered with id ${body.asked.label.quote(id ?? 'none')} instead of ${body.id}`);
+    }
   };
   const walk = (token: Token, into: Item[]): void => {
     if (place === 'outside') {
@@ -248,6 +258,7 @@ function createWalker(body: StreamedBody) {
         }
         if (key === 'result' && token.name === 'startArray') {
           place = 'result';
+          isResult = true;
           array = true;
           into.push({ type: 'array' });
           return;
@@ -258,13 +269,22 @@ function createWalker(body: StreamedBody) {
     if (!assembler.done) return;
     const value: unknown = assembler.current;
     if (place === 'result') into.push({ type: 'element', value });
-    else if (key === 'result') into.push({ type: 'value', value });
-    else if (key === 'error') into.push({ type: 'error', value });
-    else if (key === 'id' && value !== body.id && value !== null) {
-      fail(`answered with id ${body.asked.label.quote(JSON.stringify(value))} instead of ${body.id}`);
+    else if (key === 'result') {
+      isResult = true;
+      into.push({ type: 'value', value });
+    } else if (key === 'error') {
+      isResult &&= value === null;
+      into.push({ type: 'error', value });
+    } else if (key === 'id') {
+      id = JSON.stringify(value);
+      checkId();
     }
   };
-  return { walk, /** Whether the result has begun and is an array. */ sawArray: (): boolean => array };
+  return {
+    walk,
+    /** Throws unless the answer is to this request. */ checkId,
+    /** Whether the result has begun and is an array. */ sawArray: (): boolean => array,
+  };
 }
 
 /** Carries a fault through the reader; never thrown out of this file. */

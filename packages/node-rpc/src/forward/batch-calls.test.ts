@@ -88,9 +88,15 @@ it.each([
     'an error for all',
     () => '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"batching is not supported"}}',
   ],
-  ['a single answer', () => '{"jsonrpc":"2.0","id":1,"result":7}'],
+  ['a single answer', (text: string) => text.slice(1, text.indexOf('}') + 1)],
+  ['a single answer to another request', () => '{"jsonrpc":"2.0","id":0,"result":7}'],
+  ['an answer to another request', (text: string) => text.replace(/"id":/, '"id":9')],
+  ['answers without ids', (text: string) => text.replaceAll('"id"', '"no"')],
   ['HTML', () => '<html>'],
-  ['a second answer to one call', (text: string) => text.replace('"id":2', '"id":1')],
+  [
+    'a second answer to one call',
+    (text: string) => text.replace('},', `},${text.slice(1, text.indexOf('}') + 1)},`),
+  ],
   ['more than a mebibyte', (text: string) => text.replace(']', ' '.repeat(2 ** 20))],
 ])('asks once more for what has no answer in %s, and then sends single calls', async (_, change) => {
   const one = await echo();

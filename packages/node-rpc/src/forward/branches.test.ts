@@ -1,10 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type ChainNode, chainNode, forwarderToChains, hashOf } from '../../test/chain-pool.js';
+import {
+  ask,
+  type ChainNode,
+  chainNode,
+  forwarderToChains,
+  hashOf,
+  POLL_MS,
+  random,
+  told,
+} from '../../test/chain-pool.js';
 import { call } from '../../test/test-forwarder.js';
-import type { Forwarder } from './forwarder.js';
-import type { ForwardAnswer } from './send/forward-request.js';
-
-const POLL_MS = 100;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -13,43 +18,6 @@ afterEach(() => {
 });
 
 const pass = (polls = 2): Promise<unknown> => vi.advanceTimersByTimeAsync(polls * POLL_MS);
-
-/** Lets the time go on until a call is answered. */
-async function ask(forwarder: Forwarder, block: number | 'latest'): Promise<ForwardAnswer> {
-  const at = block === 'latest' ? block : `0x${block.toString(16)}`;
-  let settled = false;
-  const asked = call(forwarder, {
-    method: 'eth_getBlockByNumber',
-    params: JSON.stringify([at, false]),
-    block: block === 'latest' ? 'tip' : block,
-    crossCheck: 'existence',
-    timeoutMs: 400,
-    resultBlock:
-      block === 'latest' ? (bytes) => Number((JSON.parse(String(bytes)) as Told | null)?.number) : undefined,
-  }).finally(() => {
-    settled = true;
-  });
-  while (!settled) await vi.advanceTimersByTimeAsync(POLL_MS);
-  return asked;
-}
-
-type Told = { number: string; hash: string };
-
-/** The block in an answer; null: it is refused. */
-function told(answer: ForwardAnswer): Told | null {
-  return answer.kind === 'result' ? (JSON.parse(answer.body.bytes.toString()) as Told | null) : null;
-}
-
-/** Numbers that follow from a seed (mulberry32). */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}
 
 /** A pool with a branch that fewer nodes have, in any order. */
 function seededPool(seed: number) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { ScriptedNode } from '../../test/scripted-node.js';
+import { type ScriptedNode, withId } from '../../test/scripted-node.js';
 import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
@@ -10,9 +10,12 @@ const { forwarderTo, node } = forwarders();
 const asked = ({ requests }: ScriptedNode): (string | undefined)[] =>
   requests.map(({ headers }) => headers['accept-encoding'] as string | undefined);
 
-/** Answers with these bytes as gzip. */
-function sends(one: ScriptedNode, body: Buffer): void {
-  one.intercept = (_, response) => Boolean(response.writeHead(200, { 'content-encoding': 'gzip' }).end(body));
+/** Answers with this text, as it is packed, as gzip. */
+function sends(one: ScriptedNode, text: string, pack: (text: Buffer) => Buffer = gzipSync): void {
+  one.intercept = (request, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' });
+    return Boolean(response.end(pack(withId(text, request))));
+  };
 }
 const envelope = (value: string): string => `{"jsonrpc":"2.0","id":1,"result":"${value}"}`;
 
@@ -24,7 +27,7 @@ describe('a compressed answer', () => {
   ])('that is %s is handed on as it was', async (_, length) => {
     const one = await node();
     const value = randomBytes(length / 2).toString('hex');
-    sends(one, gzipSync(envelope(value), { level: 1 }));
+    sends(one, envelope(value), (text) => gzipSync(text, { level: 1 }));
     const { forwarder } = forwarderTo([one]);
     expect((await getText(await call(forwarder))) === `"${value}"`).toBe(true);
     expect((await getText(await call(forwarder, { whole: true }))) === `"${value}"`).toBe(true);
@@ -32,7 +35,7 @@ describe('a compressed answer', () => {
 
   it('beyond the limit is too large, which is no fault of the node', async () => {
     const one = await node();
-    sends(one, gzipSync(envelope(randomBytes(20_000).toString('hex'))));
+    sends(one, envelope(randomBytes(20_000).toString('hex')));
     const { forwarder } = forwarderTo([one]);
     for (let n = 0; n < 6; n++) {
       expect(await call(forwarder, { maxBytes: 10_000 })).toMatchObject({ reason: 'too-large' });
@@ -42,7 +45,8 @@ describe('a compressed answer', () => {
 
   it('is given up with its reader', async () => {
     const one = await node();
-    sends(one, gzipSync(envelope(randomBytes(10_000_000).toString('hex')), { level: 0 }));
+    const large = envelope(randomBytes(10_000_000).toString('hex'));
+    sends(one, large, (text) => gzipSync(text, { level: 0 }));
     const { forwarder } = forwarderTo([one]);
     const answer = await call(forwarder);
     if (answer.kind !== 'result') throw new Error('unreachable');
@@ -57,15 +61,19 @@ describe('a compressed answer', () => {
 });
 
 describe('a node that sends', () => {
-  const bomb = gzipSync(envelope(' '.repeat(30_000_000)));
+  const bomb = envelope(' '.repeat(30_000_000));
 
-  it.each([
-    ['a bomb', bomb],
-    ['half of an answer', gzipSync(envelope(randomBytes(5_000).toString('hex'))).subarray(0, 4_000)],
-    ['what is no gzip', Buffer.from(envelope('0x1'))],
-  ])('%s is not believed, and rests when it goes on', async (_, body) => {
+  it.each<[string, string, (text: Buffer) => Buffer]>([
+    ['a bomb', bomb, gzipSync],
+    [
+      'half of an answer',
+      envelope(randomBytes(5_000).toString('hex')),
+      (text) => gzipSync(text).subarray(0, 4_000),
+    ],
+    ['what is no gzip', envelope('0x1'), (text) => text],
+  ])('%s is not believed, and rests when it goes on', async (_, body, pack) => {
     const [one, two] = [await node(), await node(() => 'two')];
-    sends(one, body);
+    sends(one, body, pack);
     const asking = { whole: true, maxBytes: 1_000_000 };
     expect(await getText(await call(forwarderTo([one, two]).forwarder, asking))).toBe('"two"');
     // Alone, it is not overtaken.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Handler, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
+import { type Handler, RpcError, type ScriptedNode, withId } from '../../test/scripted-node.js';
 import { call, expectNotAsked, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
@@ -7,10 +7,8 @@ const { forwarderTo, node } = forwarders();
 describe('a call', () => {
   it('sends the parameters as they are and gives the result as it is', async () => {
     const one = await node();
-    one.intercept = (_, response) => {
-      response.end('{"jsonrpc":"2.0","id":1,"result":{"big":12345678901234567890, "z":1.50}}');
-      return true;
-    };
+    const text = '{"jsonrpc":"2.0","id":1,"result":{"big":12345678901234567890, "z":1.50}}';
+    one.intercept = (request, response) => Boolean(response.end(withId(text, request)));
     const { forwarder } = forwarderTo([one]);
     expect(await getText(await call(forwarder, { params: '[ 1.0 ]' }))).toBe(
       '{"big":12345678901234567890, "z":1.50}',
@@ -42,10 +40,8 @@ describe('a call', () => {
   it('gives a node’s own error as it is, and asks nobody else', async () => {
     const [one, two] = [await node(), await node()];
     const error = '{"code":3,"message":"execution reverted","data":"0x08c379a0"}';
-    one.intercept = (_, response) => {
-      response.end(`{"jsonrpc":"2.0","id":1,"error":${error}}`);
-      return true;
-    };
+    one.intercept = (request, response) =>
+      Boolean(response.end(withId(`{"jsonrpc":"2.0","id":1,"error":${error}}`, request)));
     const { forwarder, context } = forwarderTo([one, two]);
     for (let n = 0; n < 20; n++) {
       const answer = await call(forwarder);
@@ -87,7 +83,8 @@ describe('failover', () => {
     [
       'breaks off',
       (one) => {
-        one.intercept = (_, response) => Boolean(response.end('{"jsonrpc":"2.0","id":1,"result":[1,'));
+        const text = '{"jsonrpc":"2.0","id":1,"result":[1,';
+        one.intercept = (request, response) => Boolean(response.end(withId(text, request)));
       },
     ],
     [

@@ -86,6 +86,11 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       }
       candidates.onBlock();
     },
+    onLeftOut() {
+      const tagged = max(nodes.map((node) => node.tagged));
+      void advertised.lower('latest', getTip(nodes, clock));
+      for (const tag of ['safe', 'finalized'] as const) void advertised.lower(tag, tagged);
+    },
   });
   const candidates = createCandidateSearch(pool, watching.poll);
   const answerCall = createAnswerCall({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RpcError, type ScriptedNode } from '../../test/scripted-node.js';
+import { RpcError, type ScriptedNode, withId } from '../../test/scripted-node.js';
 import { call, expectNotAsked, forwarders, getText } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
@@ -10,8 +10,9 @@ function answering(
   error: object,
   headers: Record<string, string> = {},
 ): void {
-  one.intercept = (_, response) =>
-    Boolean(response.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', id: 1, error })));
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, error });
+  one.intercept = (request, response) =>
+    Boolean(response.writeHead(status, headers).end(withId(text, request)));
 }
 
 describe('an error of a node under', () => {
@@ -58,8 +59,8 @@ describe('an error of a node under', () => {
 
 it.each([404, 500])('lets go of a large result under HTTP %i', async (status) => {
   const one = await node();
-  one.intercept = (_, response) =>
-    Boolean(response.writeHead(status).end(`{"jsonrpc":"2.0","id":1,"result":"${'a'.repeat(20_000_000)}"}`));
+  const text = `{"jsonrpc":"2.0","id":1,"result":"${'a'.repeat(20_000_000)}"}`;
+  one.intercept = (request, response) => Boolean(response.writeHead(status).end(withId(text, request)));
   const { forwarder } = forwarderTo([one]);
   expect(await call(forwarder)).toMatchObject({ kind: 'failed', reason: 'unavailable' });
   await one.when(() => one.inFlight === 0);

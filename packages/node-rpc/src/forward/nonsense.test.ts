@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ScriptedNode } from '../../test/scripted-node.js';
+import { type ScriptedNode, withId } from '../../test/scripted-node.js';
 import { call, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
 function sends(one: ScriptedNode, text: string | Buffer): void {
-  one.intercept = (_, response) => Boolean(response.end(text));
+  one.intercept = (request, response) => Boolean(response.end(withId(text, request)));
 }
 const items = (count: number): string => Array.from({ length: count }, (_, n) => `{"number":${n}}`).join();
 
@@ -15,9 +15,11 @@ describe('what is no JSON, though the connection ended well,', () => {
     ['is cut off between two items', `{"id":1,"result":[${items(10_000)}}`],
     ['is a second answer behind the first', '{"id":1,"result":"0x1"},{"id":2,"result":"0x2"}'],
     ['is a word', '{"id":1,"result":undefined}'],
-    ['is the answer to another question', '{"id":2,"result":"0x1"}'],
     ['is large and broken in its beginning', `{"id":1,"result":[,${items(100_000)}]}`],
     ['is no UTF-8', Buffer.from('{"id":1,"result":"\xe9"}', 'latin1')],
+    ['is a block with NaN', '{"id":1,"result":{"number":"0x1","timestamp":NaN}}'],
+    ['is a block with a number that is none', '{"id":1,"result":{"number":01}}'],
+    ['is a block in other quotes', `{"id":1,"result":{"number":'0x1'}}`],
     ['has an error that is no UTF-8', Buffer.from('{"id":1,"error":{"code":3,"message":"\xc3"}}', 'latin1')],
   ])('and %s, is asked of the next node', async (_, text) => {
     const [one, two] = [await node(), await node(() => 'two')];
@@ -59,9 +61,10 @@ describe('a streamed answer', () => {
 
   it('whose connection breaks counts against its node', async () => {
     const one = await node();
-    one.intercept = (_, response, raw) => {
+    one.intercept = (request, response, raw) => {
       response.writeHead(200, { 'content-length': 3_000_000 });
-      return response.write(`{"id":1,"result":[${items(100_000)}`, () => raw.socket.destroy()) || true;
+      const begin = withId(`{"id":1,"result":[${items(100_000)}`, request);
+      return response.write(begin, () => raw.socket.destroy()) || true;
     };
     const { forwarder } = forwarderTo([one]);
     for (let n = 0; n < 5; n++) await expect(getText(await call(forwarder))).rejects.toThrow();

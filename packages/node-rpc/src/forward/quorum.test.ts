@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Handler, RpcError } from '../../test/scripted-node.js';
+import { type Handler, RpcError, withId } from '../../test/scripted-node.js';
 import { call, forwarders, getText, timesAsked } from '../../test/test-forwarder.js';
 import type { ForwardAnswer } from './send/forward-request.js';
 
@@ -54,8 +54,8 @@ describe('a quorum', () => {
   it('tells numbers apart that JavaScript cannot', async () => {
     const nodes = [await node(), await node()];
     for (const [at, one] of nodes.entries()) {
-      one.intercept = (_, response) =>
-        Boolean(response.end(`{"jsonrpc":"2.0","id":1,"result":900719925474099${at + 2}}`));
+      const text = `{"jsonrpc":"2.0","id":1,"result":900719925474099${at + 2}}`;
+      one.intercept = (request, response) => Boolean(response.end(withId(text, request)));
     }
     const { forwarder } = forwarderTo(nodes);
     expect(await call(forwarder, { quorum: { agree: 2, of: 2 } })).toMatchObject({ kind: 'failed' });
@@ -70,8 +70,8 @@ describe('a quorum', () => {
     const askReverts = async (...errors: string[]): Promise<ForwardAnswer> => {
       const nodes = await Promise.all(errors.map(() => node()));
       for (const [at, one] of nodes.entries()) {
-        one.intercept = (_, response) =>
-          Boolean(response.end(`{"jsonrpc":"2.0","id":1,"error":${errors[at]}}`));
+        const text = `{"jsonrpc":"2.0","id":1,"error":${errors[at]}}`;
+        one.intercept = (request, response) => Boolean(response.end(withId(text, request)));
       }
       return call(forwarderTo(nodes).forwarder, { quorum: { agree: 2, of: 2 } });
     };

@@ -31,7 +31,8 @@ interface QuorumParts {
 export async function askQuorum(request: ForwardRequest, parts: QuorumParts): Promise<ForwardAnswer> {
   const { candidates, onOutvoted, pool, quorum, tries } = parts;
   const { nodes, tip } = candidates;
-  const whole: ForwardRequest = { ...request, whole: true, passedOn: false };
+  // Here an error is a voice, like a result.
+  const whole: ForwardRequest = { ...request, whole: true, checkedRead: false };
   const voices = new Map<string, Voice>();
   const silent: string[] = [];
   const running = new Set<Promise<void>>();

@@ -227,9 +227,9 @@ export function broadcast(
   return answers;
 }
 
-/** An upstream's own error is preferred to the lack of an answer; else the last failure is returned. */
+/** The first error of an upstream is preferred to the lack of an answer; else the last failure is returned. */
 function preferRpcError(before: TryFailure | undefined, now: TryFailure): TryFailure {
-  return before?.rpcError !== undefined && now.rpcError === undefined ? before : now;
+  return before?.rpcError === undefined ? now : before;
 }
 
 /** The answer to a call that failed; `whyNoOther`: why no other upstream was asked, if there are others. */

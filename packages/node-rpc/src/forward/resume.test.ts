@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ScriptedNode } from '../../test/scripted-node.js';
+import { type ScriptedNode, withId } from '../../test/scripted-node.js';
 import { call, changeTimers, expectNotAsked, forwarders, getText, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
@@ -11,14 +11,15 @@ const whole = (value = VALUE): string => `{"jsonrpc":"2.0","id":1,"result":${val
 
 /** The node sends this much of an answer; then it closes the connection, or ends well as if that were all. */
 function cuts(one: ScriptedNode, bytes: number, how: 'closes' | 'ends', text = whole()): void {
-  one.intercept = (_, response, raw) => {
-    if (how === 'ends') return Boolean(response.end(text.slice(0, bytes)));
-    response.writeHead(200, { 'content-length': text.length });
-    return response.write(text.slice(0, bytes), () => raw.socket.end()) || true;
+  one.intercept = (request, response, raw) => {
+    const sent = withId(text, request);
+    if (how === 'ends') return Boolean(response.end(sent.subarray(0, bytes)));
+    response.writeHead(200, { 'content-length': sent.length });
+    return response.write(sent.subarray(0, bytes), () => raw.socket.end()) || true;
   };
 }
 function sends(one: ScriptedNode, text: string): void {
-  one.intercept = (_, response) => Boolean(response.end(text));
+  one.intercept = (request, response) => Boolean(response.end(withId(text, request)));
 }
 
 const CUTS = [100_000, 300_000, 2_000_000] as const;

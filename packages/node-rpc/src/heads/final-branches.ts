@@ -46,13 +46,15 @@ interface BranchParts<U> {
   /** Asks a node for the hash of a block; null: it did not tell one. */
   ask(node: U, number: number): Promise<string | null>;
   onFinding?: ((finding: NodeFinding) => void) | undefined;
+  /** Called when a node was left out. */
+  onLeftOut?: (node: U) => void;
   /** Called for each node that answers, once it was compared with all others that answer. */
   onCompared?: (node: U) => void;
 }
 
 /**
- * Keeps the final blocks of a pool, and leaves out the nodes of which most others have another one. A node is asked at
- * most once for a height, and not for what it told already.
+ * Keeps the final blocks of a pool, and leaves out the nodes of which most others have another one. While they agree, a
+ * node is asked at most once for a height, and not for what it told already.
  */
 export function createFinalBranches<U extends Upstream>(parts: BranchParts<U>) {
   const { context, network, onCompared = () => undefined, onFinding } = parts;
@@ -62,16 +64,21 @@ export function createFinalBranches<U extends Upstream>(parts: BranchParts<U>) {
   };
   const votes = createFinalVotes<U>({ ...parts, onChanged });
   const { members } = votes;
+  const out = new Set<U>();
   let tie: { groups: Group<U>[]; height: number } | null = null;
 
   const judgeOnce = async (): Promise<void> => {
     let found: typeof tie = null;
     let compared = false;
+    const differing: number[] = [];
     const lost = new Set<U>();
     const confirmed = new Map<U, number>();
     for (const height of votes.getHeights()) {
       const groups = groupByHash(await votes.collect(height));
-      if (groups.length > 1) addSilent(members, groups);
+      if (groups.length > 1) {
+        differing.push(height);
+        addSilent(members, groups);
+      }
       const best = heaviest(groups);
       if (groups.length > 1 && best === null) found ??= { groups, height };
       if (best === null || groups.reduce((sum, { nodes }) => sum + nodes.length, 0) < 2) continue;
@@ -85,6 +92,7 @@ export function createFinalBranches<U extends Upstream>(parts: BranchParts<U>) {
         }
       }
     }
+    votes.differAt(differing);
     for (const [node, height] of confirmed) {
       if (!lost.has(node) && height >= (members.get(node) as Member).lostAt) readmit(node);
     }
@@ -95,19 +103,21 @@ export function createFinalBranches<U extends Upstream>(parts: BranchParts<U>) {
   };
 
   const leaveOut = (node: U, height: number, hash: string, best: Group<U>): void => {
-    const isNew = node.leftOut === null;
+    const isNew = !out.has(node);
+    out.add(node);
     const reason = `its final block ${height} is ${hash}, that of ${listNames(best.nodes)} is ${best.hash}`;
     (members.get(node) as Member).lostAt = height;
-    node.leaveOut(reason);
+    node.leaveOut(reason, 'final');
     if (!isNew) return;
     const facts = { network, upstream: node.name, block: height, expected: best.hash, got: hash };
     context.logger.warn(facts, 'upstream has another final block than most others: left out');
+    parts.onLeftOut?.(node);
     onFinding?.({ kind: 'minority', upstream: node.name, reason });
   };
   /** One that nobody confirms, at the block that it was left out for or a later one, does not come back. */
   const readmit = (node: U): void => {
-    if (node.leftOut === null) return;
-    node.leaveOut(null);
+    if (!out.delete(node)) return;
+    node.leaveOut(null, 'final');
     context.logger.info({ network, upstream: node.name }, 'upstream has the final block of the others again');
   };
   const setTie = (found: typeof tie): void => {
@@ -148,7 +158,7 @@ export function createFinalBranches<U extends Upstream>(parts: BranchParts<U>) {
 }
 
 /** Runs work that is requested while it runs once more afterwards. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let again = false;
   return () => {

@@ -16,12 +16,14 @@ export interface Member {
   told: Map<number, string>;
   /** The last heights that it was asked about without an answer so far. */
   mute: Set<number>;
+  /** Heights that it is asked about once more, since the nodes differ there and it was polled since. */
+  again: Set<number>;
   /** The height at which it was left out. */
   lostAt: number;
 }
 
 /** A node whose final block is further below the highest one synchronises: the others are compared without it as well. */
-const SYNCING_BLOCKS = 1_000;
+export const SYNCING_BLOCKS = 1_000;
 /** A final block further below an earlier one of the same node is of another chain. */
 const RESET_BLOCKS = 64;
 /** A head further above all others is believed only if its chain contains the highest of theirs. */
@@ -52,6 +54,7 @@ export function createFinalVotes<U extends Upstream>({
       head: -1,
       told: new Map(),
       mute: new Set(),
+      again: new Set(),
       lostAt: 0,
     });
   }
@@ -69,16 +72,18 @@ export function createFinalVotes<U extends Upstream>({
     for (const old of told.keys()) if (told.size > MAX_TOLD && old !== 0) told.delete(old);
   };
 
-  /** The hash of a node at a height: as it told, or asked for now, at most once. */
+  /** Where the nodes differ: they are asked again, since each may be on another branch by now. */
+  let differing: readonly number[] = [];
+  /** The hash of a node at a height: as it told, or asked for now, at most once while the nodes agree. */
   const getHash = async (node: U, number: number): Promise<string | null> => {
-    const { mute, told } = members.get(node) as Member;
+    const { again, mute, told } = members.get(node) as Member;
     const known = told.get(number);
-    if (known !== undefined) return known;
-    if (mute.has(number) || number === 0) return null;
+    if (known !== undefined && !again.delete(number)) return known;
+    if (mute.has(number) || number === 0) return known ?? null;
     mute.add(number);
     for (const old of mute) if (mute.size > MAX_TOLD) mute.delete(old);
     const hash = (await ask(node, number).catch(() => null))?.toLowerCase() ?? null;
-    if (hash === null) return null;
+    if (hash === null) return known ?? null;
     mute.delete(number);
     learn(node, number, hash);
     return hash;
@@ -86,32 +91,10 @@ export function createFinalVotes<U extends Upstream>({
 
   /** The hashes of the nodes that answer in time, at a height. */
   const collect = async (height: number): Promise<Map<U, string>> => {
-    const able = [...members].filter(
-      ([node, { head, state }]) => state === 'live' && mayVote(node) && head >= height,
+    const able = [...members].flatMap(([node, { head, state }]) =>
+      state === 'live' && mayVote(node) && head >= height ? node : [],
     );
-    if (able.length < 2) return new Map();
-    const hashes = new Map<U, string>();
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      const resolveAfter = (ms: number): void => {
-        clearTimeout(timer);
-        timer = setTimeout(resolve, ms);
-      };
-      resolveAfter(LATE_MS);
-      let agreed = false;
-      const all = able.map(async ([node]) => {
-        const hash = await getHash(node, height);
-        if (hash === null) return;
-        hashes.set(node, hash);
-        if (agreed || !groupByHash(hashes).some((group) => group.nodes.length * 2 > able.length)) return;
-        agreed = true;
-        resolveAfter(AGREED_MS);
-      });
-      void Promise.all(all).then(() => resolve());
-    });
-    clearTimeout(timer);
-    // In the order of the nodes, and without what comes later.
-    return new Map(able.flatMap(([node]) => (hashes.has(node) ? [[node, hashes.get(node) as string]] : [])));
+    return able.length < 2 ? new Map() : collectInTime(able, (node) => getHash(node, height));
   };
 
   return {
@@ -119,11 +102,15 @@ export function createFinalVotes<U extends Upstream>({
     learn,
     collect,
     getHeights: () => getCommonHeights(members.values()),
+    differAt(heights: readonly number[]): void {
+      differing = heights;
+    },
     /** Notes what a node answered when it was polled; null: nothing. */
     heard(node: U, answer: { head: number; final: FinalBlock | null } | null): void {
       const member = members.get(node) as Member;
       member.state = answer === null ? 'silent' : 'live';
       if (answer === null) return;
+      member.again = new Set(differing);
       const { hash = null, number = member.final?.number ?? -1 } = answer.final ?? {};
       member.head = Math.max(answer.head, answer.final?.number ?? -1);
       // A chain that was reset, or another one at this address.
@@ -132,6 +119,35 @@ export function createFinalVotes<U extends Upstream>({
       if (hash !== null) learn(node, number, hash.toLowerCase());
     },
   };
+}
+
+/** The hashes that are told in time, in the order of the nodes. */
+async function collectInTime<U extends Voter>(
+  able: readonly U[],
+  getHash: (node: U) => Promise<string | null>,
+): Promise<Map<U, string>> {
+  const hashes = new Map<U, string>();
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    const resolveAfter = (ms: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(resolve, ms);
+    };
+    resolveAfter(LATE_MS);
+    let agreed = false;
+    const all = able.map(async (node) => {
+      const hash = await getHash(node);
+      if (hash === null) return;
+      hashes.set(node, hash);
+      if (agreed || !groupByHash(hashes).some((group) => group.nodes.length * 2 > able.length)) return;
+      agreed = true;
+      resolveAfter(AGREED_MS);
+    });
+    void Promise.all(all).then(() => resolve());
+  });
+  clearTimeout(timer);
+  // Without what comes later.
+  return new Map(able.flatMap((node) => (hashes.has(node) ? [[node, hashes.get(node) as string]] : [])));
 }
 
 /** One of another chain has no vote, nor one that an operator took out, or that lacks a block known to be final. */

@@ -38,6 +38,7 @@ export async function pollHead(
   { asked, known }: { asked: boolean; known?: BlockAnchor | null | undefined },
   context: CallContext,
 ): Promise<NodeHead | Fault> {
+  const sentAt = performance.now();
   const askTag = asked && !known && node.capabilities.finalizedTag !== false;
   const [latest, final] = await node.callAll(
     askTag ? [getBlock('latest'), getBlock('finalized')] : [getBlock('latest')],
@@ -51,7 +52,7 @@ export async function pollHead(
       ? makeFault(subject, 'NODE_ANSWER_MISSING', 'answered null', 'elsewhere')
       : makeFault(subject, 'NODE_ANSWER_INVALID', 'answered with something that is no block', 'elsewhere');
   }
-  node.head = Math.max(node.head ?? 0, head.number);
+  node.sawHead(Math.max(node.head ?? 0, head.number), sentAt, head.hash);
   if (final === undefined) return { ...head, finalized: known ?? null };
   if (!final.ok) {
     // Only a refusal of the tag itself is permanent; a young chain has nothing final yet.
@@ -64,7 +65,7 @@ export async function pollHead(
 }
 
 /** The number and hashes of a block; null if the value is none. */
-function readHeader(value: unknown): BlockHeader | null {
+export function readHeader(value: unknown): BlockHeader | null {
   if (typeof value !== 'object' || value === null) return null;
   const { hash, number, parentHash } = value as Record<string, unknown>;
   if (typeof hash !== 'string' || typeof parentHash !== 'string' || typeof number !== 'string') return null;

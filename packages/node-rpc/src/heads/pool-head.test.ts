@@ -142,10 +142,16 @@ describe('the head of several upstreams', () => {
     for (const release of held) release();
   });
 
-  it('does not follow those that stopped on a branch which was left', async () => {
-    const stopped = { head: 950, branch: { from: 940, name: 'left' } };
-    const { source } = await pool(smallChain(stopped), smallChain(stopped), smallChain({ head: 999 }));
-    expect(await source.head()).toMatchObject({ number: 999, upstream: 'node-3' });
+  it('is that of most of them, however far ahead the other one is, until it is on their chain', async () => {
+    const ahead = smallChain({ head: 1_040, branch: { from: 990, name: 'minority' } });
+    const [one, two] = [smallChain({ head: 995 }), smallChain({ head: 993 })];
+    const { source } = await pool(ahead, one, two);
+    expect(await source.head()).toMatchObject({ number: 995, upstream: 'node-2' });
+    // They stand still, and what nobody can judge is not believed.
+    ahead.head = 1_050;
+    expect(await source.head()).toMatchObject({ number: 995, upstream: 'node-2' });
+    ahead.branch = null;
+    expect(await source.head()).toMatchObject({ number: 1_050, upstream: 'node-1' });
   });
 
   it('does not change between branches of the same height', async () => {

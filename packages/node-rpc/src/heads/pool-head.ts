@@ -12,6 +12,7 @@ import type { CallContext } from '../calls/call.js';
 import type { Fault } from '../upstream/fault.js';
 import { chooseHead, type FoundHead } from './choose-head.js';
 import { createFinalBranches, type NodeFinding, type Tie } from './final-branches.js';
+import { createHeadVotes } from './head-votes.js';
 import { type BlockAnchor, type BlockHeader, fetchHeaders, type NodeHead, pollHead } from './poll-head.js';
 
 /** The newest block and the newest final one, as the pool sees them. */
@@ -47,7 +48,7 @@ interface Poll {
 /**
  * Finds the head of the pool.
  *
- *   every upstream: head ─▶ has it the anchor? ─yes─▶ candidate ─▶ the highest that most agree with
+ *   every upstream: head ─▶ has it the anchor? ─yes─▶ candidate ─▶ the highest that is on no branch of a minority
  *                                │no                   (finalized: the highest that a candidate reports)
  *                                ▼
  *                asked last from now on; REORG_BELOW_FINALITY if no upstream has the anchor
@@ -69,7 +70,14 @@ export function createPoolHead(parts: {
     nodes,
     context,
     onFinding,
-    ask: (node, number) => askHash(node, number, context.signal),
+    ask: async (node, number) => (await askHashes(node, [number], context.signal))[0] ?? null,
+  });
+  const votes = createHeadVotes({
+    network: network.id,
+    nodes,
+    context,
+    onFinding,
+    ask: (node, numbers) => askHashes(node, numbers, context.signal),
   });
   const polls = new Map<BatchUpstream, Poll>();
   const pending = new Map<BatchUpstream, Promise<void>>();
@@ -84,8 +92,10 @@ export function createPoolHead(parts: {
     if ('action' in head) {
       errors.set(node, head.error);
       branches.heard(node, null);
+      votes.heard(node, null);
       return;
     }
+    votes.heard(node, head);
     const byDepth = tag ? null : { number: Math.max(0, head.number - depth), hash: null };
     branches.heard(node, { head: head.number, final: head.finalized ?? byDepth });
     const branch = await judgeBranch(node, head, anchor, clock, context);
@@ -127,7 +137,7 @@ export function createPoolHead(parts: {
       }),
     );
     await untilFirstAndGrace(work, enough, clock, scope.signal);
-    await untilAborted(branches.judge(), scope.signal);
+    await untilAborted(Promise.all([branches.judge(), votes.judge()]), scope.signal);
     const tie = branches.tie();
     if (tie !== null) throw buildTieError(network, tie);
     countHeads(nodes);
@@ -145,7 +155,7 @@ export function createPoolHead(parts: {
         throw mute.branch.fault?.error ?? buildMissingError(network, mute.node, ask.anchor);
     }
     const behind = fresh.filter(({ branch }) => branch.is === 'behind');
-    const candidates: FoundHead[] = on.length > 0 ? on : behind;
+    const candidates: FoundHead[] = (on.length > 0 ? on : behind).filter(({ node }) => !votes.isOut(node));
     const best = await chooseHead(candidates, last, { scope, urgent: true });
     if (best === null) throw [...errors.values()][0] ?? able[0]?.lastFault?.error ?? parts.nobody();
     last = best.head.hash;
@@ -160,11 +170,15 @@ function countHeads(nodes: readonly BatchUpstream[]): void {
   }
 }
 
-async function askHash(node: BatchUpstream, number: number, signal: AbortSignal): Promise<string | null> {
+async function askHashes(
+  node: BatchUpstream,
+  numbers: readonly number[],
+  signal: AbortSignal,
+): Promise<(string | null)[]> {
   const scope = openScope(signal);
   try {
-    const headers = await fetchHeaders(node, [number], { scope, urgent: true });
-    return 'action' in headers ? null : (headers[0]?.hash ?? null);
+    const headers = await fetchHeaders(node, numbers, { scope, urgent: true });
+    return 'action' in headers ? [] : headers.map((header) => header?.hash ?? null);
   } finally {
     scope.close();
   }

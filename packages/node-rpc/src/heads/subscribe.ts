@@ -221,7 +221,7 @@ function watchConnection(
       subscription = message.result;
       on.onSubscribed();
       check();
-    } else if (message.id === checkId) {
+    } else if (message.id === checkId && !answered) {
       const number = blockNumber(message.result);
       if (number === null) return end('it gave no block number');
       checked(number);
@@ -231,7 +231,7 @@ function watchConnection(
       newest = Math.max(newest ?? 0, number);
       missed = 0;
       on.onHead(number);
-    }
+    } else if (message.id != null) end('it answered what it was not asked');
   });
   socket.addEventListener('error', (event: { message?: string; error?: unknown }) => {
     end(event.message || (event.error instanceof Error ? event.error.message : 'the connection failed'));

@@ -104,6 +104,10 @@ export function createPlainPool(options: PlainPoolOptions) {
       if (idle.length > 0 || open.size < connections) take().send(request, handler);
       else waiting.push([request, handler]);
     },
+    /** Closes every connection as soon as it is idle. */
+    renew(): void {
+      for (const connection of [...open]) connection.retire();
+    },
     /** Closes every connection at once: what is under way fails. */
     destroy(): void {
       isClosed = true;
@@ -164,6 +168,7 @@ class Connection {
   readonly #parser: ResponseParser;
   #exchange: Exchange | null = null;
   #idleMs = MAX_IDLE_MS;
+  #isLast = false;
   #isOver = false;
 
   constructor(options: ConnectionOptions) {
@@ -221,6 +226,12 @@ class Connection {
     }
   }
 
+  /** Closes it when what is under way has ended. */
+  retire(): void {
+    this.#isLast = true;
+    if (this.#exchange === null) this.close();
+  }
+
   /** What is under way fails. */
   close(): void {
     this.#fail(closedError());
@@ -249,7 +260,7 @@ class Connection {
     const socket = this.#socket;
     if (socket.isPaused()) socket.resume();
     // A node that answers before it has read all of a request may not read the rest.
-    const isUsable = !isLast && this.#idleMs > 0 && socket.writableLength === 0;
+    const isUsable = !isLast && !this.#isLast && this.#idleMs > 0 && socket.writableLength === 0;
     if (!isUsable) this.close();
     handler.onResponseEnd();
     if (this.#isOver) return;
@@ -260,6 +271,8 @@ class Connection {
   #fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    // It is among the idle ones until its socket has closed.
+    this.idleUntil = 0;
     this.#parser.stop();
     this.#socket.destroy();
     const exchange = this.#exchange;

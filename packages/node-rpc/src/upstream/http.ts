@@ -4,6 +4,7 @@ import type { Upstream } from '@packhouse/networks';
 import { namesProxy } from '@packhouse/runtime';
 import { EnvHttpProxyAgent, Pool } from 'undici';
 import { createPlainPool, type PlainHandler } from '../http1/plain-pool.js';
+import { createRequestIds } from './request-ids.js';
 
 /** An answer whose body was read whole, or one beyond the limit whose rest the caller may read. */
 export interface HttpAnswer {
@@ -72,13 +73,17 @@ export function createHttp(options: ConnectOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
   const { origin } = url;
-  const pool = openPool(origin, {
-    ...(connections !== undefined && { connections }),
-    pipelining: 1,
-    connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  });
+  const open = () =>
+    openPool(origin, {
+      ...(connections !== undefined && { connections }),
+      pipelining: 1,
+      connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+  let pool = open();
+  /** Those whose requests under way are the last. */
+  const ending = new Set<typeof pool>();
   const path = `${url.pathname}${url.search}`;
   const plain = openPlain(options, url);
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
@@ -96,6 +101,20 @@ export function createHttp(options: ConnectOptions) {
       const pooled = plain?.current();
       if (pooled != null) pooled.dispatch({ path, ...request }, handler);
       else pool.dispatch({ origin, path, method: 'POST', ...request }, handler);
+    },
+    /** Returns the first of so many successive ids for requests: see createRequestIds. */
+    takeIds: createRequestIds(),
+    /**
+     * Sends what is asked from now on over new connections, and closes the others as soon as they are idle: one of them had
+     * an answer to another request, and has more of them.
+     */
+    renew: (): void => {
+      plain?.pool.renew();
+      const before = pool;
+      pool = open();
+      ending.add(before);
+      const forget = (): void => void ending.delete(before);
+      before.close().then(forget, forget);
     },
     /** Headers of every request, credentials included; names in lower case. */
     headers: headers as Readonly<Record<string, string>>,
@@ -161,9 +180,9 @@ export function createHttp(options: ConnectOptions) {
       return { ...head, body: { whole: true, bytes: whole } };
     },
     /** Closes every connection at once. */
-    destroy: (): Promise<void> => {
+    destroy: async (): Promise<void> => {
       plain?.pool.destroy();
-      return pool.destroy();
+      await Promise.all([pool, ...ending].map((each) => each.destroy()));
     },
   };
 }

@@ -36,8 +36,6 @@ export class Upstream {
   cordoned = false;
   /** Why it gets no requests: it serves another chain, or is cordoned. */
   exclusion: PackhouseError | null = null;
-  /** Why it gets no reads: most other nodes have another final block. A clause. */
-  leftOut: string | null = null;
   /** Another node may answer at its address by now: its chain id is requested first. */
   chainDoubtful = false;
   /** It has another block in place of a final one: asked last. */
@@ -57,6 +55,7 @@ export class Upstream {
   /** Smoothed, in milliseconds; null while unknown. */
   latencyMs: number | null = null;
   readonly #options: UpstreamOptions;
+  readonly #leftOut: Record<'final' | 'head', string | null> = { final: null, head: null };
   readonly #facts: { network: string; upstream: string };
   #failure: unknown;
   #headSentAt = 0;
@@ -81,6 +80,11 @@ export class Upstream {
     this.recent = createRecentCalls(clock);
     this.metrics = metrics;
     metrics.healthy(true);
+  }
+
+  /** Why it gets no reads: most other nodes have another final block, or another branch at their heads. A clause. */
+  get leftOut(): string | null {
+    return this.#leftOut.final ?? this.#leftOut.head;
   }
 
   /** Whether nothing that it says counts: it serves another chain, is cordoned, or left out. */
@@ -177,11 +181,11 @@ export class Upstream {
     this.#exclude(is ? buildCordonError(this.#options.network, this.label) : null);
   }
 
-  /** Leaves it out of reads for this reason, or takes it back (null). */
-  leaveOut(reason: string | null): void {
-    const isNew = (reason === null) !== (this.leftOut === null);
-    this.leftOut = reason;
-    if (isNew) this.#forget();
+  /** Leaves it out of reads for this reason, or takes it back (null), as far as its final blocks or its head go. */
+  leaveOut(reason: string | null, by: 'final' | 'head'): void {
+    const before = this.leftOut;
+    this.#leftOut[by] = reason;
+    if ((this.leftOut === null) !== (before === null)) this.#forget();
   }
 
   #exclude(exclusion: PackhouseError | null): void {

@@ -1,7 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../testing/ask.js';
-import { startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
+import { hashOf, startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
 
 describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
   let at: TestGateway;
@@ -49,7 +49,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     expect((await pointer(1_017, 'traces')).json()).toEqual({
       type: 'traces',
       range: '1017-1017',
-      download_link: `${at.url}/ethereum/files/traces/1017-1017.json.gz`,
+      download_link: `${at.url}/ethereum/files/traces/1017-1017.json.gz?hash=${hashOf(1_017)}`,
     });
   });
 
@@ -191,7 +191,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
       expect(answer.json(), host).toEqual({
         type: 'logs',
         range: '7-7',
-        download_link: 'https://files.example.com/logs/7-7.json.gz',
+        download_link: `https://files.example.com/logs/7-7.json.gz?hash=${hashOf(7)}`,
       });
     }
     const file = await ask(at.url, '/logs/7-7.json.gz', {

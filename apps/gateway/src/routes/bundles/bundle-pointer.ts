@@ -1,8 +1,9 @@
+import { newBlockFile } from '@packhouse/manifest';
 import { requireWithinPlan } from '../../access/admission.js';
 import { JSON_TYPE } from '../../http/exchange.js';
 import { thenSync } from '../../http/maybe-promise.js';
 import type { Route } from '../../http/route.js';
-import type { ServedNetwork } from '../../networks/served-network.js';
+import { isBelowServer, type ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { blockNumber, keyedRoute, readKind } from '../common/keyed-route.js';
 import { block, COMMON_REFUSALS, described, kindSchema, object, refusals, text } from '../common/schemas.js';
@@ -19,7 +20,9 @@ const schema = {
       {
         type: kindSchema,
         range: text('<start>-<end>, inclusive; includes the requested block.'),
-        download_link: text('Address of the file; GET it with Authorization: Bearer <API key>.'),
+        download_link: text(
+          'Address of the file; GET it with Authorization: Bearer <API key>. That of a new block ends in ?hash=<its hash>, and answers 410 once a reorganisation removed the block.',
+        ),
       },
       { additionalProperties: false },
     ),
@@ -35,6 +38,7 @@ export function bundlePointerRoute(parts: GatewayParts, served: ServedNetwork): 
   return keyedRoute(served, '/bundle-api/:kind/:block_number', {
     name: 'pointer',
     schema,
+    tellsAddress: isBelowServer(served, 'downloadUrl'),
     answer: (exchange) =>
       thenSync(admission.admit(exchange.param('key'), exchange), (key) => {
         const kind = readKind(network, exchange.param('kind'));
@@ -47,7 +51,8 @@ export function bundlePointerRoute(parts: GatewayParts, served: ServedNetwork): 
             (key.plan.maxBlock ?? found.lastBlock) < found.lastBlock
               ? `${number}-${number}`
               : `${found.firstBlock}-${found.lastBlock}`;
-          const link = `${quotedStart(served.downloadUrl)}/${kind}/${range}.json.gz"`;
+          const file = found.hash === undefined ? `${range}.json.gz` : newBlockFile(number, found.hash);
+          const link = `${quotedStart(served.downloadUrl)}/${kind}/${file}"`;
           if (found.notProved !== undefined) exchange.header('packhouse-not-proved', found.notProved);
           exchange
             .header('cache-control', 'no-store')

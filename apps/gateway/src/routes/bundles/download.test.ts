@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../testing/ask.js';
-import { startTestGateway, type TestGateway, toRecord } from '../../testing/test-gateway.js';
+import { hashOf, startTestGateway, type TestGateway, toRecord } from '../../testing/test-gateway.js';
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -205,6 +205,25 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
     });
     await at.stage(40_001, 40_001, { branch: 'b' });
     expect(recordsIn((await get('40001-40001')).body)).toBe(toRecord('blocks', 40_001, 'b'));
+  });
+
+  it.each([
+    ['hash=0x12', '41100-41100', 400],
+    [`hash=${hashOf(41_100).toUpperCase()}`, '41100-41100', 400],
+    [`hash=${hashOf(41_100)}&hash=${hashOf(41_100, 'b')}`, '41100-41100', 400],
+    [`hash=${hashOf(100)}`, '100-109', 400],
+    [`hash=${hashOf(41_100)}`, '41100-41100', 200],
+    [`hash=${hashOf(41_100, 'b')}`, '41100-41100', 410],
+    [`hash=${hashOf(104)}`, '104-104', 200],
+    [`hash=${hashOf(104, 'b')}`, '104-104', 410],
+    [`hash=${hashOf(104)}`, '105-105', 410],
+    ['other=1', '41100-41100', 200],
+  ])('of ?%s answers for %s with %i', async (query, name, status) => {
+    if ((await get('41100-41100')).status === 404) await at.stage(41_100, 41_100);
+    const answer = await ask(at.url, `/ethereum/files/blocks/${name}.json.gz?${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.status).toBe(status);
   });
 
   it('never mixes two branches where a reorganisation comes between look-up and read', async () => {

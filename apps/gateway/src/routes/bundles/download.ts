@@ -9,7 +9,7 @@ import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
-import { readKind } from '../common/keyed-route.js';
+import { queryInvalid, readKind } from '../common/keyed-route.js';
 import { block, COMMON_REFUSALS, kindSchema, object, partial, refusals, text } from '../common/schemas.js';
 
 const content = { 'application/gzip': { schema: text(undefined, { format: 'binary' }) } };
@@ -20,6 +20,11 @@ const schema = {
   operationId: 'downloadBundle',
   security: [{ apiKey: [] }],
   params: object({ kind: kindSchema, start_number: block(), end_number: block() }),
+  querystring: partial({
+    hash: text(
+      'Hash of the block, as links of new blocks have it: the answer is 410 if another block has the number by now.',
+    ),
+  }),
   headers: partial({
     range: text('One byte range, e.g. `bytes=0-99`.'),
     'if-range': text('ETag for which the range applies.'),
@@ -36,6 +41,7 @@ const schema = {
     304: { description: 'The client has this file.', type: 'null' },
     ...refusals(
       ...COMMON_REFUSALS,
+      'query-invalid',
       'file-unknown',
       'file-damaged',
       'reorganised',
@@ -62,7 +68,8 @@ export function downloadRoute(parts: GatewayParts, { network, files }: ServedNet
       exchange.kind = kind;
       const range = toRange(exchange.param('file'));
       requireWithinPlan(key.plan, range.lastBlock);
-      await sendFile(await parts.files.find(network.id, kind, range), exchange);
+      const hash = readHash(exchange, range);
+      await sendFile(await parts.files.find(network.id, kind, range, hash), exchange);
     },
   };
 }
@@ -76,6 +83,14 @@ function toRange(file: string): BlockRange {
       detail: 'A file is named <start>-<end>.json.gz, with block numbers in decimal without leading zeros.',
     });
   }
+}
+
+/** The hash of a link of a new block. Throws the problem `query-invalid`. */
+function readHash({ query: { hash } }: Exchange, { firstBlock, lastBlock }: BlockRange): string | undefined {
+  if (hash === undefined) return undefined;
+  if (firstBlock !== lastBlock) throw queryInvalid('hash', 'is for the file of one block');
+  if (typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash)) return hash;
+  throw queryInvalid('hash', 'must be a block hash, 0x and 64 digits of 0-9 and a-f, once');
 }
 
 /**

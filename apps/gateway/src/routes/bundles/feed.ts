@@ -7,7 +7,7 @@ import { createInFlight } from '../../access/in-flight.js';
 import type { Exchange } from '../../http/exchange.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
-import type { ServedNetwork } from '../../networks/served-network.js';
+import { isBelowServer, type ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { keyedRoute, readKind, requireBundles } from '../common/keyed-route.js';
 import { COMMON_REFUSALS, keyParams, refusals, text } from '../common/schemas.js';
@@ -53,6 +53,7 @@ export function feedRoute(parts: GatewayParts, served: ServedNetwork): Route {
   return keyedRoute(served, '/bundle-api/feed', {
     name: 'feed',
     schema,
+    tellsAddress: isBelowServer(served, 'downloadUrl'),
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
       requireBundles(network);

@@ -5,7 +5,7 @@ import { createInFlight } from '../../access/in-flight.js';
 import { JSON_TYPE } from '../../http/exchange.js';
 import { sentNotModified } from '../../http/file-headers.js';
 import type { Route } from '../../http/route.js';
-import type { ServedNetwork } from '../../networks/served-network.js';
+import { isBelowServer, type ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { keyedRoute } from '../common/keyed-route.js';
 import {
@@ -65,6 +65,7 @@ export function fileListRoute(parts: GatewayParts, served: ServedNetwork): Route
   return keyedRoute(served, '/bundle-api/files', {
     name: 'files',
     schema,
+    tellsAddress: isBelowServer(served, 'downloadUrl'),
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
       const { kind, last, limit, range } = readFilesQuery(exchange, network, key.plan, LIMITS);

@@ -9,7 +9,8 @@ import type { ServedNetwork } from '../../networks/served-network.js';
 export function keyedRoute(
   { network, base }: ServedNetwork,
   path: string,
-  route: Pick<Route, 'name' | 'schema' | 'bodyLimit' | 'admit' | 'answer'> & Partial<Pick<Route, 'method'>>,
+  route: Pick<Route, 'name' | 'schema' | 'bodyLimit' | 'tellsAddress' | 'admit' | 'answer'> &
+    Partial<Pick<Route, 'method'>>,
 ): Route {
   return {
     method: 'GET',

@@ -84,6 +84,7 @@ const problemSchema = object(
       attempts: integer('Attempts so far, if the block is quarantined.'),
       firstSeen: text('Since when, if the block is quarantined.'),
       nextTry: text('Time of the next attempt, if the block is quarantined.'),
+      replacedBy: nullable(text('Hash of the block that has the number of a removed one; null: none yet.')),
       coverage: partial(
         { below: nullable(text()), above: nullable(text()) },
         { description: 'The nearest covered ranges around the requested block.' },

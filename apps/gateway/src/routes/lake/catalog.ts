@@ -3,6 +3,7 @@ import { bearerKey } from '../../access/admission.js';
 import { type Exchange, JSON_TYPE } from '../../http/exchange.js';
 import { Problem, type ProblemReason, toProblem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
+import type { ToldAddress } from '../../http/told-address.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
 import type { GatewayParts } from '../common/gateway-parts.js';
 import { ICEBERG, refuseCatalog } from './refuse.js';
@@ -24,7 +25,7 @@ const ENDPOINTS = [
 export function catalogRoutes(
   parts: GatewayParts,
   networks: readonly ServedNetwork[],
-  origin: () => string,
+  told: Pick<ToldAddress, 'origin'>,
 ): Route[] {
   const { catalog } = parts;
   const withBundles = networks.filter(({ network }) => network.bundles.enabled);
@@ -32,10 +33,12 @@ export function catalogRoutes(
     path: string,
     network: string | undefined,
     answer: (exchange: Exchange, key: KeyRow, secret: string) => Promise<unknown>,
+    tellsAddress = false,
   ): Route => ({
     method: 'GET',
     path: `${ICEBERG}/v1${path}`,
     name: 'lake',
+    tellsAddress,
     ...(network === undefined ? {} : { network }),
     refuse: (exchange, error) =>
       refuseCatalog({ admission: parts.admission, logger: parts.context.logger }, exchange, error),
@@ -70,21 +73,26 @@ export function catalogRoutes(
         const tables = await catalog.tables(id);
         exchange.sendJson({ identifiers: tables.map(({ kind }) => ({ namespace: [id], name: kind })) });
       }),
-      route(`/namespaces/${id}/tables/:table`, id, async (exchange, key, secret) => {
-        const table = await catalog.table(id, exchange.param('table'));
-        exchange.kind = table.kind;
-        if (exchange.request.method === 'HEAD') {
-          exchange.status(204).sendNothing();
-          return;
-        }
-        const request = { network: id, table, maxBlock: key.plan.maxBlock };
-        const { location, metadata } = await catalog.metadata.load(request);
-        exchange.sendJson({
-          'metadata-location': location,
-          metadata,
-          config: fileAccess(origin(), key, secret),
-        });
-      }),
+      route(
+        `/namespaces/${id}/tables/:table`,
+        id,
+        async (exchange, key, secret) => {
+          const table = await catalog.table(id, exchange.param('table'));
+          exchange.kind = table.kind;
+          if (exchange.request.method === 'HEAD') {
+            exchange.status(204).sendNothing();
+            return;
+          }
+          const request = { network: id, table, maxBlock: key.plan.maxBlock };
+          const { location, metadata } = await catalog.metadata.load(request);
+          exchange.sendJson({
+            'metadata-location': location,
+            metadata,
+            config: fileAccess(told.origin, key, secret),
+          });
+        },
+        true,
+      ),
     ]),
   ];
 }

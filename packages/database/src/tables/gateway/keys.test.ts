@@ -48,6 +48,8 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
   const { lastUsedAt: _, oldSecretUntil: __, applicationId: ___, owner: ____, ...found } = row;
   expect(await keys.find(digest(key))).toEqual(found);
   expect(await keys.find(digest(`${key}x`))).toBeNull();
+  const among = await keys.findAmong([digest(`${key}x`), digest(key)]);
+  expect([...among]).toEqual([[digest(key).toString('hex'), found]]);
   const stored = JSON.stringify(await open.sql('SELECT * FROM packhouse.api_key'));
   expect(stored).not.toContain(key.slice(12));
 });

@@ -104,6 +104,16 @@ const selectKey = statement(
    WHERE k.sha256 = $1 OR (k.old_sha256 = $1 AND k.old_until > clock_timestamp())`,
 );
 
+/** $1 array of sha256, as in `keys/select-key`: the keys that exist, each with what it was found by. */
+const selectAmong = statement(
+  'keys/select-among',
+  `SELECT encode(w.sha256, 'hex') AS "foundBy", ${KEY}
+   FROM unnest($1::bytea[]) AS w (sha256)
+   JOIN packhouse.api_key AS k
+     ON k.sha256 = w.sha256 OR (k.old_sha256 = w.sha256 AND k.old_until > clock_timestamp())
+   ${JOINED}`,
+);
+
 /**
  * $1 part of the application's name, or beginning of the prefix, or null for all; $2 id to begin after; $3 limit; $4
  * application or null; $5 name of its owner or null.
@@ -233,17 +243,16 @@ export function createKeys(connections: Connections) {
       const values = [application, plan, network, prefix, sha256, expiresAt, ...restrictions];
       const row = await connections.queryOne<ListedKey>(insertKey, values);
       if (row !== null) return { key, row };
-      if ((await connections.queryOne(selectArchived, [application])) !== null) {
-        throw new PackhouseError({
-          code: 'APPLICATION_ARCHIVED',
-          message: `The application "${application}" is archived: it gets no keys.`,
-          hint: 'Restore it, or name another application.',
-        });
-      }
+      await refuseArchived(connections, application);
       throw await planUnknown(connections, plan);
     },
     /** By the SHA-256 of the whole key. */
     find: (sha256: Buffer) => connections.queryOne<KeyRow>(selectKey, [sha256]),
+    /** Those of these SHA-256 that are keys, by the SHA-256 in hex. */
+    async findAmong(sha256s: readonly Buffer[]): Promise<Map<string, KeyRow>> {
+      const rows = await connections.query<KeyRow & { foundBy: string }>(selectAmong, [sha256s]);
+      return new Map(rows.map(({ foundBy, ...row }) => [foundBy, row]));
+    },
     /** By id or the exact public prefix; null if there is none. */
     named: (idOrPrefix: string) => connections.queryOne<ListedKey>(selectNamed, nameValues(idOrPrefix)),
     /** Oldest first, after this id; `search` is part of the application's name, or the beginning of the prefix. */
@@ -305,6 +314,16 @@ export function createKeys(connections: Connections) {
       return row && { key, row };
     },
   };
+}
+
+/** Throws APPLICATION_ARCHIVED if it is. */
+async function refuseArchived(connections: Connections, application: string): Promise<void> {
+  if ((await connections.queryOne(selectArchived, [application])) === null) return;
+  throw new PackhouseError({
+    code: 'APPLICATION_ARCHIVED',
+    message: `The application "${application}" is archived: it gets no keys.`,
+    hint: 'Restore it, or name another application.',
+  });
 }
 
 function nameValues(idOrPrefix: string): [id: number | null, prefix: string] {

@@ -13,6 +13,15 @@ const raiseTip = statement(
    RETURNING block`,
 );
 
+/** $1 network, $2 tag, $3 block, or null for none: then it counts no more. A lower one stays as it is. */
+const lowerTip = statement(
+  'tips/lower-tip',
+  `UPDATE packhouse.advertised_tip
+   SET block = coalesce($3, block),
+     expires_at = CASE WHEN $3::int8 IS NULL THEN clock_timestamp() ELSE expires_at END
+   WHERE network = $1 AND tag = $2 AND block > coalesce($3, -1)`,
+);
+
 /** $1, $2 the network's numbers and its gateways. */
 const selectTips = statement(
   'tips/select-tips',
@@ -64,6 +73,9 @@ export function createTips(connections: Connections) {
       const row = await connections.queryOne<{ block: number }>(raiseTip, [network, tag, number, holdMs]);
       return row!.block;
     },
+    /** Lowers a number that is higher; null: none counts any more. */
+    lower: async (network: string, tag: Tag, number: number | null) =>
+      void (await connections.query(lowerTip, [network, tag, number])),
     /** The numbers that count, and the ids of the running gateways. */
     async read(network: string): Promise<Partial<Record<Tag, number>> & { gateways: readonly string[] }> {
       const values = [network, getGateways(network)];

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readBatchAnswer } from './batch-answer.js';
+import { readBatchAnswer, readJointAnswer } from './batch-answer.js';
 
-type BatchItem = NonNullable<ReturnType<typeof readBatchAnswer>>[0];
+type BatchItem = NonNullable<ReturnType<typeof readBatchAnswer>>['items'][0];
 
 /** The text of each answer; absent: the call has none. */
 function read(text: string, calls: number): (string | undefined)[] | null {
-  return readBatchAnswer(Buffer.from(text), calls)?.map(said) ?? null;
+  return readBatchAnswer(Buffer.from(text), { firstId: 1, calls })?.items.map(said) ?? null;
 }
 
 function said(item: BatchItem | undefined): string | undefined {
@@ -27,7 +27,8 @@ it.each([
   ['[{"id":2,"result":1}]', [undefined, '1']],
   ['[{"id":3,"result":1},{"id":2,"result":2}]', [undefined, '2']],
   ['[{"id":null,"error":{"code":1,"message":""}},{"id":0,"result":2}]', [undefined, undefined]],
-  ['[{"id":"1","result":1},{"id":2,"result":2}]', [undefined, '2']],
+  ['[{"id":"1","result":1},{"id":2,"result":2}]', ['1', '2']],
+  ['[{"id":1.5,"result":1},{"id":2,"result":2}]', [undefined, '2']],
   // Two answers to one call: neither counts.
   ['[{"id":1,"result":1},{"id":2,"result":2},{"id":1,"result":3}]', [undefined, '2']],
   // No JSON-RPC, no JSON, two values.
@@ -79,4 +80,36 @@ it('never makes an answer of bytes that JSON.parse refuses', () => {
     }),
     { numRuns: 3_000 },
   );
+});
+
+it('gives a call the one answer with its id, and tells of every answer that nobody asked for', () => {
+  const firstId = fc.integer({ min: 1, max: 2 ** 31 });
+  /** How often each call is answered, and answers to other requests: offsets from its first id. */
+  const times = fc.array(fc.constantFrom(1, 1, 1, 0, 2), { minLength: 2, maxLength: 12 });
+  const foreign = fc.array(fc.constantFrom(-1_000, -1, 0.5, 12, 1_000, null), { maxLength: 2 });
+  fc.assert(
+    fc.property(firstId, times, foreign, fc.infiniteStream(fc.nat()), (first, counts, others, order) => {
+      const own = counts.flatMap((count, at) => Array<object>(count).fill({ id: first + at, result: at }));
+      const strange = others.map((offset) => ({ id: offset === null ? null : first + offset, result: 'x' }));
+      const sent = [...own, ...strange]
+        .map((one) => ({ one, place: order.next().value as number }))
+        .sort((a, b) => a.place - b.place)
+        .map(({ one }) => one);
+      const calls = counts.length;
+      const { items, isCrossed } =
+        readBatchAnswer(Buffer.from(JSON.stringify(sent)), { firstId: first, calls }) ?? {};
+      expect(items?.map(said)).toEqual(counts.map((count, at) => (count === 1 ? String(at) : undefined)));
+      expect(isCrossed).toBe(others.length > 0 || counts.includes(2));
+    }),
+  );
+});
+
+it.each([
+  ['{"id":41,"error":{"code":1}}', 'nonsense'],
+  ['{"id":41,"result":1}', 'nonsense'],
+  ['{"id":8,"error":{"code":1}}', 'error'],
+  ['{"id":null,"error":{"code":1}}', 'error'],
+  ['{"error":{"code":1}}', 'error'],
+])('takes %s for one answer to all of them only if it may be', (text, kind) => {
+  expect(readJointAnswer(Buffer.from(text), { firstId: 7, calls: 2 }).kind).toBe(kind);
 });

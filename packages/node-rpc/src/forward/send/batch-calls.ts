@@ -21,7 +21,7 @@ import type { ReadAnswer } from './read-answer.js';
  */
 
 /** How a batch ended, as metrics name it. */
-type BatchOutcome = 'ok' | 'incomplete' | 'refused' | 'late' | 'broken';
+type BatchOutcome = 'ok' | 'incomplete' | 'refused' | 'crossed' | 'late' | 'broken';
 
 /** `again`: it may have been counted by the upstream already. */
 export type Joined = PostedAnswer | 'alone' | 'again';
@@ -29,6 +29,8 @@ export type Joined = PostedAnswer | 'alone' | 'again';
 interface BatchCallsOptions {
   clock: Pick<Clock, 'elapsed'>;
   family: Family;
+  /** Returns the first of so many successive ids. */
+  takeIds(calls: number): number;
   /** Sends one HTTP request; `over` is called once when it is. */
   post(body: string, reader: BodyReader, signal: CallSignal, over: () => void): Promise<PostedAnswer>;
   /** Calls that wait for a place among the requests in flight. */
@@ -59,7 +61,8 @@ const OF_THE_BATCH: ReadonlySet<Meaning> = new Set<Meaning>(['no-batch', 'too-la
 /** Joins the calls to one upstream. */
 export type CallBatches = ReturnType<typeof createCallBatches>;
 
-export function createCallBatches({ clock, ended, family, post, waiting }: BatchCallsOptions) {
+export function createCallBatches(options: BatchCallsOptions) {
+  const { clock, waiting } = options;
   const sizes = createCallBatchSizes(clock);
   const groups = new Map<string, Member[]>();
   let scheduled = false;
@@ -90,7 +93,7 @@ export function createCallBatches({ clock, ended, family, post, waiting }: Batch
     while (calls.length > 0) {
       const batch = calls.splice(0, most);
       if (batch.length === 1 && batch[0]?.leave !== null) batch[0]?.settle('alone');
-      else void sendBatch({ ended, family, post, sizes }, method, batch);
+      else void sendBatch(options, sizes, method, batch);
     }
   };
 
@@ -140,12 +143,8 @@ function bringsMore(calls: readonly Member[], waiting: () => number): boolean {
 
 /** Sends a batch; none of its calls is left without an answer, or the word that it has none. */
 async function sendBatch(
-  {
-    ended,
-    family,
-    post,
-    sizes,
-  }: Pick<BatchCallsOptions, 'ended' | 'family' | 'post'> & { sizes: CallBatchSizes },
+  { ended, family, post, takeIds }: BatchCallsOptions,
+  sizes: CallBatchSizes,
   method: string,
   calls: readonly Member[],
 ): Promise<void> {
@@ -171,9 +170,10 @@ async function sendBatch(
   const startedAt = performance.now();
   sizes.begun();
   try {
-    const body = `[${calls.map(toText).join(',')}]`;
+    const firstId = takeIds(calls.length);
+    const body = `[${calls.map((call, at) => toText(call, firstId + at)).join(',')}]`;
     const answer = await post(body, new BodyReader(MAX_BODY_BYTES), stop, over);
-    outcome = settleAll(family, method, calls, answer);
+    outcome = settleAll(family, method, calls, firstId, answer);
     if (outcome === 'ok') {
       sizes.answered(method, calls.length, performance.now() - startedAt, answer.bytes);
     }
@@ -198,15 +198,18 @@ function settleAll(
   family: Family,
   method: string,
   calls: readonly Member[],
+  firstId: number,
   answer: PostedAnswer,
 ): BatchOutcome {
   const { read, status } = answer;
   if (read.kind !== 'result') return 'incomplete';
   const { bytes: body } = read.body;
-  const items = status === 200 ? readBatchAnswer(body, calls.length) : null;
+  const ids = { firstId, calls: calls.length };
+  const batch = status === 200 ? readBatchAnswer(body, ids) : null;
   const subject = { method, family, calls: calls.length };
-  if (items === null) {
-    const joint = readJointAnswer(body);
+  if (batch === null) {
+    const joint = readJointAnswer(body, ids);
+    if (joint.kind === 'nonsense' && joint.foreign === true) return 'crossed';
     const error = joint.kind === 'error' ? parseRpcError(joint.error) : null;
     const { meaning } =
       error === null ? judgeStatus(status) : judgeError(status, error.code, error.message, subject);
@@ -214,11 +217,11 @@ function settleAll(
     for (const call of calls) call.settle(toOwn(answer, joint, 0));
     return 'refused';
   }
-  let outcome: BatchOutcome = 'ok';
+  let outcome: BatchOutcome = batch.isCrossed ? 'crossed' : 'ok';
   for (const [at, call] of calls.entries()) {
-    const item = items[at];
+    const item = batch.items[at];
     if (item === undefined || item.bytes > call.request.maxBytes || isOfBatch(item.read, subject)) {
-      outcome = 'incomplete';
+      if (outcome === 'ok') outcome = 'incomplete';
     } else call.settle(toOwn(answer, item.read, item.bytes));
   }
   return outcome;
@@ -233,9 +236,8 @@ function free(member: Member): void {
   member.leave = null;
 }
 
-/** The ids of a batch are those of its calls' places, from 1. */
-function toText({ request: { method, params } }: Member, at: number): string {
-  return `{"jsonrpc":"2.0","id":${at + 1},"method":"${method}","params":${params}}`;
+function toText({ request: { method, params } }: Member, id: number): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 }
 
 /** The answer of a batch as that of one of its calls. */

@@ -18,6 +18,11 @@ export interface ForwardRequest {
   params: string;
   /** Safe to send twice: only then it is retried, sent to other upstreams and hedged. */
   idempotent: boolean;
+  /**
+   * A read that executes nothing, with parameters that were checked: whatever error a node answers is its own, so another
+   * one is asked, and the first error is the answer only if none does better. Refusals of a range stay.
+   */
+  checkedRead?: boolean | undefined;
   /** For all tries together. */
   timeoutMs: number;
   /** Bytes of the result at most. */
@@ -48,11 +53,6 @@ export interface ForwardRequest {
    * is streamed is not proved: see `whole`.
    */
   prove?: (result: Buffer, signal: CallSignal) => Promise<Disproof | null>;
-  /**
-   * The result goes to a client as it is: it is neither kept, nor read, nor put into another text than its envelope. Of a
-   * list or an object only the brackets and strings are checked then; default: the whole grammar of JSON.
-   */
-  passedOn?: boolean;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
   /** Only what so many upstreams answer alike is returned; default: the answer of one. */

@@ -16,6 +16,7 @@ import { type CallBatches, createCallBatches, type Joined } from './batch-calls.
 import type { Disproof, ForwardRequest, InvalidResponse } from './forward-request.js';
 import { judgeAnswer, type TryOutcome } from './judge-answer.js';
 import { type PostedAnswer, postCall } from './post-call.js';
+import { AnswerReader } from './read-answer.js';
 
 /*
  * The reasons of the signal if a try ends before its answer. Created once: an error per call costs as much as a small
@@ -86,11 +87,16 @@ export class ForwardUpstream extends Upstream {
       clock: context.clock,
       family: network.family,
       waiting: () => this.#turns.waiting,
+      takeIds: this.http.takeIds,
       post: (body, reader, signal, over) =>
         postCall(this.http, { headers, body, request, reader, over, streamed: () => undefined }, signal),
       ended: (method, outcome, calls) => {
         metrics.batched(outcome);
         if (outcome === 'ok') return;
+        if (outcome === 'crossed') {
+          this.http.renew();
+          this.failed('answers to other requests');
+        }
         context.logger.debug(
           { upstream: this.name, method, calls, outcome },
           'batch sent again as single calls',
@@ -139,7 +145,7 @@ export class ForwardUpstream extends Upstream {
     });
   }
 
-  /** `leave` frees its place among the requests in flight; `again`: a batch had no answer for it. */
+  /** `leave` frees its place among the requests in flight; `again`: its first request brought no answer to it. */
   async #send(
     request: ForwardRequest,
     signal: CallSignal,
@@ -180,7 +186,11 @@ export class ForwardUpstream extends Upstream {
       }
       if (joined !== 'again') {
         spending.received(method, joined.bytes, account);
-        return await this.#judge(request, joined, startedAt, signal);
+        const outcome = await this.#judge(request, joined, startedAt, signal);
+        const { read } = joined;
+        const isForeign = read.kind === 'nonsense' && read.foreign === true;
+        // Once more over a new connection: the answer may be lost with the old one.
+        if (!isForeign || again || !request.idempotent) return outcome;
       }
     } catch (error) {
       if (holdsPlace) leave();
@@ -261,12 +271,14 @@ export class ForwardUpstream extends Upstream {
     leave: () => void,
     startedAt: number,
   ): Promise<PostedAnswer> {
+    const id = this.http.takeIds(1);
     return postCall(
       this.http,
       {
         headers,
-        body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,
+        body: `{"jsonrpc":"2.0","id":${id},"method":"${request.method}","params":${request.params}}`,
         request,
+        reader: new AnswerReader(request, id),
         over: leave,
         streamed: (fault) => {
           if (fault === null) this.circuit.succeeded();

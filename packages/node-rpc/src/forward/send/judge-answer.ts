@@ -70,7 +70,8 @@ export function judgeAnswer(
     note(verdict, status === 200 ? `error ${code}, ${verdict.meaning}` : `HTTP ${status}`);
     if (verdict.meaning === 'pruned') history.pruned(request);
     const said = { kind: 'error', error: read.error, code, message, upstream: name } as const;
-    if (verdict.retry === 'none') return said;
+    const isOwn = request.checkedRead === true && verdict.meaning !== 'range-refused';
+    if (verdict.retry === 'none' && !isOwn) return said;
     const detail = TROUBLE[verdict.meaning];
     if (detail !== undefined) return elsewhere('unavailable', detail, wait);
     return verdict.weighs === false

@@ -3,7 +3,7 @@ import type { PlainHandler } from '../../http1/plain-pool.js';
 import type { UpstreamHttp } from '../../upstream/http.js';
 import type { ForwardRequest } from './forward-request.js';
 import { type ByteSource, createInflater, type Inflater } from './inflate.js';
-import { AnswerReader, type NoAnswer, type ReadAnswer } from './read-answer.js';
+import type { AnswerReader, NoAnswer, ReadAnswer } from './read-answer.js';
 
 /** An upstream's answer to one HTTP request. */
 export interface PostedAnswer {
@@ -27,9 +27,8 @@ interface StreamFault {
 interface PostOptions {
   headers: Readonly<Record<string, string>>;
   body: string;
-  request: Pick<ForwardRequest, 'maxBytes' | 'passedOn' | 'whole'>;
-  /** Default: of one answer. */
-  reader?: Pick<AnswerReader, 'push' | 'end' | 'take' | 'whole' | 'kind' | 'valueBytes'>;
+  request: Pick<ForwardRequest, 'maxBytes' | 'whole'>;
+  reader: Pick<AnswerReader, 'push' | 'end' | 'take' | 'whole' | 'kind' | 'valueBytes'>;
   /** Called when a streamed answer is over, with what was wrong with it; null: nothing. Not called if it was given up. */
   streamed(fault: StreamFault | null): void;
   /** Called once, when the connection is free for another request, or gone. */
@@ -51,13 +50,13 @@ const STALLED_MS = 10_000;
  * Handlers are used rather than undici's `request`, whose streams cost more than everything else of a small call.
  */
 export function postCall(
-  http: Pick<UpstreamHttp, 'dispatch'>,
+  http: Pick<UpstreamHttp, 'dispatch' | 'renew'>,
   options: PostOptions,
   signal: CallSignal,
 ): Promise<PostedAnswer> {
   return new Promise((resolve, reject) => {
     const { headers, body } = options;
-    const handler = new AnswerHandler(options, signal, resolve, reject);
+    const handler = new AnswerHandler(http, options, signal, resolve, reject);
     if (signal.aborted) handler.stop();
     else {
       signal.addEventListener('abort', handler.stop, { once: true });
@@ -67,11 +66,12 @@ export function postCall(
 }
 
 class AnswerHandler implements PlainHandler {
+  readonly #http: Pick<UpstreamHttp, 'renew'>;
   readonly #options: PostOptions;
   readonly #signal: CallSignal;
   readonly #resolve: (answer: PostedAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #reader: NonNullable<PostOptions['reader']>;
+  readonly #reader: PostOptions['reader'];
   #controller: ByteSource | undefined;
   #inflater: Inflater | undefined;
   #length = 0;
@@ -83,13 +83,15 @@ class AnswerHandler implements PlainHandler {
   #stream: ChunkQueue | undefined;
 
   constructor(
+    http: Pick<UpstreamHttp, 'renew'>,
     options: PostOptions,
     signal: CallSignal,
     resolve: (answer: PostedAnswer) => void,
     reject: (error: unknown) => void,
   ) {
+    this.#http = http;
     this.#options = options;
-    this.#reader = options.reader ?? new AnswerReader(options.request);
+    this.#reader = options.reader;
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -194,6 +196,7 @@ class AnswerHandler implements PlainHandler {
 
   /** Ends an answer that cannot be handed on: what was sent of it is never completed. */
   #refuse(fault: NoAnswer, source?: ByteSource): void {
+    if (fault.kind === 'nonsense' && fault.foreign === true) this.#http.renew();
     if (this.#stream === undefined) {
       this.#settle(fault, source);
       return;

@@ -1,13 +1,17 @@
 import { endOfValue, hasName, JsonValidator, readMember, skipSpace } from '@packhouse/json';
-import { createBracketScanner } from '@packhouse/kernels';
+import { createJsonScanner } from '@packhouse/kernels';
+import { findPlace, isWithoutId } from '../../upstream/request-ids.js';
 import { Utf8Check } from '../../upstream/utf8-check.js';
 import type { ForwardRequest, ResultBody } from './forward-request.js';
 
 /** An answer as it was read: its value is JSON, and not judged yet. */
 export type ReadAnswer = { kind: 'result'; body: ResultBody } | { kind: 'error'; error: Buffer } | NoAnswer;
 
-/** Why there is no answer that could be handed on. */
-export type NoAnswer = { kind: 'nonsense'; what: string } | { kind: 'too-large' };
+/** Why there is no answer that could be handed on; `foreign`: it is not the answer to this request. */
+export type NoAnswer = { kind: 'nonsense'; what: string; foreign?: true } | { kind: 'too-large' };
+
+/** An answer that may be that to another request: its connection cannot be trusted any more. */
+export const FOREIGN: NoAnswer = { kind: 'nonsense', what: 'an answer with another id', foreign: true };
 
 /** The value is looked for in this many bytes, then in twice as many, … */
 const HEAD_BYTES = 4_096;
@@ -19,20 +23,16 @@ const BEHIND_BYTES = 4_096;
 const JOINED_BYTES = 65_536;
 
 const [COMMA, OPEN_BRACE, OPEN_BRACKET] = [0x2c, 0x7b, 0x5b];
-/** JSON text of the id that every request has. */
-const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
-
-type Scanner = NonNullable<ReturnType<typeof createBracketScanner>> | JsonValidator;
-
-/** How far the value is checked; `anyId`: the answer's id is for the caller to check. */
-type ReadOptions = Pick<ForwardRequest, 'maxBytes' | 'passedOn'> & { anyId?: boolean };
+type Scanner = NonNullable<ReturnType<typeof createJsonScanner>> | JsonValidator;
 
 /**
- * Reads an answer as it comes. Its value is checked to be one whole value in UTF-8, so that no answer of a node can hold a
- * second one in another envelope, and unless it is passed on to be JSON.
+ * Reads the answer to the request with this id as it comes; null: the caller checks the id. Its value is checked to be one
+ * value of JSON in UTF-8, so that no answer of a node can hold a second one in another envelope, and whoever reads what
+ * leaves can parse it.
  */
 export class AnswerReader {
-  readonly #options: ReadOptions;
+  readonly #options: Pick<ForwardRequest, 'maxBytes'>;
+  readonly #ownId: number | null;
   readonly #text = new Utf8Check();
   #scanner: Scanner | undefined;
   #begin: Buffer[] = [];
@@ -46,8 +46,9 @@ export class AnswerReader {
   /** JSON text of the answer's id; absent until its end, or if it has none. */
   id: string | undefined;
 
-  constructor(options: ReadOptions) {
+  constructor(options: Pick<ForwardRequest, 'maxBytes'>, ownId: number | null) {
     this.#options = options;
+    this.#ownId = ownId;
   }
 
   /** Absent until it is known. */
@@ -78,18 +79,20 @@ export class AnswerReader {
     const members = membersBehind(this.#behind);
     if (members === null) return nonsense('an answer that does not end behind its value');
     const found = this.#found as ValueStart;
-    const id = found.id ?? (members.id === undefined ? undefined : JSON.stringify(members.id));
-    this.id = id;
-    const isOurs =
-      this.#options.anyId === true ||
-      id === undefined ||
-      IDS.has(id) ||
-      (found.kind === 'error' && id === 'null');
-    if (!isOurs) return nonsense('an answer with another id');
     if (members.result != null || ('result' in members && found.kind === 'result')) {
       return nonsense('an answer with two values');
     }
-    return members.error == null ? null : this.#replaceNull(members.error);
+    const two = members.error == null ? null : this.#replaceNull(members.error);
+    if (two !== null) return two;
+    const behind = members.id === undefined ? undefined : JSON.stringify(members.id);
+    if (found.id !== undefined && behind !== undefined && found.id !== behind) return FOREIGN;
+    this.id = found.id ?? behind;
+    return this.#isOwn(this.id, this.kind === 'error') ? null : FOREIGN;
+  }
+
+  #isOwn(id: string | undefined, mayLackId: boolean): boolean {
+    if (this.#ownId === null || (mayLackId && isWithoutId(id))) return true;
+    return findPlace(id, this.#ownId, 1) !== undefined;
   }
 
   /** All of a complete answer: pieces if it is large, since a copy of megabytes costs more than all other work. */
@@ -120,13 +123,13 @@ export class AnswerReader {
       return nonsense('something that is not JSON-RPC');
     }
     if (found.other) return nonsense('an answer with two values');
+    // It may stand behind the value, or be left out of an error.
+    if (!this.#isOwn(found.id, true)) return FOREIGN;
     this.#found = found;
-    const { kind, start } = found;
+    const { start } = found;
     const opens = begin[start] === OPEN_BRACE || begin[start] === OPEN_BRACKET;
-    // Where this Node can: see BracketScanner.
-    const brackets =
-      this.#options.passedOn === true && opens && kind === 'result' ? createBracketScanner() : null;
-    this.#scanner = brackets ?? new JsonValidator();
+    // The faster one where this Node can, and where there may be much to check.
+    this.#scanner = (opens ? createJsonScanner() : null) ?? new JsonValidator();
     return this.#scan(begin, start);
   }
 

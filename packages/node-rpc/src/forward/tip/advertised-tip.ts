@@ -41,22 +41,100 @@ export function createAdvertisedTip(options: {
   onStoreAway?: (error: unknown) => void;
 }) {
   const { clock, network, onStoreAway, shared } = options;
-  const raising = new Map<TipTag, { number: number; done: Promise<void> }>();
   let order = 0;
   let aloneUntil = Number.NEGATIVE_INFINITY;
   const isAlone = (): boolean => shared === undefined || clock.elapsed() < aloneUntil;
-  const { known, learn, mine, note } = createNumbers(clock, isAlone);
+  const numbers = createNumbers(clock, isAlone);
+  const { known, learn, mine } = numbers;
   const alone = (error: unknown): void => {
     aloneUntil = clock.elapsed() + ALONE_MS;
     onStoreAway?.(error);
   };
 
-  const write = async (store: SharedTips, tag: TipTag, number: number): Promise<void> => {
-    const at = clock.elapsed();
-    note(tag, number);
-    if (at < aloneUntil) return;
+  const writes = createWrites({
+    numbers,
+    nextOrder: () => {
+      order += 1;
+      return order;
+    },
+    isAway: () => clock.elapsed() < aloneUntil,
+    alone,
+    network,
+    shared,
+  });
+  const { lower, raise } = writes;
+
+  const read = async (store: SharedTips): Promise<void> => {
+    if (clock.elapsed() < aloneUntil) return;
+    await readOnce(store).catch(alone);
+    await ready();
+  };
+  const readOnce = async (store: SharedTips): Promise<void> => {
+    const lowered = writes.lowered();
+    if (lowered !== undefined) await lowered;
     order += 1;
     const asked = order;
+    const sentAt = clock.elapsed();
+    const { gateways = [], ...found } = await inTime(store, store.read(network));
+    for (const tag of ['latest', 'safe', 'finalized'] as const) {
+      learn(tag, found[tag] ?? null, asked);
+      // The store lost it.
+      const lost = mine(tag, HOLD_MS[tag] - MARGIN_MS);
+      if (lost !== null && lost > (known(tag) ?? -1)) await raise(tag, lost);
+    }
+    membership?.update(gateways, sentAt);
+  };
+  const reads = shared === undefined ? undefined : createSharedReads(() => read(shared));
+
+  const id = randomUUID();
+  const membership = shared?.announce && joinGateways({ ...options, shared, id, alone, readOnce });
+
+  /** Waits until this gateway may answer, as far as the others are concerned; undefined: at once. Never rejects. */
+  const ready = (): Promise<void> | undefined =>
+    clock.elapsed() < aloneUntil ? undefined : membership?.ready();
+  /** Reads what other gateways advertised until now. Undefined: there are none, or none is running. Never rejects. */
+  const refresh = (): Promise<void> | undefined => {
+    if (reads === undefined) return undefined;
+    const under = writes.raising('latest');
+    const joining = ready();
+    if (joining !== undefined) return joining;
+    if (membership?.isOnly() === true) {
+      if (membership.isReadDue()) void reads.next();
+      return under;
+    }
+    const reading = reads.next();
+    return under === undefined ? reading : under.then(() => reading);
+  };
+
+  /** Announces that this gateway ends. Never rejects. */
+  const leave = async (): Promise<void> => {
+    await shared?.announce?.(network, id, 0).catch(() => undefined);
+  };
+
+  return { known, leave, lower, raise, ready, refresh };
+}
+
+/** Creates the writes of one network's numbers. */
+function createWrites(parts: {
+  numbers: ReturnType<typeof createNumbers>;
+  nextOrder(): number;
+  /** Whether the store failed a moment ago. */
+  isAway(): boolean;
+  alone(error: unknown): void;
+  network: string;
+  shared: SharedTips | undefined;
+}) {
+  const { alone, isAway, network, nextOrder, shared } = parts;
+  const { known, learn, mine, note, replace } = parts.numbers;
+  const raising = new Map<TipTag, { number: number; done: Promise<void> }>();
+  /** Until then the store may have a number that was taken back. */
+  let lowering: Promise<void> | undefined;
+
+  const write = async (store: SharedTips, tag: TipTag, number: number): Promise<void> => {
+    note(tag, number);
+    if (isAway()) return;
+    if (lowering !== undefined) await lowering;
+    const asked = nextOrder();
     try {
       learn(tag, await inTime(store, store.raise(network, tag, number, HOLD_MS[tag])), asked);
     } catch (error) {
@@ -84,52 +162,35 @@ export function createAdvertisedTip(options: {
     return done;
   };
 
-  const read = async (store: SharedTips): Promise<void> => {
-    if (clock.elapsed() < aloneUntil) return;
-    await readOnce(store).catch(alone);
-    await ready();
-  };
-  const readOnce = async (store: SharedTips): Promise<void> => {
-    order += 1;
-    const asked = order;
-    const sentAt = clock.elapsed();
-    const { gateways = [], ...numbers } = await inTime(store, store.read(network));
-    for (const tag of ['latest', 'safe', 'finalized'] as const) {
-      learn(tag, numbers[tag] ?? null, asked);
-      // The store lost it.
-      const lost = mine(tag, HOLD_MS[tag] - MARGIN_MS);
-      if (lost !== null && lost > (known(tag) ?? -1)) await raise(tag, lost);
-    }
-    membership?.update(gateways, sentAt);
-  };
-  const reads = shared === undefined ? undefined : createSharedReads(() => read(shared));
-
-  const id = randomUUID();
-  const membership = shared?.announce && joinGateways({ ...options, shared, id, alone, readOnce });
-
-  /** Waits until this gateway may answer, as far as the others are concerned; undefined: at once. Never rejects. */
-  const ready = (): Promise<void> | undefined =>
-    clock.elapsed() < aloneUntil ? undefined : membership?.ready();
-  /** Reads what other gateways advertised until now. Undefined: there are none, or none is running. Never rejects. */
-  const refresh = (): Promise<void> | undefined => {
-    if (reads === undefined) return undefined;
-    const under = raising.get('latest');
-    const joining = ready();
-    if (joining !== undefined) return joining;
-    if (membership?.isOnly() === true) {
-      if (membership.isReadDue()) void reads.next();
-      return under?.done;
-    }
-    const reading = reads.next();
-    return under === undefined ? reading : under.done.then(() => reading);
+  /**
+   * Takes a number back that was of a false branch: none above `to` counts from now on, here and at other gateways; null:
+   * none at all. Never rejects.
+   */
+  const lower = (tag: TipTag, to: number | null): Promise<void> | undefined => {
+    const under = raising.get(tag);
+    if (under === undefined && (known(tag) ?? -1) <= (to ?? -1)) return undefined;
+    replace(tag, to, nextOrder());
+    const before = lowering;
+    const done = (async () => {
+      // It would be written again.
+      await Promise.all([before, under?.done]);
+      if (shared?.lower === undefined || isAway()) return;
+      await inTime(shared, shared.lower(network, tag, to)).catch(alone);
+    })().finally(() => {
+      if (lowering === done) lowering = undefined;
+    });
+    lowering = done;
+    return done;
   };
 
-  /** Announces that this gateway ends. Never rejects. */
-  const leave = async (): Promise<void> => {
-    await shared?.announce?.(network, id, 0).catch(() => undefined);
+  return {
+    lower,
+    raise,
+    /** The raise of a number that is under way. */
+    raising: (tag: TipTag): Promise<void> | undefined => raising.get(tag)?.done,
+    /** Resolves when no number is being taken back; undefined: none is. */
+    lowered: (): Promise<void> | undefined => lowering,
   };
-
-  return { known, leave, raise, ready, refresh };
 }
 
 /** The membership of this gateway among those of the store. */
@@ -163,6 +224,8 @@ function createNumbers({ elapsed }: Pick<Clock, 'elapsed'>, isAlone: () => boole
   const own = new Map<TipTag, { number: number; at: number }>();
   /** What the store said, and in which order it was asked. */
   const stored = new Map<TipTag, { number: number | null; order: number; at: number }>();
+  /** Answers to questions before this one are of before a number was taken back. */
+  const replacedAt = new Map<TipTag, number>();
   const mine = (tag: TipTag, heldMs: number = HOLD_MS[tag]): number | null => {
     const raised = own.get(tag);
     return raised !== undefined && elapsed() - raised.at <= heldMs ? raised.number : null;
@@ -181,9 +244,17 @@ function createNumbers({ elapsed }: Pick<Clock, 'elapsed'>, isAlone: () => boole
       const number = mine(tag);
       return theirs === null || (number !== null && number > theirs) ? number : theirs;
     },
+    /** Sets the number that counts, whatever it was. */
+    replace(tag: TipTag, number: number | null, order: number): void {
+      replacedAt.set(tag, order);
+      stored.set(tag, { number, order, at: elapsed() });
+      if (number === null) own.delete(tag);
+      else own.set(tag, { number, at: elapsed() });
+    },
     /** An answer to an earlier question does not lower what a later one brought. */
     learn(tag: TipTag, number: number | null, asked: number): void {
       const before = stored.get(tag);
+      if (asked < (replacedAt.get(tag) ?? 0)) return;
       if (before !== undefined && asked < before.order && (number ?? -1) <= (before.number ?? -1)) return;
       stored.set(tag, { number, order: Math.max(asked, before?.order ?? 0), at: elapsed() });
     },

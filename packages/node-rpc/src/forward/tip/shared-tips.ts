@@ -10,6 +10,8 @@ export type TipTag = 'latest' | 'safe' | 'finalized';
 export interface SharedTips {
   /** Returns the number that counts afterwards: this one, or a higher one. */
   raise(network: string, tag: TipTag, number: number, holdMs: number): Promise<number>;
+  /** Lowers the number to this one, or removes it (null), if it is higher: its branch was found false. */
+  lower?(network: string, tag: TipTag, number: number | null): Promise<void>;
   /** `gateways`: the ids of those whose announcements hold. */
   read(network: string): Promise<Partial<Record<TipTag, number>> & { gateways?: readonly string[] }>;
   /** Announces a gateway for so long. Without it no gateway knows whether it is the only one. */

@@ -2,6 +2,8 @@ import type { Network } from '@packhouse/networks';
 import { CallController, type Context, openScope, type Scope } from '@packhouse/runtime';
 import { createFinalBranches, type NodeFinding, type Tie } from '../../heads/final-branches.js';
 import type { FinalBlock } from '../../heads/final-votes.js';
+import { createHeadVotes } from '../../heads/head-votes.js';
+import { readHeader } from '../../heads/poll-head.js';
 import {
   FINALIZED_REQUEST,
   getHeaderRequest,
@@ -23,6 +25,8 @@ interface WatchParts {
   onBlock(tag: 'latest' | 'finalized', number: number): void;
   /** Called with each reason not to believe what an upstream said. */
   onFinding(finding: NodeFinding): void;
+  /** Called when an upstream was left out, or left its branch: its numbers do not count any more. */
+  onLeftOut(): void;
 }
 
 /** A network without calls for this long is polled rarely; a filter expires earlier without being polled. */
@@ -61,6 +65,7 @@ export function watchHeads(parts: WatchParts): typeof NO_WATCH {
     const head = answer?.kind === 'result' ? question.read(answer.value) : null;
     if (answer?.kind !== 'result' || head === null || node.exclusion !== null) return null;
     const hash = readHash(answer.value);
+    await comparison?.compareHead(node, answer.value);
     if (node.leftOut !== null) return head;
     if (!(await checks.delivers(node, head))) return null;
     const note = (): void => {
@@ -201,28 +206,45 @@ function createFinalityWatch({
   };
 }
 
-interface ComparisonParts {
-  network: Network;
-  nodes: readonly ForwardUpstream[];
-  context: Context;
-  signal: AbortSignal;
-  onFinding(finding: NodeFinding): void;
-}
+type ComparisonParts = Omit<WatchParts, 'advertised'>;
 
 /** At the start, upstreams that have not answered by then are not awaited. */
 const FIRST_MS = 1_500;
 
-/** Compares the final blocks of the upstreams. What is said by one that was not compared yet is not noted before. */
-function createComparison({ context, network, nodes, onFinding, signal }: ComparisonParts) {
+/** Compares the heads and the final blocks of the upstreams. What is said by one that was not compared yet is not noted before. */
+function createComparison(parts: ComparisonParts) {
+  const { context, network, nodes, onBlock, onFinding, onLeftOut, signal } = parts;
   const waiting = new Map<ForwardUpstream, () => void>();
   const hasOthers = nodes.length > 1;
   for (const node of nodes) node.isCompared = !hasOthers;
+  const ask = (node: ForwardUpstream, number: number): Promise<string | null> =>
+    probeHash(node, getHeaderRequest(network, number), number, signal);
+  const votes = createHeadVotes({
+    network: network.id,
+    nodes,
+    context,
+    onFinding,
+    ask: (node, numbers) => Promise.all(numbers.map((number) => ask(node, number))),
+    onChange(node, reason, { hash, number }) {
+      node.leaveOut(reason, 'head');
+      if (reason !== null) onLeftOut();
+      else if (!node.excluded) {
+        node.sawHead(number, performance.now(), hash);
+        onBlock('latest', number);
+      }
+    },
+    onBranchLeft(node, { hash, number }) {
+      node.sawHead(number, performance.now(), hash);
+      onLeftOut();
+    },
+  });
   const branches = createFinalBranches({
     network: network.id,
     nodes,
     context,
     onFinding,
-    ask: (node, number) => probeHash(node, getHeaderRequest(network, number), number, signal),
+    onLeftOut,
+    ask,
     onCompared(node) {
       node.isCompared = true;
       if (node.leftOut === null) waiting.get(node)?.();
@@ -250,9 +272,15 @@ function createComparison({ context, network, nodes, onFinding, signal }: Compar
       if (node.isCompared) then();
       else waiting.set(node, then);
     },
+    /** Compares a new head with those of the others. */
+    compareHead(node: ForwardUpstream, block: unknown): Promise<void> | undefined {
+      votes.heard(node, readHeader(block));
+      return nodes.length < 3 ? undefined : votes.judge();
+    },
     heard(...heard: Parameters<typeof branches.heard>): void {
       branches.heard(...heard);
       const [node, answer] = heard;
+      if (answer === null) votes.heard(node, null);
       if (answer === null && hasOthers) node.isCompared = false;
       const isFirst = opening !== undefined && branches.isComplete();
       void branches.judge().then(() => isFirst && opened.abort(undefined));
