@@ -61,11 +61,6 @@ export function createAdmission(options: {
     thenSync(charge(checkKey(row, exchange), toCall(exchange.route), exchange, quota), (key) =>
       requireUse(key, exchange),
     );
-  const requireUse = (key: KeyRow, exchange: Exchange): KeyRow => {
-    requireNetwork(key, exchange);
-    requireRoute(key, exchange.route);
-    return key;
-  };
   /** The row of a key. Throws the problem `rate-limited` if it is not valid, and its address sent too many such. */
   const find = (key: string | undefined, exchange: Exchange): MaybePromise<KeyRow | null> => {
     if (key !== undefined && keys.wasFound(key)) return keys.find(key);
@@ -125,6 +120,13 @@ export function createAdmission(options: {
         forAll: row === null || row.origins.length === 0,
       })),
   };
+}
+
+/** The key, if it may be used for what was asked. Throws the problem `forbidden`. */
+function requireUse(key: KeyRow, exchange: Exchange): KeyRow {
+  requireNetwork(key, exchange);
+  requireRoute(key, exchange.route);
+  return key;
 }
 
 /** Counts what the limiter said, and sends its headers. Throws the problems `rate-limited` and `quota-exhausted`. */
