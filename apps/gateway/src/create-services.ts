@@ -9,6 +9,8 @@ import { createDeliveries } from './filters/deliveries.js';
 import type { FilterStore } from './filters/filter-state.js';
 import { createPendingWatch } from './filters/pending-watch.js';
 import { createIntegrity } from './integrity/create-integrity.js';
+import { createEmptyLists } from './integrity/empty-lists.js';
+import { createHeaderHints } from './integrity/header-hints.js';
 import { createNewestLogs } from './integrity/newest-logs.js';
 import { createMethods } from './methods/create-methods.js';
 import type { GatewayParts } from './routes/common/gateway-parts.js';
@@ -42,7 +44,10 @@ export function createServices(
     network.family === 'evm' && network.rpc.integrity === 'full'
       ? createIntegrity({ policy: network.proofs, forwarder, rpc: network.rpc })
       : undefined;
-  const newestLogs = network.family === 'evm' ? createNewestLogs(network.proofs, context.clock) : undefined;
+  const getHints = createHeaderHints(context.clock);
+  const isEvm = network.family === 'evm';
+  const newestLogs = isEvm ? createNewestLogs(network.proofs, getHints) : undefined;
+  const emptyLists = isEvm ? createEmptyLists(getHints, forwarder) : undefined;
   const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
   const deliveries = createDeliveries({ filters, context });
   const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
@@ -63,6 +68,7 @@ export function createServices(
     forwarder,
     integrity,
     newestLogs,
+    emptyLists,
     methods,
     shared: createSharedCalls(),
     requestCache: createRequestCache((name) => {

@@ -3,6 +3,7 @@ import * as door from './index.js';
 
 it('the door has these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'EMPTY_ROOT',
     'KINDS',
     'PROOFS',
     'RULE_NAMES',
@@ -13,6 +14,7 @@ it('the door has these names and no others', () => {
     'canonicalRecord',
     'checkCoreAddress',
     'checkTotalDifficulty',
+    'concerns',
     'coreAddressHex',
     'countBlocks',
     'createKeccak256',

@@ -3,6 +3,7 @@ export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-a
 export { createProver, type Prover } from './create-prover.js';
 export { createKeccak256, type Keccak } from './encode/keccak.js';
 export { hasNativeRecovery } from './encode/recover-key.js';
+export { EMPTY_ROOT } from './encode/trie-root.js';
 export type { BareBlock } from './prove/prove-bare-block.js';
 export type { RawBlock } from './prove/prove-raw.js';
 export {
@@ -40,6 +41,7 @@ export {
 } from './record/kinds.js';
 export { TOKEN_EVENTS } from './record/token-events.js';
 export { isBuiltIn, normalizeTraceError } from './record/trace-errors.js';
+export { concerns } from './record/unchecked.js';
 export { createReceiptRule, hasRules, RULE_NAMES } from './rules/find-rules.js';
 export { createSenderThreads, type SenderThreads } from './senders/sender-threads.js';
 export { checkTotalDifficulty } from './total-difficulty.js';

@@ -89,6 +89,16 @@ export function call(forwarder: Forwarder, changes: Partial<ForwardRequest> = {}
   });
 }
 
+/** The check that no piece of a result has a text. */
+export function without(text: string): Pick<ForwardRequest, 'check'> {
+  return {
+    check: () => ({
+      push: (bytes) => (bytes.includes(text) ? 'an answer about something else' : null),
+      end: () => null,
+    }),
+  };
+}
+
 /** All of a result. */
 export async function getText(answer: ForwardAnswer): Promise<string> {
   if (answer.kind !== 'result') throw new Error(`${answer.kind} instead of a result`);

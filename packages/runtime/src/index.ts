@@ -16,6 +16,7 @@ export {
   PackhouseError,
   toFinalError,
 } from './catalogue.js';
+export { findUnclear } from './clear-name.js';
 export { guardConnections } from './connections/guard-connections.js';
 export { getCertificateHint, namesProxy } from './connections/outgoing.js';
 export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './connections/postgres-sessions.js';

@@ -3,8 +3,9 @@ import pLimit from 'p-limit';
 import type { Problem } from '../http/problem.js';
 import { askWhole, expectLogs, failure, UpstreamRpcError } from '../rpc/ask-node.js';
 import type { LogFilter } from '../rpc/log-filter.js';
+import { matchesFilter } from '../rpc/match-logs.js';
 import type { CallContext } from '../rpc/method.js';
-import { getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
+import { evmLogs, getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
 import { CONCURRENCY, filterLost } from './chain-changes.js';
 import { type LogsState, type ReportedBlock, unpackLogs } from './filter-state.js';
 
@@ -16,7 +17,8 @@ export async function getBlockLogs(
 ): Promise<string[]> {
   const params = JSON.stringify([{ ...match, blockHash: hash }]);
   const lacks = caller.network.newestLogs?.getLack(caller, match, hash);
-  const answer = await askWhole(caller, { method: 'eth_getLogs', params, block: number, lacks });
+  const check = matchesFilter({ ...match, blockHash: hash });
+  const answer = await askWhole(caller, { method: 'eth_getLogs', params, block: number, check, lacks });
   if (answer.kind === 'error') throw new UpstreamRpcError(answer.error);
   expectLogs(answer.body);
   return splitArray(answer.body.bytes);
@@ -50,7 +52,8 @@ export async function getUndeliveredLogs(
   // What is older than the blocks that were checked is final.
   const last = first.number - 1;
   const range = { from: Math.max(from, state.from ?? 0), to: Math.min(last, state.to ?? last) };
-  const older = range.from > range.to ? null : await getLogsInRange(caller, state.match, range, learnt);
+  const older =
+    range.from > range.to ? null : await getLogsInRange(caller, evmLogs(caller, state.match), range, learnt);
   if (older?.sure === false) throw logsUnavailable(range.to);
   return [
     ...removedLogs,

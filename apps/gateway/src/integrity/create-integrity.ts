@@ -1,5 +1,6 @@
 import { type BareBlock, type ProvedBlock, toQuantity } from '@packhouse/chain';
 import type { CallSignal } from '@packhouse/runtime';
+import { nameBlock } from '../rpc/check-params.js';
 import type { LogFilter } from '../rpc/log-filter.js';
 import type { Integrity } from '../rpc/method.js';
 import {
@@ -102,7 +103,7 @@ export function createIntegrity(parts: IntegrityParts): Integrity {
   const makers = new Map<string, (params: readonly unknown[]) => Prove | undefined>([
     ['eth_getBlockByNumber', (params) => evidence.proveBlock(params)],
     ['eth_getBlockByHash', (params) => evidence.proveBlock(params)],
-    ['eth_getBlockReceipts', ([block]) => proveReceipts(getBlockName(block))],
+    ['eth_getBlockReceipts', ([block]) => proveReceipts(nameBlock(block))],
     ['eth_getTransactionReceipt', ([hash]) => proveReceipt(hash)],
     ['eth_getLogs', ([filter]) => proveLogs(filter as LogFilter)],
   ]);
@@ -124,11 +125,4 @@ function toBlocks({ blockHash, fromBlock, toBlock }: LogFilter): readonly string
   const [from, to] = [Number(fromBlock), Number(toBlock)];
   if (to < from || to - from >= MAX_LOG_BLOCKS) return null;
   return Array.from({ length: to - from + 1 }, (_, at) => toQuantity(from + at));
-}
-
-/** A number, hash or tag, also of `{blockHash}` or `{blockNumber}` (EIP-1898). */
-function getBlockName(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { blockHash, blockNumber } = value as Record<string, unknown>;
-  return blockHash ?? blockNumber;
 }

@@ -42,7 +42,9 @@ function gatewayTo(nodes: number) {
         if (method === 'eth_getLogs') return at.more(which) ?? { result: at.logs[which] };
         const number = params[0] === 'finalized' ? '0x1' : quantity(HEAD);
         const isWatched = params[0] === 'latest' || params[0] === 'finalized';
-        return { result: isWatched ? { number, hash: HASH } : at.header };
+        if (isWatched) return { result: { number, hash: HASH } };
+        // The header of whichever block is asked for.
+        return { result: params[0] === HASH ? at.header : { ...at.header, number: params[0] } };
       });
     });
     await vi.waitFor(

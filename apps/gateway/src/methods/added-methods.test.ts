@@ -111,6 +111,7 @@ describe('of two nodes', () => {
     ['trace_transaction', [HASH], []],
     ['debug_traceTransaction', [HASH], null],
     ['trace_block', ['0x9'], []],
+    ['trace_block', ['0x1'], []],
     ['trace_block', ['latest'], null],
     ['debug_getRawReceipts', [HASH], []],
     ['debug_traceBlockByNumber', ['0x10', {}], []],
@@ -121,7 +122,6 @@ describe('of two nodes', () => {
   });
 
   it.each<[string, unknown[], unknown]>([
-    ['trace_block', ['0x1'], []],
     ['txpool_content', [], []],
     ['eth_accounts', [], []],
     ['eth_getUncleByBlockNumberAndIndex', ['0x9', '0x0'], null],

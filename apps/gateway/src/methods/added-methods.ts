@@ -9,9 +9,10 @@ import {
   invalidParams,
   isAbsent,
   isObject,
+  nameBlock,
   quantity,
 } from '../rpc/check-params.js';
-import type { Prepared, RangeTexts, RpcMethod } from '../rpc/method.js';
+import type { BlockList, Prepared, RangeTexts, RpcMethod } from '../rpc/method.js';
 
 /**
  * Methods with effects: they send, sign, or change what a node has or does. They are sent once, since the next node, or the
@@ -76,34 +77,40 @@ const traceTypes: Check = (value) =>
 const positions: Check = (value) =>
   Array.isArray(value) && checkEach(value, quantity, '') === null ? null : 'no positions';
 
+interface LookUp {
+  of: 'block' | 'transaction';
+  more?: Check;
+  list?: BlockList['of'];
+}
+
 /**
  * Look-ups: a node that lacks the block or transaction may say null, or that there is nothing in it. `block`: the first
  * parameter is a number, a tag or a hash. What follows it is not refused, but only where it passes the check is an error
  * the node's own, which has another one asked.
  */
-const LOOK_UPS: ReadonlyMap<string, readonly [of: 'block' | 'transaction', more?: Check]> = new Map([
-  ['debug_getRawBlock', ['block']],
-  ['debug_getRawHeader', ['block']],
-  ['debug_getRawReceipts', ['block']],
-  ['debug_getRawTransaction', ['transaction']],
-  ['debug_traceBlockByHash', ['block', tracer]],
-  ['debug_traceBlockByNumber', ['block', tracer]],
-  ['debug_traceTransaction', ['transaction', tracer]],
-  ['erigon_getBlockReceiptsByBlockHash', ['block']],
-  ['erigon_getHeaderByHash', ['block']],
-  ['erigon_getHeaderByNumber', ['block']],
-  ['eth_getBlockAccessList', ['block']],
-  ['eth_getHeaderByHash', ['block']],
-  ['eth_getHeaderByNumber', ['block']],
-  ['eth_getRawTransactionByHash', ['transaction']],
-  ['ots_getBlockDetails', ['block']],
-  ['ots_getBlockDetailsByHash', ['block']],
-  ['parity_getBlockReceipts', ['block']],
-  ['trace_block', ['block']],
-  ['trace_get', ['transaction', positions]],
-  ['trace_replayBlockTransactions', ['block', traceTypes]],
-  ['trace_replayTransaction', ['transaction', traceTypes]],
-  ['trace_transaction', ['transaction']],
+const LOOK_UPS: ReadonlyMap<string, LookUp> = new Map<string, LookUp>([
+  ['debug_getRawBlock', { of: 'block' }],
+  ['debug_getRawHeader', { of: 'block' }],
+  ['debug_getRawReceipts', { of: 'block', list: 'receipts' }],
+  ['debug_getRawTransaction', { of: 'transaction' }],
+  ['debug_traceBlockByHash', { of: 'block', more: tracer, list: 'traces' }],
+  ['debug_traceBlockByNumber', { of: 'block', more: tracer, list: 'traces' }],
+  ['debug_traceTransaction', { of: 'transaction', more: tracer }],
+  ['erigon_getBlockReceiptsByBlockHash', { of: 'block', list: 'receipts' }],
+  ['erigon_getHeaderByHash', { of: 'block' }],
+  ['erigon_getHeaderByNumber', { of: 'block' }],
+  ['eth_getBlockAccessList', { of: 'block' }],
+  ['eth_getHeaderByHash', { of: 'block' }],
+  ['eth_getHeaderByNumber', { of: 'block' }],
+  ['eth_getRawTransactionByHash', { of: 'transaction' }],
+  ['ots_getBlockDetails', { of: 'block' }],
+  ['ots_getBlockDetailsByHash', { of: 'block' }],
+  ['parity_getBlockReceipts', { of: 'block', list: 'receipts' }],
+  ['trace_block', { of: 'block', list: 'traces-and-rewards' }],
+  ['trace_get', { of: 'transaction', more: positions }],
+  ['trace_replayBlockTransactions', { of: 'block', more: traceTypes, list: 'traces' }],
+  ['trace_replayTransaction', { of: 'transaction', more: traceTypes }],
+  ['trace_transaction', { of: 'transaction' }],
 ]);
 
 /** Methods with a range that are passed on, with the first block of a range without one (Erigon, reth). */
@@ -138,16 +145,20 @@ export function addedMethod(name: string): RpcMethod {
     idempotent: isRead(name),
     crossCheck: lookUp && 'existence',
     getLogRange: begin === undefined ? undefined : (params) => readRange(params, begin),
-    prepare: lookUp && ((params) => prepareLookUp(lookUp[0], params, lookUp[1])),
+    prepare: lookUp && ((params) => prepareLookUp(lookUp, params)),
   };
 }
 
-function prepareLookUp(of: 'block' | 'transaction', params: readonly unknown[], more?: Check): Prepared {
+function prepareLookUp({ list, more, of }: LookUp, params: readonly unknown[]): Prepared {
   const [first, second] = params;
   const checkFirst = of === 'block' ? blockOrHash : hash;
   const checkedRead =
     params.length <= (more === undefined ? 1 : 2) &&
     checkFirst(first) === null &&
     (more === undefined || more(second) === null);
-  return { checkedRead, block: of === 'block' ? blockNeeded(first) : undefined };
+  return {
+    checkedRead,
+    block: of === 'block' ? blockNeeded(first) : undefined,
+    list: list && { of: list, block: nameBlock(first) },
+  };
 }

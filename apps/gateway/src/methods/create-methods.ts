@@ -44,7 +44,7 @@ export function createMethods({ family, rpc }: Network, parts: MethodParts): Rea
   );
 }
 
-const IN_BLOCK = { number: 'blockNumber', hash: 'blockHash' };
+const IN_BLOCK = { number: 'blockNumber', hash: 'blockHash', ofBlock: true } as const;
 
 /** Reads that any node answers. */
 const READS: readonly RpcMethod[] = [
@@ -53,15 +53,19 @@ const READS: readonly RpcMethod[] = [
   read('net_version', []),
   read('eth_getBlockByNumber', [blockParameter, flag], {
     blockAt: 0,
-    repeats: { number: 'number' },
+    repeats: { number: 'number', ofBlock: true },
     resultBlock: numberOfResult,
   }),
-  read('eth_getBlockByHash', [hash, flag], { getAbout: numberOfResult, repeats: { hash: 'hash' } }),
+  read('eth_getBlockByHash', [hash, flag], {
+    getAbout: numberOfResult,
+    repeats: { hash: 'hash', ofBlock: true },
+  }),
   read('eth_getBlockReceipts', [blockOrHash], {
     cost: 5,
     ofAllContracts: true,
     blockAt: 0,
-    repeats: IN_BLOCK,
+    repeats: { ...IN_BLOCK, logs: true },
+    listOfBlock: true,
     resultBlock: blockOfResult,
   }),
   read('eth_getTransactionByHash', [hash], { getAbout: blockOfResult, repeats: { hash: 'hash' } }),
@@ -76,7 +80,7 @@ const READS: readonly RpcMethod[] = [
   }),
   read('eth_getTransactionReceipt', [hash], {
     getAbout: blockOfResult,
-    repeats: { hash: 'transactionHash' },
+    repeats: { hash: 'transactionHash', ofBlock: true, logs: true },
   }),
   stateRead('eth_getStorageAt', [address, storagePosition]),
 ];

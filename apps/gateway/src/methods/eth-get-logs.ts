@@ -3,6 +3,7 @@ import { askWhole } from '../rpc/ask-node.js';
 import { checkParams, isAbsent, isObject } from '../rpc/check-params.js';
 import { type LogFilter, logFilter, readLogFilter } from '../rpc/log-filter.js';
 import { getLogRange } from '../rpc/log-range.js';
+import { matchesFilter } from '../rpc/match-logs.js';
 import {
   type CallContext,
   type RpcAnswer,
@@ -11,7 +12,7 @@ import {
   toAnswerPrefix,
   toResult,
 } from '../rpc/method.js';
-import { getLogsInRange, type LogRange, type RangeLimit } from '../rpc/split-logs.js';
+import { evmLogs, getLogsInRange, type LogRange, type RangeLimit } from '../rpc/split-logs.js';
 
 /** `eth_getLogs`: split if the upstreams refuse it, and refused with a working range if it is too much. */
 export function ethGetLogs(learnt: RangeLimit): RpcMethod {
@@ -63,6 +64,7 @@ async function askOnce(
     );
     return askWhole(caller, {
       lacks,
+      check: matchesFilter(filter, isOneBlock(filter) ? undefined : { from: 0, to: null }),
       method: 'eth_getLogs',
       params: JSON.stringify([filter]),
       crossCheck: 'logs',
@@ -74,10 +76,15 @@ async function askOnce(
   const [shared] = looks ? await Promise.all([cache.shared?.(name), forwarder.refreshEpoch()]) : [];
   const isCurrent = name.startsWith(`${toAnswerPrefix(caller.network)} `);
   if (shared !== undefined && isCurrent) return toResult(shared, name);
-  const { body: toBody, sure } = await getLogsInRange(caller, filter, range, learnt);
+  const { body: toBody, sure } = await getLogsInRange(caller, evmLogs(caller, filter), range, learnt);
   const body = toBody();
   if (sure && isFinal()) cache.set(name, body);
   return { kind: 'result', body };
+}
+
+/** One block, by its hash or by one tag. */
+function isOneBlock({ blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter): boolean {
+  return blockHash !== undefined || fromBlock === toBlock;
 }
 
 /** The newest block as a range, if both ends of a filter are it; otherwise none. */

@@ -128,9 +128,10 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           const [from, to] = [Number(range.fromBlock), Number(range.toBlock)];
           // A hundred logs in each block.
           return {
-            result: Array.from({ length: (to - from + 1) * 100 }, (_, n) =>
-              toLog(from + Math.floor(n / 100)),
-            ),
+            result: Array.from({ length: (to - from + 1) * 100 }, (_, n) => ({
+              ...toLog(from + Math.floor(n / 100)),
+              logIndex: `0x${(n % 100).toString(16)}`,
+            })),
           };
         };
       }

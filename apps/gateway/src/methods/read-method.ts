@@ -1,4 +1,12 @@
-import { blockNeeded, blockOrHash, type Check, checkParams, toBlockNumber } from '../rpc/check-params.js';
+import {
+  blockNeeded,
+  blockOrHash,
+  type Check,
+  checkParams,
+  nameBlock,
+  toBlockNumber,
+} from '../rpc/check-params.js';
+import { type Expected, RecordCheck } from '../rpc/check-records.js';
 import type { Prepared, RpcMethod } from '../rpc/method.js';
 
 /** A read whose parameters are checked here, so that a client's mistake costs no upstream request. */
@@ -18,8 +26,10 @@ export function read(
     resultBlock?: (result: Buffer) => number | null;
     /** It reads every contract of a block; default: it is about none. */
     ofAllContracts?: true;
-    /** It is a look-up; fields of the result that repeat the first parameter: a number, or a hash. */
-    repeats?: { number?: string; hash?: string };
+    /** It is a look-up. */
+    repeats?: Repeats;
+    /** A list of what each transaction of a block has: an empty one is compared with the block's header. */
+    listOfBlock?: true;
   } = {},
 ): RpcMethod {
   const { cost = 1, blockAt, required, newest, atTip = newest, getAbout, repeats, resultBlock } = more;
@@ -38,7 +48,8 @@ export function read(
       return {
         checkedRead: true,
         ...(blockAt === undefined ? {} : getBlockFacts(params[blockAt])),
-        fits: repeats && repeatsFirst(params[0], repeats),
+        check: repeats && repeatsFirst(params[0], repeats),
+        list: more.listOfBlock && { of: 'receipts', block: nameBlock(params[0]) },
         resultBlock: blockAt !== undefined && params[blockAt] === 'latest' ? resultBlock : undefined,
       };
     },
@@ -64,27 +75,48 @@ function quantityIn(result: Buffer, field: string): number | null {
   return found === undefined ? null : Number(found);
 }
 
-/** The check that a result repeats the number or hash that was asked for; none for tags. */
-function repeatsFirst(first: unknown, fields: { number?: string; hash?: string }): Prepared['fits'] {
-  const number = toBlockNumber(first);
-  const field = number === undefined ? fields.hash : fields.number;
-  if (field === undefined) return undefined;
-  if (number !== undefined) return (result) => repeatsNumber(result, `"${field}"`, number);
+/** What a look-up repeats of its first parameter. */
+interface Repeats {
+  /** The field with the number, and with the hash. */
+  number?: 'number' | 'blockNumber';
+  hash?: 'hash' | 'blockHash' | 'transactionHash';
+  /** All records are of one block. */
+  ofBlock?: true;
+  logs?: true;
+}
+
+/**
+ * The check that a result is about the number or hash that was asked for. In its own fields a block or transaction says that
+ * once; every record in it with `blockNumber`, `blockHash` or `transactionHash` has to say it too.
+ */
+function repeatsFirst(first: unknown, { logs, number: field, hash, ofBlock }: Repeats): Prepared['check'] {
+  const block = toBlockNumber(first);
   const named =
     typeof first === 'object' && first !== null ? (first as { blockHash?: unknown }).blockHash : first;
-  if (typeof named !== 'string' || named.length !== 66) return undefined;
-  const hash = named.toLowerCase();
-  return (result) => repeatsHash(result, `"${field}"`, hash);
+  const value = typeof named === 'string' && named.length === 66 ? named.toLowerCase() : undefined;
+  const every = hash === 'hash' && ofBlock ? 'blockHash' : hash;
+  const expected: Expected = {
+    beginning: (bytes) =>
+      (block === undefined || field !== 'number' || repeatsNumber(bytes, block)) &&
+      (value === undefined || hash !== 'hash' || repeatsHash(bytes, value)),
+    logs,
+    oneBlock: ofBlock,
+    blocks: block === undefined || field === undefined ? undefined : { from: block, to: block },
+    hash:
+      value === undefined || every === undefined || every === 'hash' ? undefined : { field: every, value },
+  };
+  return () => new RecordCheck(expected);
 }
 
 /** A result without the field is left to the client. */
-function repeatsNumber(result: Buffer, field: string, number: number): boolean {
-  const found = quantityIn(result, field);
+function repeatsNumber(result: Buffer, number: number): boolean {
+  const found = quantityIn(result, '"number"');
   return found === null || found === number;
 }
 
 /** As `repeatsNumber`. Transactions may come before the hash of their block: one that is right is enough. */
-function repeatsHash(result: Buffer, field: string, hash: string): boolean {
+function repeatsHash(result: Buffer, hash: string): boolean {
+  const field = '"hash"';
   let contradicted = false;
   for (let at = result.indexOf(field); at !== -1; at = result.indexOf(field, at + field.length)) {
     const text = result.toString('latin1', at + field.length, at + field.length + 80);

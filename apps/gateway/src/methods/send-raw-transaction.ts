@@ -4,6 +4,7 @@ import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import { askWhole, failure, parseBody, toForwardRequest } from '../rpc/ask-node.js';
 import { type Check, checkParams, data } from '../rpc/check-params.js';
+import { RecordCheck } from '../rpc/check-records.js';
 import { type CallContext, type RpcAnswer, type RpcMethod, toResult } from '../rpc/method.js';
 
 /** Upstreams that get a transaction at once. */
@@ -61,7 +62,8 @@ export function sendRawTransaction(): RpcMethod {
         whole: true,
         timeoutMs: rpc.timeoutMs,
         signal: caller.signal,
-        fits: hash === null ? undefined : (result) => isHash(result, hash),
+        check:
+          hash === null ? undefined : () => new RecordCheck({ beginning: (result) => isHash(result, hash) }),
       });
       const answers = caller.network.forwarder.broadcast(request, MAX_NODES);
       const failures: ForwardAnswer[] = [];

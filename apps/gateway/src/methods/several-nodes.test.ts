@@ -61,6 +61,10 @@ async function gatewayTo(
 const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(32)}`;
 
+const IN = (number: number) => ({ blockNumber: `0x${number.toString(16)}` });
+const AT = (index: number) => ({ logIndex: `0x${index}` });
+const LOG = (number: number, index: number) => ({ ...IN(number), ...AT(index), blockHash: HASH });
+
 /** Each look-up, a right answer, and one about something else. */
 const LOOK_UPS: [string, unknown[], unknown, unknown][] = [
   ['eth_getBlockByNumber', ['0x5', false], { number: '0x5' }, { number: '0x6' }],
@@ -72,6 +76,46 @@ const LOOK_UPS: [string, unknown[], unknown, unknown][] = [
   ['eth_getTransactionByBlockNumberAndIndex', ['0x5', '0x0'], { blockNumber: '0x5' }, { blockNumber: '0x6' }],
   ['eth_getTransactionByBlockHashAndIndex', [HASH, '0x0'], { blockHash: HASH }, { blockHash: OTHER }],
 ];
+
+/** Answers of which only a later record is about something else, or there twice. */
+const LATER: [string, unknown[], unknown, unknown][] = [
+  ['eth_getBlockByNumber', ['0x5', true], { number: '0x5' }, { number: '0x5', transactions: [IN(5), IN(6)] }],
+  [
+    'eth_getBlockByHash',
+    [HASH, true],
+    { hash: HASH },
+    { hash: HASH, transactions: [{ blockHash: HASH }, { blockHash: OTHER }] },
+  ],
+  ['eth_getBlockReceipts', ['0x5'], [IN(5)], [IN(5), IN(6)]],
+  ['eth_getBlockReceipts', ['0x5'], [IN(5)], [{ ...IN(5), logs: [IN(6)] }]],
+  ['eth_getBlockReceipts', ['latest'], [IN(10)], [IN(10), IN(9)]],
+  ['eth_getBlockReceipts', [HASH], [{ blockHash: HASH }], [{ blockHash: HASH }, { blockHash: OTHER }]],
+  ['eth_getBlockReceipts', ['0x5'], [{ logs: [AT(0), AT(1)] }], [{ logs: [AT(0)] }, { logs: [AT(0)] }]],
+  [
+    'eth_getTransactionReceipt',
+    [HASH],
+    { transactionHash: HASH },
+    { transactionHash: HASH, logs: [{ transactionHash: OTHER }] },
+  ],
+  // ponder#2182, ponder#2309: a log twice.
+  ['eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x6' }], [LOG(5, 0)], [LOG(5, 0), LOG(5, 0)]],
+  ['eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x6' }], [LOG(5, 0)], [LOG(5, 0), LOG(6, 0), LOG(5, 0)]],
+  ['eth_getLogs', [{ blockHash: HASH }], [LOG(5, 0)], [LOG(5, 0), LOG(5, 0)]],
+  ['eth_getLogs', [{ blockHash: HASH }], [LOG(5, 0)], [LOG(5, 0), { ...LOG(5, 1), blockHash: OTHER }]],
+  ['eth_getLogs', [{}], [LOG(10, 0)], [LOG(10, 0), LOG(10, 0)]],
+];
+
+it.concurrent.for(LATER)(
+  '%s of %j is told as the second node has it: %j instead of %j',
+  async ([method, params, right, wrong], test) => {
+    const { call, nodes } = await gatewayTo(test, [10, 10]);
+    for (const [n, result] of [wrong, right].entries()) {
+      (nodes[n] as ChainNode).instead = (asked, block) =>
+        asked === method && (method !== 'eth_getBlockByNumber' || block === '0x5') ? { result } : undefined;
+    }
+    expect((await call(method, params)).result).toEqual(right);
+  },
+);
 
 describe.each(LOOK_UPS)('%s of %j', (method, params, right, wrong) => {
   it.for<[string, unknown]>([

@@ -26,7 +26,7 @@ import { usageRoute } from './usage.js';
 /** The services of a network that its routes need. */
 export type RoutedServices = Pick<
   RpcNetwork,
-  'forwarder' | 'integrity' | 'newestLogs' | 'methods' | 'shared' | 'requestCache'
+  'forwarder' | 'integrity' | 'newestLogs' | 'emptyLists' | 'methods' | 'shared' | 'requestCache'
 > & {
   /** Refreshes tokens; absent if the family has no tokens. */
   readonly nft?: NftWorker | undefined;

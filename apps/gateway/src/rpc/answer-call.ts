@@ -1,6 +1,6 @@
 import type { KeyRow } from '@packhouse/database';
 import { isMethodElsewhere } from '@packhouse/networks';
-import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
+import type { ForwardAnswer, ForwardRequest, ResultBody } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
 import { getMaxLogRange, requireContracts, requireMethod } from '../access/key-restrictions.js';
 import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js';
@@ -231,7 +231,8 @@ async function forward(
       signal: until,
       block: prepared?.block,
       resultBlock: prepared?.resultBlock,
-      fits: prepared?.fits,
+      check: prepared?.check,
+      lacks: getLack(prepared, prove, caller, until),
       crossCheck: method.crossCheck,
       whole: prove !== undefined,
     });
@@ -266,6 +267,18 @@ async function forward(
   else network.memory?.add(size, signal, owner);
   if (answer.body.rest === null) keep(method, prepared, answer.body, { name, network });
   return { kind: 'result', body: answer.body };
+}
+
+/** What an empty list is compared with, unless it is proved. */
+function getLack(
+  prepared: Prepared | undefined,
+  prove: ForwardRequest['prove'],
+  caller: CallContext,
+  signal: CallSignal,
+): ForwardRequest['lacks'] {
+  const list = prepared?.list;
+  if (list === undefined || prove !== undefined) return undefined;
+  return caller.network.emptyLists?.getLack(toCaller(caller, { signal }), list);
 }
 
 function isNull(body: ResultBody): boolean {

@@ -23,7 +23,15 @@ export async function askWhole(
     Partial<
       Pick<
         ForwardRequest,
-        'idempotent' | 'checkedRead' | 'block' | 'from' | 'crossCheck' | 'fits' | 'lacks' | 'timeoutMs'
+        | 'alone'
+        | 'idempotent'
+        | 'checkedRead'
+        | 'block'
+        | 'from'
+        | 'crossCheck'
+        | 'check'
+        | 'lacks'
+        | 'timeoutMs'
       >
     >,
 ): Promise<WholeAnswer> {
@@ -43,13 +51,14 @@ export async function askWhole(
     idempotent: request.idempotent ?? true,
     checkedRead: request.checkedRead ?? request.idempotent ?? true,
     whole: true,
+    alone: request.alone,
     timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
     signal,
     block: request.block,
     from: request.from,
     crossCheck: request.crossCheck,
     // What is proved names the node that sent it, so the proof comes first.
-    fits: prove === undefined ? request.fits : undefined,
+    check: prove === undefined ? request.check : undefined,
     lacks: prove === undefined ? request.lacks : undefined,
   });
   let answer: ForwardAnswer | undefined;
@@ -93,10 +102,11 @@ export function toForwardRequest(
     from: request.from,
     crossCheck: request.crossCheck,
     resultBlock: request.resultBlock,
-    fits: request.fits,
+    check: request.check,
     lacks: request.lacks,
     prove,
     whole: request.whole,
+    alone: request.alone,
     quorum: getQuorum(network.config, request.method),
     span: caller.span,
     caller: getOwnerName(caller),

@@ -131,6 +131,12 @@ export function describeType(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
+/** The number, hash or tag of a block parameter, also of `{blockHash}` or `{blockNumber}` (EIP-1898). */
+export function nameBlock(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return value.blockHash ?? value.blockNumber;
+}
+
 /** The number in a block parameter; undefined for tags and hashes. */
 export function toBlockNumber(value: unknown): number | undefined {
   return typeof value === 'string' && value.startsWith('0x') && !isHashLong(value)

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 import { matchesFilter } from './match-logs.js';
 
+/** Whether nothing is wrong with these bytes, whole or as the beginning of more. */
+function fitsFilter(check: ReturnType<typeof matchesFilter>, text: string): boolean {
+  const one = check();
+  return one.push(Buffer.from(text)) === null && one.end() === null;
+}
+
 const [A, B] = [`0x${'ab'.repeat(20)}`, `0x${'cd'.repeat(20)}`];
 const [T, U] = [`0x${'12'.repeat(32)}`, `0x${'34'.repeat(32)}`];
 const log = (changes: object = {}) => ({
@@ -31,19 +37,19 @@ it.each<[string, Parameters<typeof matchesFilter>[0], object[], boolean]>([
   ['without the fields', { address: [A], topics: [[T]] }, [{ blockNumber: '0x5' }], true],
 ])('logs %s: %j', (_, filter, logs, fits) => {
   for (const space of [0, 2]) {
-    expect(matchesFilter(filter, range)(Buffer.from(JSON.stringify(logs, null, space)))).toBe(fits);
+    expect(fitsFilter(matchesFilter(filter, range), JSON.stringify(logs, null, space))).toBe(fits);
   }
 });
 
 it('of a range that ends with a tag may be of any later block', () => {
-  const fits = matchesFilter({}, { from: 5, to: null });
-  expect(fits(Buffer.from(JSON.stringify([log({ blockNumber: '0x7fff' })])))).toBe(true);
-  expect(fits(Buffer.from(JSON.stringify([log({ blockNumber: '0x4' })])))).toBe(false);
+  const check = matchesFilter({}, { from: 5, to: null });
+  expect(fitsFilter(check, JSON.stringify([log({ blockNumber: '0x7fff' })]))).toBe(true);
+  expect(fitsFilter(check, JSON.stringify([log({ blockNumber: '0x4' })]))).toBe(false);
 });
 
 it('reads what a piece of an answer ends in the middle of as what fits', () => {
   const text = JSON.stringify([log(), log()]);
-  const fits = matchesFilter({ address: [A], topics: [[T]] }, range);
+  const check = matchesFilter({ address: [A], topics: [[T]] }, range);
   for (let length = 0; length < text.length; length++)
-    expect(fits(Buffer.from(text.slice(0, length)))).toBe(true);
+    expect(fitsFilter(check, text.slice(0, length))).toBe(true);
 });

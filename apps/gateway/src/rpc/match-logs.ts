@@ -1,23 +1,20 @@
+import type { ResultCheck } from '@packhouse/node-rpc';
+import { type Expected, RecordCheck } from './check-records.js';
 import type { LogFilter } from './log-filter.js';
 
-/** Room for a field's value: a number, an address, or four topics. */
+/** Room for a field's value: an address, or four topics. */
 const VALUE_BYTES = 400;
 
 /**
- * The check that every log of an answer, or of its beginning, is of the range and matches the filter: else a node sent
- * the answer to another question. A field that a log does not have is not missed, nor a
- * topic that may be any: nodes differ in whether it must be there. `to` is null if the range ends with a
- * tag.
+ * The check that every log of an answer is of the range, or of the block with the hash, that none is there twice, and, in the
+ * beginning of the answer, that each matches the filter: else a node sent the answer to another question. A field that a log
+ * does not have is not missed, nor a topic that may be any: nodes differ in whether it must be there. `to` is null if the
+ * range ends with a tag; without a range it is one block of a tag.
  */
 export function matchesFilter(
-  { address, topics }: LogFilter,
-  range: { from: number; to: number | null },
-): (result: Buffer) => boolean {
-  const [from, to] = [range.from, range.to ?? Number.POSITIVE_INFINITY];
-  const inRange = (value: string): boolean => {
-    const number = Number(/^\s*:\s*"(0x[0-9a-f]+)"/i.exec(value)?.[1] ?? from);
-    return from <= number && number <= to;
-  };
+  { address, blockHash, topics }: LogFilter,
+  range?: { from: number; to: number | null },
+): () => ResultCheck {
   const ofAddress = (value: string): boolean => {
     const found = /^\s*:\s*"(0x[0-9a-f]{40})"/i.exec(value)?.[1]?.toLowerCase();
     return found === undefined || address?.includes(found) === true;
@@ -28,10 +25,16 @@ export function matchesFilter(
     const found = list.toLowerCase().match(/0x[0-9a-f]{64}/g) ?? [];
     return topics?.every((any, at) => any === null || any.includes(found[at] ?? '')) === true;
   };
-  return (result) =>
-    every(result, '"blockNumber"', inRange) &&
-    (address === undefined || every(result, '"address"', ofAddress)) &&
-    (topics === undefined || every(result, '"topics"', withTopics));
+  const expected: Expected = {
+    beginning: (bytes) =>
+      (address === undefined || every(bytes, '"address"', ofAddress)) &&
+      (topics === undefined || every(bytes, '"topics"', withTopics)),
+    logs: true,
+    blocks: range && { from: range.from, to: range.to ?? Number.POSITIVE_INFINITY },
+    oneBlock: range === undefined,
+    hash: blockHash === undefined ? undefined : { field: 'blockHash', value: blockHash },
+  };
+  return () => new RecordCheck(expected);
 }
 
 /** Whether the text behind every occurrence of a field passes; no value of a log holds a quotation mark. */

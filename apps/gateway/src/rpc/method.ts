@@ -37,6 +37,21 @@ export interface Integrity {
   getProof(method: string, params: string): ForwardRequest['prove'];
 }
 
+/** A list about one block, by its number, hash or tag. */
+export interface BlockList {
+  /**
+   * What is in it: a receipt of each transaction, traces of each, or these and traces of the block's rewards.
+   */
+  of: 'receipts' | 'traces' | 'traces-and-rewards';
+  block: unknown;
+}
+
+/** Tells whether a block is as empty as a node says. */
+export interface EmptyLists {
+  /** The `lacks` of a forwarder's request; undefined: the block may yet be another one. */
+  getLack(caller: CallContext, list: BlockList): ForwardRequest['lacks'];
+}
+
 /** Tells whether a node has the logs of the newest blocks that it tells of. */
 export interface NewestLogs {
   /**
@@ -62,6 +77,8 @@ export interface RpcNetwork {
   readonly integrity?: Integrity | undefined;
   /** Absent for families whose logs are not looked into. */
   readonly newestLogs?: NewestLogs | undefined;
+  /** Absent for families whose blocks are not looked into. */
+  readonly emptyLists?: EmptyLists | undefined;
   readonly memory?: AnswerMemory;
   readonly metrics?: CallMetrics;
 }
@@ -122,7 +139,9 @@ export function toCaller(
 }
 
 /** The parameters to forward, and facts of the call. */
-export interface Prepared extends Pick<ForwardRequest, 'block' | 'checkedRead' | 'resultBlock' | 'fits'> {
+export interface Prepared extends Pick<ForwardRequest, 'block' | 'checkedRead' | 'resultBlock' | 'check'> {
+  /** The result is a list of what a block has. */
+  list?: BlockList | undefined;
   /** JSON text; absent: as the client sent them. */
   params?: string;
   timeoutMs?: number;

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedNode } from '../../test/scripted-node.js';
-import { call, forwarders, getText, timesAsked, until } from '../../test/test-forwarder.js';
+import { call, forwarders, getText, timesAsked, until, without } from '../../test/test-forwarder.js';
 import type { ForwardAnswer, ForwardRequest } from './send/forward-request.js';
 
 const { forwarderTo, node } = forwarders();
@@ -36,7 +36,7 @@ async function getOutcome(answer: ForwardAnswer): Promise<string> {
 
 const at = (head: number, result: unknown): Member => ({ head, result });
 const whether: Partial<ForwardRequest> = { crossCheck: 'existence' };
-const fits = { fits: (result: Buffer) => !result.includes('wrong') };
+const fits = without('wrong');
 
 describe('of several nodes', () => {
   it.each<[string, Partial<ForwardRequest>, Member[], string, number[]]>([

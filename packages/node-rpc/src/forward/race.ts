@@ -1,9 +1,9 @@
 import { CallController, openScope } from '@packhouse/runtime';
 import { type Candidates, explainNotAsked, type Pool } from './candidates.js';
-import type { ForwardAnswer, ForwardRequest } from './send/forward-request.js';
+import type { ForwardAnswer, ForwardRequest, Lack, ResultBody } from './send/forward-request.js';
 import { type ForwardUpstream, type MethodTimes, OVERTAKEN, TIMED_OUT } from './send/forward-upstream.js';
 import type { TryOutcome } from './send/judge-answer.js';
-import { reaches, weighResult } from './weigh-result.js';
+import { isEmptyList, reaches, type Weight, weighResult } from './weigh-result.js';
 
 /*
  * The race of one call:
@@ -13,7 +13,7 @@ import { reaches, weighResult } from './weigh-result.js';
  *     ▼                                                   │
  *   asking ── it is slow, once per call ─▶ asking two     │
  *     │ one of them answered                              │
- *     ├── failed, too high, stale, regressed ─────────────┘
+ *     ├── failed, too high, stale, regressed, lacking ────┘
  *     ├── accepted ─▶ it wins, and the other tries are ended
  *     └── unconfirmed ─▶ confirming: up to MAX_CONFIRMING further upstreams, one after the other
  *                          ├── one is accepted ─▶ it wins
@@ -33,6 +33,24 @@ const TOO_HIGH: TryFailure = {
   reason: 'nonsense',
   detail: 'a node advertised a block far above all others',
   unsent: false,
+};
+
+const LACKING: TryFailure = {
+  ...TOO_HIGH,
+  reason: 'unavailable',
+  detail: 'the only answer is an empty list, and the header of its block says that there is more',
+};
+
+/** Whether the headers of its blocks may decide on a result: not on one of a node that lacks them, nor on null. */
+function mayTell(weight: Weight, body: ResultBody): boolean {
+  return weight === 'accepted' || (weight === 'unconfirmed' && isEmptyList(body));
+}
+
+const BY_LACK: Readonly<Record<Lack, Weight>> = {
+  nothing: 'accepted',
+  unknown: 'unconfirmed',
+  likely: 'unconfirmed',
+  certain: 'lacking',
 };
 
 interface Raced {
@@ -162,15 +180,19 @@ export async function race(
         continue;
       }
       const { outcome, mine, node } = first;
-      let weight =
-        outcome.kind === 'result' ? weighResult(pool, request, outcome.body, node, tip) : 'accepted';
-      if (request.lacks !== undefined && outcome.kind === 'result' && weight === 'accepted') {
-        const lack = await request.lacks(outcome.body);
-        isLikely ||= lack === 'likely';
-        if (lack !== 'nothing') weight = 'unconfirmed';
+      let weight: Weight = 'accepted';
+      if (outcome.kind === 'result') {
+        weight = weighResult(pool, request, outcome.body, node, tip);
+        if (request.lacks !== undefined && mayTell(weight, outcome.body)) {
+          const asked = request.lacks(outcome.body);
+          const lack = asked instanceof Promise ? await asked : asked;
+          isLikely ||= lack === 'likely';
+          weight = BY_LACK[lack];
+        }
       }
       if (outcome.kind === 'elsewhere') failure = preferRpcError(failure, outcome);
       else if (weight === 'too-high') failure = preferRpcError(failure, TOO_HIGH);
+      else if (weight === 'lacking') failure = preferRpcError(failure, LACKING);
       else if (weight === 'unconfirmed' && outcome.kind === 'result') {
         if (unconfirmed.push(outcome) === 1) {
           confirmedBy = performance.now() + Math.min(CONFIRM_MS, request.timeoutMs / 2);

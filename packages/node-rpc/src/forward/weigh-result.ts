@@ -6,13 +6,13 @@ import { FAR_BLOCKS } from './tip/check-upstream.js';
 /**
  * What a result is worth. `unconfirmed`: returned only if others agree; `stale`: its upstream lacks a block that the call
  * depends on; `regressed`: stale, and its upstream has lost the head that it was known to have; `too-high`: it is of a block
- * far above all others.
+ * far above all others; `lacking`: its block has more.
  */
-type Weight = 'accepted' | 'unconfirmed' | 'stale' | 'regressed' | 'too-high';
+export type Weight = 'accepted' | 'unconfirmed' | 'stale' | 'regressed' | 'too-high' | 'lacking';
 
 /** Weighs a result of an upstream against what all are known to have; notes a head that went back. */
 export function weighResult(
-  { finalized, single }: Pool,
+  { single }: Pool,
   request: ForwardRequest,
   result: ResultBody,
   node: ForwardUpstream,
@@ -21,7 +21,7 @@ export function weighResult(
   const { crossCheck } = request;
   const mayLack =
     crossCheck === 'existence'
-      ? isNull(result) || isDoubtfulList(result, request, finalized)
+      ? isNull(result) || isEmptyList(result)
       : crossCheck === 'logs' && isNull(result);
   if (single) return mayLack ? 'unconfirmed' : 'accepted';
   const newest = readNewest(request, result);
@@ -39,15 +39,6 @@ export function weighResult(
   }
   if (!mayLack) return 'accepted';
   return hasBlock() ? 'unconfirmed' : 'stale';
-}
-
-/** Whether a list that is empty is about a block by its hash, a transaction, or a block that is not final. */
-function isDoubtfulList(
-  result: ResultBody,
-  { block }: ForwardRequest,
-  finalized: Pool['finalized'],
-): boolean {
-  return isEmptyList(result) && !(typeof block === 'number' && block <= (finalized() ?? -1));
 }
 
 /** Whether an upstream is known to have the block of a call; the newest one if the call names none. */

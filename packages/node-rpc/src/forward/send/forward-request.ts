@@ -34,20 +34,20 @@ export interface ForwardRequest {
   /** Lowest block that the answer depends on; default: `block`, if that is a number. */
   from?: number;
   /**
-   * How the result is checked against what other upstreams know. `existence`: `null`, and a list that is empty unless it is
-   * about a final block by its number, is returned only if another upstream agrees or no other can be asked. `head`: the number of the newest block, never below one that was returned before.
-   * `logs`: an empty list is returned only if its upstream still has `block` afterwards.
+   * How the result is checked against what other upstreams know. `existence`: `null`, and a list that is empty
+   * unless `lacks` knows that it lacks nothing, is returned only if another upstream agrees or no other can be asked. `head`:
+   * the number of the newest block, never below one that was returned before. `logs`: an empty list is returned only if its upstream still has `block` afterwards.
    */
   crossCheck?: 'existence' | 'head' | 'logs';
   /** Reads the number of the newest block from a result, or its beginning; null: it has none. */
   resultBlock?: (result: Buffer) => number | null;
   /**
-   * How likely a whole result lacks what the newest blocks have. It is returned only if another upstream says the same, or
-   * none can be asked; a `likely` one is asked for once more then.
+   * How likely a whole result lacks what its blocks have. It is returned only if another upstream says the same, or none can
+   * be asked; a `likely` one is asked for once more then. A `certain` one is never returned, and `nothing` needs no other.
    */
-  lacks?: (result: ResultBody) => Promise<Lack>;
-  /** False if a result, or its beginning, is about something else: the upstream sent nonsense then. */
-  fits?: (result: Buffer) => boolean;
+  lacks?: ((result: ResultBody) => Lack | Promise<Lack>) | undefined;
+  /** Begins the check of a result: what it finds wrong is nonsense of the upstream, and breaks a streamed answer off. */
+  check?: (() => ResultCheck) | undefined;
   /**
    * Proves a whole result; null if nothing speaks against it. It may ask other upstreams, until the signal is aborted. What
    * is streamed is not proved: see `whole`.
@@ -55,6 +55,8 @@ export interface ForwardRequest {
   prove?: (result: Buffer, signal: CallSignal) => Promise<Disproof | null>;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
+  /** It shares no request with other calls, so that it is not sent once more if a batch has no answer for it. */
+  alone?: boolean;
   /** Only what so many upstreams answer alike is returned; default: the answer of one. */
   quorum?: Quorum | undefined;
   /** The parent span; absent without tracing. */
@@ -72,7 +74,7 @@ export interface ForwardRequest {
 type Caller = string | number | typeof FIRST;
 
 /** `unknown`: nothing tells that it lacks something, nor that it does not. */
-export type Lack = 'nothing' | 'unknown' | 'likely';
+export type Lack = 'nothing' | 'unknown' | 'likely' | 'certain';
 
 /** Why a result is not passed on. */
 export interface Disproof {
@@ -97,6 +99,14 @@ export interface ResultBody {
   readonly pieces?: readonly Buffer[];
   /** The rest, at the reader's pace; null if `bytes` is all. Throws if the upstream breaks off. */
   rest: AsyncIterable<Buffer> | null;
+}
+
+/** Looks at a result as it comes for what contradicts its question, or another part of it. */
+export interface ResultCheck {
+  /** Takes the next bytes. Returns what was sent, as in "a node sent …", if it is wrong; null: nothing is, so far. */
+  push(bytes: Buffer): string | null;
+  /** Says that all bytes were taken. */
+  end(): string | null;
 }
 
 /** The outcome of a call. An error that every upstream would return is an answer. */

@@ -13,6 +13,7 @@ import { createMethodEncodings } from '../../upstream/http.js';
 import { smooth, Upstream, type UpstreamOptions } from '../../upstream/upstream.js';
 import { judgeSocket, parseRetryAfter } from '../../upstream/verdict.js';
 import { type CallBatches, createCallBatches, type Joined } from './batch-calls.js';
+import { checkBody } from './check-result.js';
 import type { Disproof, ForwardRequest, InvalidResponse } from './forward-request.js';
 import { judgeAnswer, type TryOutcome } from './judge-answer.js';
 import { type PostedAnswer, postCall } from './post-call.js';
@@ -200,9 +201,9 @@ export class ForwardUpstream extends Upstream {
   }
 
   /** Whether it may share a request with others: it can be repeated, and nothing is wrong with the upstream. */
-  #mayJoin({ idempotent }: ForwardRequest, span: Span | undefined, again: boolean): boolean {
+  #mayJoin({ alone, idempotent }: ForwardRequest, span: Span | undefined, again: boolean): boolean {
     const isTraced = span !== undefined && this.#options.upstream.propagateTrace === true;
-    return idempotent && !again && !isTraced && this.#isWell();
+    return idempotent && alone !== true && !again && !isTraced && this.#isWell();
   }
 
   #isWell(): boolean {
@@ -293,16 +294,16 @@ export class ForwardUpstream extends Upstream {
     );
   }
 
-  /** Only what a client would get is proved; what does not even fit is judged without. */
+  /** Only what a client would get is proved; what contradicts itself or its question is judged without. */
   async #prove(
     request: ForwardRequest,
     { read, status }: PostedAnswer,
     signal: CallSignal,
   ): Promise<Disproof | null> {
     if (read.kind !== 'result' || status !== 200 || read.body.rest !== null) return null;
-    const { bytes } = read.body;
-    if (request.fits?.(bytes) === false) return null;
-    const disproof = (await request.prove?.(bytes, signal)) ?? null;
+    const check = request.check?.();
+    if (check !== undefined && checkBody(check, read.body) !== null) return null;
+    const disproof = (await request.prove?.(read.body.bytes, signal)) ?? null;
     if (disproof?.isFalse) {
       const { method } = request;
       this.noteInvalidResponse(method);

@@ -1,7 +1,9 @@
 import type { Family } from '@packhouse/networks';
 import type { Meaning, Verdict } from '../../upstream/meanings.js';
+import { parseRefusedRange } from '../../upstream/refused-range.js';
 import type { Upstream } from '../../upstream/upstream.js';
 import { judgeError, judgeStatus, mayPause } from '../../upstream/verdict.js';
+import { checkBody, checkRest } from './check-result.js';
 import type { Disproof, ForwardAnswer, ForwardRequest } from './forward-request.js';
 import type { PostedAnswer } from './post-call.js';
 
@@ -28,12 +30,15 @@ const TROUBLE: Partial<Record<Meaning, string>> = {
   refused: 'the nodes do not let the gateway in',
 };
 
+/** Statuses of these say nothing about the call. */
+const OF_THE_NODE: ReadonlySet<Meaning> = new Set<Meaning>(['slow-down', 'plan', 'refused']);
+
 /** Judges an answer by its HTTP status, body and proof; `wait` is the wait that it asked for, in milliseconds. */
 export function judgeAnswer(
   upstream: Upstream,
   family: Family,
   request: ForwardRequest,
-  { read, status }: PostedAnswer,
+  { read, status, text }: PostedAnswer,
   wait: number | undefined,
   startedAt: number,
   disproof: Disproof | null,
@@ -45,11 +50,13 @@ export function judgeAnswer(
     if (mayPause(verdict)) pause.ask({ pauseMs: verdict.pauseMs, retryAfterMs: wait }, startedAt);
   };
   if (read.kind === 'result' && status === 200) {
-    if (request.fits?.(read.body.pieces?.[0] ?? read.body.bytes) === false) {
-      upstream.failed('an answer about something else');
+    const check = request.check?.();
+    const wrong = check === undefined ? null : checkBody(check, read.body);
+    if (wrong !== null) {
+      upstream.failed(wrong);
       // A streamed answer that is not read keeps its connection.
       void read.body.rest?.[Symbol.asyncIterator]().return?.();
-      return elsewhere('nonsense', 'a node sent an answer about something else', wait);
+      return elsewhere('nonsense', `a node sent ${wrong}`, wait);
     }
     if (disproof?.isFalse) {
       upstream.failed('an answer that its block contradicts');
@@ -59,9 +66,16 @@ export function judgeAnswer(
       return elsewhere('unavailable', 'what a node sent could not be proved', wait);
     }
     // A stream has succeeded when it is over.
-    if (read.body.rest === null) circuit.succeeded();
+    const { bytes, rest } = read.body;
+    if (rest === null) circuit.succeeded();
     pause.over();
-    return { kind: 'result', body: read.body, upstream: name };
+    if (rest === null || check === undefined) return { kind: 'result', body: read.body, upstream: name };
+    const checked = checkRest(check, rest, (found) => {
+      upstream.failed(found);
+      // Its beginning was counted as a result.
+      upstream.count(request.method, 'nonsense', 1);
+    });
+    return { kind: 'result', body: { bytes, rest: checked }, upstream: name };
   }
   const parsed = read.kind === 'error' ? parseRpcError(read.error) : null;
   if (parsed !== null && read.kind === 'error') {
@@ -80,6 +94,11 @@ export function judgeAnswer(
   }
   if (status !== 200) {
     const verdict = judgeStatus(status);
+    const refusal = OF_THE_NODE.has(verdict.meaning) ? null : readRefusal(request.method, text);
+    if (refusal !== null) {
+      circuit.succeeded();
+      return { ...refusal, upstream: name };
+    }
     note(verdict, `HTTP ${status}`);
     return elsewhere('unavailable', TROUBLE[verdict.meaning] ?? `a node answered HTTP ${status}`, wait);
   }
@@ -91,6 +110,29 @@ export function judgeAnswer(
   upstream.failed('no JSON-RPC');
   const what = read.kind === 'nonsense' ? read.what : 'an error that is none';
   return elsewhere('nonsense', `a node sent ${what}`, wait);
+}
+
+/** A refusal of a range that a node or its proxy sends as bare text, as the error that it stands for; null: it is none. */
+function readRefusal(
+  method: string,
+  text = '',
+): Omit<Extract<ForwardAnswer, { kind: 'error' }>, 'upstream'> | null {
+  if (!/_getLogs$/.test(method) || text.startsWith('<')) return null;
+  const [code, message] = [-32000, readText(text).trim()];
+  if (parseRefusedRange(code, message) === null) return null;
+  return { kind: 'error', error: Buffer.from(JSON.stringify({ code, message })), code, message };
+}
+
+/** The text of a JSON string, or of an object with one; else the text itself. */
+function readText(text: string): string {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === 'string') return value;
+    const { error, message = error } = value as { error?: unknown; message?: unknown };
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text;
+  }
 }
 
 function elsewhere(
