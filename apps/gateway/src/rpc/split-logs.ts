@@ -16,7 +16,7 @@ export interface LogRange {
 }
 
 /** How the logs of a part are asked for, and how bounds and logs are written. */
-export interface LogSource {
+interface LogSource {
   /** `alone`: it is one of several parts. */
   ask(part: LogRange, alone: boolean): ReturnType<typeof askWhole>;
   bounds: readonly [from: string, to: string];

@@ -159,6 +159,7 @@ const selectFile = statement(
   'lake/select-file',
   `SELECT ${FILE} FROM packhouse.lake_file
    WHERE network_id = $1 AND kind = $2 AND first_block = $3 AND last_block = $4 AND object_key = $5
+   ORDER BY added_snapshot DESC
    LIMIT 1`,
 );
 
@@ -266,7 +267,7 @@ export function createLake(connections: Connections, network: NetworkRef) {
     /** Those of its blocks whose rows are without a kind, `limit` ranges at most, ascending. */
     lacking: async (of: SnapshotView, kind: Kind, limit: number) =>
       connections.query<BlockRange>(selectLacking, [...(await view(of)), limit, kind]),
-    /** A file by its object, whether or not the newest snapshot has it; null: no row has it. */
+    /** A file by its object, as it was written last, whether or not the newest snapshot has it; null: no row has it. */
     async file(
       kind: TableName,
       { firstBlock, lastBlock }: BlockRange,
