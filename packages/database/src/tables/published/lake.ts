@@ -240,9 +240,9 @@ type ExpiredFile = BlockRange & {
 
 /** The tables of the lake of a network. */
 export function createLake(connections: Connections, network: NetworkRef) {
+  const placeOf = async (kind: TableName) => [await network.find(), tableCode(kind)];
   const view = async ({ kind, snapshot, maxBlock }: SnapshotView) => [
-    await network.find(),
-    tableCode(kind),
+    ...(await placeOf(kind)),
     snapshot,
     maxBlock,
   ];
@@ -273,17 +273,11 @@ export function createLake(connections: Connections, network: NetworkRef) {
       { firstBlock, lastBlock }: BlockRange,
       objectKey: string,
     ): Promise<LakeFile | null> {
-      const values = [await network.find(), tableCode(kind), firstBlock, lastBlock, objectKey];
-      return connections.queryOne(selectFile, values);
+      return connections.queryOne(selectFile, [...(await placeOf(kind)), firstBlock, lastBlock, objectKey]);
     },
     /** The files of the newest snapshot that begin in a range, ascending. */
     newest: async (kind: TableName, { firstBlock, lastBlock }: BlockRange) =>
-      connections.query<LakeFile>(selectNewest, [
-        await network.find(),
-        tableCode(kind),
-        firstBlock,
-        lastBlock,
-      ]),
+      connections.query<LakeFile>(selectNewest, [...(await placeOf(kind)), firstBlock, lastBlock]),
     /**
      * Makes the next snapshot of a table: without the files that begin at `remove`, with those of `add`. Without either only
      * fields and heads are kept. The change is appended to the signed log of the table. Throws LEASE_LOST,
