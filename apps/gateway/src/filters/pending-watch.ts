@@ -44,6 +44,7 @@ export function createPendingWatch(parts: {
       params: '["pending",false]',
       block: 'tip',
       idempotent: true,
+      checkedRead: true,
       whole: true,
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
