@@ -130,13 +130,6 @@ function requireUse(key: KeyRow, exchange: Exchange): KeyRow {
 }
 
 /** Counts what the limiter said, and sends its headers. Throws the problems `rate-limited` and `quota-exhausted`. */
-/** The key, if it may be used for this request. Throws the problem `forbidden`. */
-function requireUse(key: KeyRow, exchange: Exchange): KeyRow {
-  requireNetwork(key, exchange);
-  requireRoute(key, exchange.route);
-  return key;
-}
-
 function applyRate(
   usage: UsageCounts,
   row: KeyRow,
