@@ -111,12 +111,12 @@ test('an operator signs in at the provider, with the highest role of his groups;
 test('the role follows the groups, in open sessions too; without one, sessions and tokens end', async () => {
   const first = browser();
   await first.signIn();
-  provider.setPerson('ada', { email: 'ada@example.com', groups: 'data, daily' });
+  provider.setPerson('ada', { email: 'ada@example.com', email_verified: true, groups: 'data, daily' });
   const second = browser();
   await second.signIn();
   expect(await second.session()).toMatchObject({ role: 'operator' });
   await expect.poll(first.session, { timeout: 10_000 }).toMatchObject({ role: 'operator' });
-  provider.setPerson('ada', { email: 'ada@example.com', groups: ['other'] });
+  provider.setPerson('ada', { email: 'ada@example.com', email_verified: true, groups: ['other'] });
   const third = browser();
   await third.signIn();
   expect(await third.problem()).toMatchObject({
@@ -138,10 +138,15 @@ test('the role follows the groups, in open sessions too; without one, sessions a
 });
 
 test.each([
-  ['no groups', { email: 'ben@example.com' }, 'OIDC_NO_ROLE', 'the provider sends no claim groups'],
+  [
+    'no groups',
+    { email: 'ben@example.com', email_verified: true },
+    'OIDC_NO_ROLE',
+    'the provider sends no claim groups',
+  ],
   [
     'groups that are no list',
-    { email: 'ben@example.com', groups: { admin: true } },
+    { email: 'ben@example.com', email_verified: true, groups: { admin: true } },
     'OIDC_NO_ROLE',
     'no value of groups',
   ],
@@ -152,12 +157,35 @@ test.each([
     'OIDC_REFUSED',
     'no name of 1 to 200',
   ],
-  ['a name with line ends', { email: 'a\r\nb', groups: ['platform'] }, 'OIDC_REFUSED', 'no name of 1 to 200'],
+  [
+    'a name with line ends',
+    { email: 'a\r\nb', groups: ['platform'] },
+    'OIDC_REFUSED',
+    'invisible character (U+000D)',
+  ],
+  [
+    'a name that looks like another',
+    { email: '\u0430da@example.com', email_verified: true, groups: ['platform'] },
+    'OIDC_REFUSED',
+    'a name with letters of several scripts in the claim email',
+  ],
   [
     'an address that is not verified',
     { email: 'ben@example.com', email_verified: false, groups: ['platform'] },
     'OIDC_REFUSED',
-    'not verified',
+    'without the claim email_verified: true',
+  ],
+  [
+    'an address of which nothing says that it is verified',
+    { email: 'ben@example.com', groups: ['platform'] },
+    'OIDC_REFUSED',
+    'without the claim email_verified: true',
+  ],
+  [
+    'an address that is verified by a word',
+    { email: 'ben@example.com', email_verified: 'false', groups: ['platform'] },
+    'OIDC_REFUSED',
+    'without the claim email_verified: true',
   ],
 ])('somebody with %s gets no access, and reads why', async (_, claims, code, message) => {
   provider.setPerson('ben', claims);
@@ -172,7 +200,7 @@ test.each([
 
 test('nobody takes over an operator of the same name', async () => {
   await on.database.operators.add({ name: 'cyd@example.com', role: 'admin', password: null });
-  provider.setPerson('cyd', { email: 'cyd@example.com', groups: ['everyone'] });
+  provider.setPerson('cyd', { email: 'cyd@example.com', email_verified: true, groups: ['everyone'] });
   const cyd = browser();
   await cyd.signIn();
   expect(await cyd.problem()).toMatchObject({
@@ -180,7 +208,7 @@ test('nobody takes over an operator of the same name', async () => {
     message: expect.stringContaining('An operator cyd@example.com exists'),
   });
   // Nor somebody else at the provider with the same address.
-  provider.setPerson('eve', { email: 'ada@example.com', groups: ['platform'] });
+  provider.setPerson('eve', { email: 'ada@example.com', email_verified: true, groups: ['platform'] });
   const eve = browser();
   await eve.signIn();
   expect(await eve.problem()).toMatchObject({ code: 'OIDC_REFUSED' });
@@ -280,7 +308,7 @@ test('a console starts without its provider, says so, and uses it as soon as it 
   expect((await ada.get('/api/sign-in/oidc')).headers.location).toBe('/');
   expect(await ada.problem()).toMatchObject({ code: 'OIDC_UNAVAILABLE' });
   const back = await startOidcProvider(`http://${HOST}`, port);
-  back.setPerson('gus', { email: 'gus@example.com', groups: ['everyone'] });
+  back.setPerson('gus', { email: 'gus@example.com', email_verified: true, groups: ['everyone'] });
   await ada.back(await back.visit(await ada.begin()));
   expect(await ada.session()).toMatchObject({ name: 'gus@example.com', role: 'viewer' });
   expect(await ways()).toMatchObject({ oidc: { unavailable: null, problem: null } });
@@ -301,11 +329,15 @@ test('an issuer that names itself otherwise is not used', async () => {
 
 test('roles may be in a claim inside of another, and a provider may be trusted with everybody', async () => {
   const nested = await open({ OIDC_ROLE_CLAIM: 'realm_access.roles', OIDC_ROLES: 'operator=ops;viewer=*' });
-  provider.setPerson('dee', { email: 'dee@example.com', realm_access: { roles: ['ops'] } });
+  provider.setPerson('dee', {
+    email: 'dee@example.com',
+    email_verified: true,
+    realm_access: { roles: ['ops'] },
+  });
   const dee = browser(nested);
   await dee.signIn();
   expect(await dee.session()).toMatchObject({ name: 'dee@example.com', role: 'operator' });
-  provider.setPerson('fay', { email: 'fay@example.com' });
+  provider.setPerson('fay', { email: 'fay@example.com', email_verified: true });
   const fay = browser(nested);
   await fay.signIn();
   expect(await fay.session()).toMatchObject({ name: 'fay@example.com', role: 'viewer' });

@@ -221,7 +221,7 @@ describe('the life of a gateway', () => {
     });
     const ended = new Promise((resolve) => socket.on('close', resolve));
     const connected = once(at.gateway.server, 'connection') as Promise<[Socket]>;
-    const asked = `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+    const asked = `GET ${path} HTTP/1.1\r\nhost: ${new URL(at.url).host}\r\n\r\n`;
     socket.write(asked);
     await arrival.opened;
     const [connection] = await connected;

@@ -120,7 +120,13 @@ describe('a real block of Avalanche', () => {
     expect(proofs).toEqual(
       expect.arrayContaining(['headerHash', 'transactionsRoot', 'consistency', 'senders']),
     );
-    expect(notProved.map(({ proof }) => proof)).toEqual(['receiptsRoot', 'logsBloom']);
+    expect(notProved.map(({ proof }) => proof)).toEqual([
+      'receiptsRoot',
+      'logsBloom',
+      // prices, and the size
+      'consistency',
+      'consistency',
+    ]);
     expect(unknownFields).toEqual([]);
     for (const field of ['targetExponent', 'settledHeight', 'settledExcess', 'minDelayExcess'] as const) {
       const block = { ...FUJI, [field]: flipped(FUJI[field]) };

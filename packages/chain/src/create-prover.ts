@@ -3,6 +3,7 @@ import { BloomMaker } from './encode/bloom.js';
 import { createKeccak256 } from './encode/keccak.js';
 import { createRecoverKey } from './encode/recover-key.js';
 import { RlpBuffer } from './encode/rlp-buffer.js';
+import { withWay } from './find-way.js';
 import { type BareBlock, proveBareBlock } from './prove/prove-bare-block.js';
 import { type BlockAnswer, proveBlock, type SenderOptions } from './prove/prove-block.js';
 import { type DeclineReason, proveRaw, type RawBlock, type ScannedBlock } from './prove/prove-raw.js';
@@ -86,7 +87,13 @@ export async function createProver(policy: ProofPolicy): Promise<Prover> {
     createTraceProver(block, { keepExtras, scratch, published });
   return {
     rules: tools.rules.name,
-    proveBlock: (answer, senders) => proveBlock(tools, answer, senders),
+    proveBlock(answer, senders) {
+      try {
+        return proveBlock(tools, answer, senders);
+      } catch (error) {
+        throw withWay(tools, answer, error);
+      }
+    },
     proveBareBlock: (block) => proveBareBlock(tools, block),
     getBloom: (logs) => bloom.of(logs),
     proveSenders: (block, senders) => proveSenders(tools, block, senders),

@@ -1,5 +1,6 @@
 import { ALL, type Json, type Recorded } from '@packhouse/recordings';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { toRaw } from '../test/raw.js';
 import { POLICY } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
@@ -136,6 +137,55 @@ describe.each(ALL)("a block's size in $title", (source) => {
     });
   });
 });
+
+describe.each(ALL)(
+  'numbers of logs in $title that begin again in each receipt (dshackle#714, besu#6204)',
+  (source) => {
+    /** The block as a node says it that numbers the logs of each receipt from 0, from this one on. */
+    const restarted = (number: number, from = 0) => {
+      const answer = source.block('forks', number);
+      for (const receipt of answer.receipts!.slice(from)) {
+        for (const [at, log] of (receipt.logs as Json[]).entries()) log.logIndex = `0x${at.toString(16)}`;
+      }
+      return answer;
+    };
+    const counts = (number: number) =>
+      source.block('forks', number).receipts!.map(({ logs }) => (logs as Json[]).length);
+
+    it.each(FORKS)('are those of the block, and named: %d', (number) => {
+      const truth = source.block('forks', number);
+      const isOdd = counts(number).filter((logs) => logs > 0).length > 1;
+      const proved = prover.proveBlock(restarted(number));
+      expect(all(proved)).toEqual(all(prover.proveBlock(truth)));
+      expect(proved.corrected).toEqual(isOdd ? ['logIndex'] : []);
+      expect(proved.proofs).toEqual(prover.proveBlock(truth).proofs);
+      // From its bytes nothing is put right.
+      if (isOdd) expect(typeof ofMainnet.proveRaw(toRaw(restarted(number)))).toBe('string');
+    });
+
+    it('are refused where they follow no one way, where nothing is put right, and where no root says which there are', async () => {
+      const second = counts(NUMBER).findIndex(
+        (logs, at, list) => logs > 1 && list.slice(0, at).some((before) => before > 0),
+      );
+      const change = (to: string) => {
+        const answer = restarted(NUMBER);
+        (answer.receipts![second]!.logs as Json[])[1]!.logIndex = to;
+        return thrown(() => prover.proveBlock(answer));
+      };
+      const refused = {
+        code: 'PROOF_FAILED',
+        data: { proof: 'consistency', field: `receipts[${second}].logs[1].logIndex` },
+      };
+      for (const to of ['0x0', '0x2', '0x7fff']) expect(change(to), to).toMatchObject(refused);
+      expect(thrown(() => leaving.proveBlock(restarted(NUMBER)))).toMatchObject({ code: 'PROOF_FAILED' });
+      const trusting = await createProver({ ...POLICY, receipts: 'trust' });
+      expect(thrown(() => trusting.proveBlock(restarted(NUMBER)))).toMatchObject({ code: 'PROOF_FAILED' });
+      const lacking = restarted(NUMBER);
+      (lacking.receipts![second]!.logs as Json[]).pop();
+      expect(thrown(() => prover.proveBlock(lacking))).toMatchObject({ code: 'PROOF_FAILED' });
+    });
+  },
+);
 
 describe.each(ALL)('withdrawals of $title', (source) => {
   it('that a node leaves out are named as missing', () => {

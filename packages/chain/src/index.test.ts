@@ -14,6 +14,7 @@ it('the door has these names and no others', () => {
     'canonicalRecord',
     'checkCoreAddress',
     'checkTotalDifficulty',
+    'concerns',
     'coreAddressHex',
     'countBlocks',
     'createKeccak256',

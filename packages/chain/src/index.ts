@@ -41,6 +41,7 @@ export {
 } from './record/kinds.js';
 export { TOKEN_EVENTS } from './record/token-events.js';
 export { isBuiltIn, normalizeTraceError } from './record/trace-errors.js';
+export { concerns } from './record/unchecked.js';
 export { createReceiptRule, hasRules, RULE_NAMES } from './rules/find-rules.js';
 export { createSenderThreads, type SenderThreads } from './senders/sender-threads.js';
 export { checkTotalDifficulty } from './total-difficulty.js';

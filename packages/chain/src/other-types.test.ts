@@ -17,6 +17,7 @@ import { POLICY } from '../test/recorded.js';
 import { flipped, thrown } from '../test/tamper.js';
 import { createProver } from './create-prover.js';
 import type { ProofPolicy } from './prove/proved-block.js';
+import { UNCHECKED } from './record/unchecked.js';
 
 const CALL: Json = {
   from: address('a'),
@@ -226,6 +227,16 @@ const prove = async (
   answer: Parameters<Awaited<ReturnType<typeof createProver>>['proveBlock']>[0],
 ) => (await createProver({ ...POLICY, ...policy })).proveBlock(answer);
 
+/** A block that Authority Round sealed, and its size. */
+function getSealed() {
+  const { mixHash: _, nonce: __, ...plain } = BASE;
+  const seal = `0x${'5'.repeat(130)}`;
+  const sealed = { ...plain, difficulty: '0x10', step: '0x123', signature: seal, transactions: [] };
+  const items = [...getHeader({ ...BASE, difficulty: '0x10' }).slice(0, 13), 0x123n, d(seal)];
+  const size = `0x${RLP.encode([items, [], []]).length.toString(16)}`;
+  return { answer: { block: { ...sealed, hash: getHash(RLP.encode(items)) } }, size };
+}
+
 describe('a transaction type whose encoding nobody knows', () => {
   const tx: Json = {
     hash: word('8'),
@@ -243,6 +254,10 @@ describe('a transaction type whose encoding nobody knows', () => {
       'headerHash',
       'transactionsRoot',
       'receiptsRoot',
+      'consistency',
+      // prices, the size, and gas
+      'consistency',
+      'consistency',
       'consistency',
     ]);
     expect(notProved[1]!.because).toMatch(/^type 0x76 has calls/);
@@ -276,22 +291,36 @@ describe('a transaction type whose encoding nobody knows', () => {
         proof: 'consistency',
         because: "the network's policy trusts the hashes of transactions that the node says",
       },
+      { proof: 'consistency', because: UNCHECKED.size.because },
     ]);
     expect(JSON.parse(trusted.texts.transactions)[0]).toEqual(answer.block.transactions[0]);
   });
 });
 
 describe('a chain that no table names', () => {
-  it('follows Ethereum, and is told what to set where its hash fails', async () => {
+  const hintOf = async (chainId: number, answer: { block: unknown }) => {
+    const error = await prove({ chainId }, answer).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'PROOF_FAILED', data: { proof: 'headerHash' } });
+    return (error as { hint: string }).hint;
+  };
+
+  it('is told which line of the networks file proves most of its block', async () => {
+    const { answer } = getSealed();
+    // The digits of the Parity family, which are no field of a header.
+    answer.block.step = String(0x123);
+    expect(await hintOf(123_456, answer)).toBe(
+      'Another node may give the block as it should be. If all give the same, the chain has rules of its own: in the networks file, proofs: { rules: gnosis } proves headerHash, transactionsRoot, receiptsRoot, logsBloom, consistency of this block.',
+    );
+    expect((await prove({ rules: 'gnosis' }, answer)).proofs).toContain('headerHash');
+  });
+
+  it('is told what to trust where no rules prove it, and nothing where a table names it', async () => {
     const answer = await getBlock([]);
     answer.block.stateRoot = word('7');
-    const error = await prove({ chainId: 123_456 }, answer).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({
-      hint: expect.stringContaining('proofs.rules'),
-      data: { proof: 'headerHash' },
-    });
-    const listed = await prove({ chainId: 1 }, answer).catch((reason: unknown) => reason);
-    expect(listed).toMatchObject({ hint: 'Another node may give the block as it should be.' });
+    expect(await hintOf(123_456, answer)).toContain('proofs: { header: trust } proves transactionsRoot,');
+    answer.block.receiptsRoot = word('7');
+    expect(await hintOf(123_456, answer)).toContain('proofs: { header: trust, receipts: trust }');
+    expect(await hintOf(1, answer)).toBe('Another node may give the block as it should be.');
   });
 });
 
@@ -301,7 +330,8 @@ describe('trust of one part', () => {
     const all = ['headerHash', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'consistency'];
     const without = async (policy: Partial<ProofPolicy>) => {
       const { proofs, notProved } = await prove({ rules: 'bnb', ...policy }, answer);
-      expect(notProved.map(({ proof }) => proof)).toEqual(
+      const roots = notProved.filter(({ because }) => because !== UNCHECKED.size.because);
+      expect(roots.map(({ proof }) => proof)).toEqual(
         all.filter((proof) => !proofs.includes(proof as never)),
       );
       return all.filter((proof) => !proofs.includes(proof as never));
@@ -317,14 +347,20 @@ describe('trust of one part', () => {
 
 describe('a header', () => {
   it('of Authority Round may have the names of Nethermind, and lack the seals of proof of work', async () => {
-    const { mixHash: _, nonce: __, ...plain } = BASE;
-    const seal = `0x${'5'.repeat(130)}`;
-    const sealed = { ...plain, difficulty: '0x10', step: '0x123', signature: seal, transactions: [] };
-    const items = [...getHeader({ ...BASE, difficulty: '0x10' }).slice(0, 13), 0x123n, d(seal)];
-    const block = { ...sealed, hash: getHash(RLP.encode(items)) };
-    const { proofs, texts } = await prove({ chainId: 100 }, { block });
+    const { answer, size } = getSealed();
+    const { proofs, texts } = await prove({ chainId: 100 }, answer);
     expect(proofs).toContain('headerHash');
-    expect(JSON.parse(`${texts.blockHead}[]${texts.blockTail}`)).toEqual(block);
+    expect(JSON.parse(`${texts.blockHead}[]${texts.blockTail}`)).toEqual({ ...answer.block, size });
+  });
+
+  it('of Authority Round may have the digits of the Parity family', async () => {
+    const { answer } = getSealed();
+    const spelled = { step: String(0x123), signature: '5'.repeat(130) };
+    const { proofs, texts } = await prove({ chainId: 100 }, { block: { ...answer.block, ...spelled } });
+    expect(proofs).toContain('headerHash');
+    expect(JSON.parse(`${texts.blockHead}[]${texts.blockTail}`)).toMatchObject(spelled);
+    const other = { block: { ...answer.block, ...spelled, step: '292' } };
+    await expect(prove({ chainId: 100 }, other)).rejects.toMatchObject({ data: { proof: 'headerHash' } });
   });
 
   it.each([

@@ -6,7 +6,7 @@
  */
 const TABLE = `
 arbitrum | block | flip | no: some | l1BlockNumber sendCount sendRoot
-arbitrum | block | flip | no: otherRules | size
+arbitrum | block | flip | written | size
 cancun prague ecotone jovian | block | flip | headerHash | blobGasUsed excessBlobGas parentBeaconBlockRoot
 cancun prague ecotone jovian | block | flip | written | size
 prague jovian | block | flip | headerHash | requestsHash
@@ -23,7 +23,8 @@ cancun prague ecotone jovian | block | drop | headerHash | blobGasUsed excessBlo
 cancun prague ecotone jovian | block | drop | written | size
 ecotone jovian | block | drop | written | withdrawals
 prague jovian | block | drop | headerHash | requestsHash
-shanghai arbitrum | block | drop | form | size
+shanghai | block | drop | form | size
+arbitrum | block | drop | written | size
 shanghai cancun | block | drop | no: total | totalDifficulty
 shanghai cancun prague ecotone jovian | block | drop | headerHash | withdrawalsRoot
 all | block | drop | headerHash | baseFeePerGas
@@ -32,8 +33,7 @@ all | block | drop | form | mixHash nonce number parentHash receiptsRoot sha3Unc
 all | block | drop | form | stateRoot timestamp transactions transactionsRoot uncles
 cancun prague | withdrawal | flip | withdrawalsRoot | address amount index validatorIndex
 cancun prague | withdrawal | drop | form | address amount index validatorIndex
-arbitrum | transaction 0x2 | flip | consistency | gas v value
-arbitrum | transaction 0x2 | flip | no: otherRules | gasPrice
+arbitrum | transaction 0x2 | flip | consistency | gas gasPrice v value
 arbitrum | transaction 0x6a | flip | consistency | from
 arbitrum | transaction 0x6a | flip | no: otherType | gas gasPrice nonce r s v value
 arbitrum | transaction 0x6a 0x2 | flip | consistency | blockHash blockNumber chainId hash input to transactionIndex
@@ -106,7 +106,8 @@ arbitrum | receipt 0x6a 0x2 | flip | logsBloom | logsBloom
 arbitrum | receipt 0x6a 0x2 | flip | receiptsRoot | status
 arbitrum | receipt 0x2 | flip | consistency | contractAddress
 arbitrum | receipt 0x6a | flip | no: otherRules | contractAddress
-arbitrum | receipt 0x6a 0x2 | flip | no: otherRules | effectiveGasPrice
+arbitrum | receipt 0x2 | flip | consistency | effectiveGasPrice
+arbitrum | receipt 0x6a | flip | no: otherType | effectiveGasPrice
 arbitrum | receipt 0x6a 0x2 | flip | no: some | gasUsedForL1 l1BlockNumber timeboosted
 cancun | receipt 0x3 | flip | consistency | blobGasUsed blockHash blockNumber contractAddress cumulativeGasUsed
 cancun | receipt 0x3 | flip | consistency | effectiveGasPrice from gasUsed to transactionHash transactionIndex type
@@ -170,14 +171,18 @@ prague | log 0x4 0x1 | flip | consistency | blockHash blockNumber logIndex remov
 shanghai | log 0x2 0x0 | flip | logsBloom | address
 shanghai | log 0x2 0x0 | flip | receiptsRoot | data
 shanghai | log 0x2 0x0 | flip | consistency | blockHash blockNumber logIndex removed transactionHash transactionIndex
-cancun | log 0x3 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
+cancun | log 0x3 | drop | form | address blockHash blockNumber data logIndex topics transactionHash
+cancun | log 0x3 | drop | written | removed
 cancun | log 0x3 | drop | form | transactionIndex
 jovian | log 0x2 | drop | no: some | blockTimestamp
-ecotone jovian arbitrum | log 0x2 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
+ecotone jovian arbitrum | log 0x2 | drop | form | address blockHash blockNumber data logIndex topics transactionHash
+ecotone jovian arbitrum | log 0x2 | drop | written | removed
 ecotone jovian arbitrum | log 0x2 | drop | form | transactionIndex
-prague | log 0x4 0x1 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
+prague | log 0x4 0x1 | drop | form | address blockHash blockNumber data logIndex topics transactionHash
+prague | log 0x4 0x1 | drop | written | removed
 prague | log 0x4 0x1 | drop | form | transactionIndex
-shanghai | log 0x2 0x0 | drop | form | address blockHash blockNumber data logIndex removed topics transactionHash
+shanghai | log 0x2 0x0 | drop | form | address blockHash blockNumber data logIndex topics transactionHash
+shanghai | log 0x2 0x0 | drop | written | removed
 shanghai | log 0x2 0x0 | drop | form | transactionIndex
 shanghai | trace inner | flip | traces | blockHash blockNumber subtraces transactionHash transactionPosition
 shanghai | trace inner | flip | form | type

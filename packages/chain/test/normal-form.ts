@@ -39,6 +39,12 @@ const receipts = (answer: Recorded): Json[] => answer.receipts!;
 const logs = (answer: Recorded): Json[] => answer.receipts!.flatMap((receipt) => receipt.logs);
 const all = (answer: Recorded): Json[] =>
   [blockOf, transactions, receipts, logs].flatMap((records) => records(answer));
+/** The place of a log among those of its transaction. */
+const toPlace = (all: NonNullable<Recorded['receipts']>, log: Json) =>
+  `0x${all
+    .find(({ logs: of }) => of.includes(log as never))!
+    .logs.indexOf(log as never)
+    .toString(16)}`;
 const isFailedCreation = ({ status, to }: Json) => status === '0x0' && to === null;
 const unbound = (answer: Recorded) => transactions(answer).filter(({ v }) => v === '0x1b' || v === '0x1c');
 const legacy = (answer: Recorded) => transactions(answer).filter(({ type }) => type === '0x0');
@@ -126,7 +132,7 @@ export const NORMAL_FORMS: readonly NormalForm[] = [
     [
       set(transactions, () => ({ creates: null, publicKey: '0x12', raw: '0x34', standardV: ZERO })),
       set(blockOf, ({ miner }) => ({ author: miner, sealFields: ['0x12'] })),
-      set(logs, () => ({ transactionLogIndex: ZERO })),
+      set(logs, (log, { receipts: all }) => ({ transactionLogIndex: toPlace(all!, log) })),
     ],
   ),
   row(

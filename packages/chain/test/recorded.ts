@@ -29,7 +29,7 @@ export interface OtherBlock extends Recorded {
 /** Fresh copies of the blocks of other networks, by `<net> <number>`. */
 export function otherBlocks(source = getGiven()): Map<string, OtherBlock> {
   return new Map(
-    (['other-networks', 'other-networks-2'] as const)
+    (['other-networks', 'other-networks-2', 'other-networks-3'] as const)
       .flatMap((name) => source.blocks(name) as OtherBlock[])
       .map(({ receipts, ...block }) => [
         `${block.net} ${block.number}`,

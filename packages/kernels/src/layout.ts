@@ -82,8 +82,8 @@ export const SIGNATURE_PLACE = 116;
 export const SIGNATURE_PARITY = 120;
 export const NO_PARITY = 2;
 
-/** What is kept of a transaction (u32 each). */
-export const TRANSACTION_BYTES = 80;
+/** What is kept of a transaction (u32 each, and a u64). */
+export const TRANSACTION_BYTES = 88;
 export const TRANSACTION_KIND = 28;
 export const KIND_DEPOSIT = 0x7e;
 

@@ -15,7 +15,7 @@ it('lets out no more than the source, the forwarder, and how nodes are named, as
     'getBudgetUsage',
     'getHeadRequest',
     'getIdentityRequest',
+    'judgeRefusedRange',
     'parseQuantity',
-    'parseRefusedRange',
   ]);
 });

@@ -26,4 +26,5 @@ export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';
 export { createNodeReports, type NodeReports } from './upstream/node-reports.js';
 export { getHeadRequest, getIdentityRequest, parseQuantity } from './upstream/node-requests.js';
-export { parseRefusedRange, type RefusedRange } from './upstream/verdict.js';
+export type { RefusedRange } from './upstream/refused-range.js';
+export { judgeRefusedRange } from './upstream/verdict.js';

@@ -16,6 +16,7 @@ export {
   PackhouseError,
   toFinalError,
 } from './catalogue.js';
+export { findUnclear } from './clear-name.js';
 export { guardConnections } from './connections/guard-connections.js';
 export { getCertificateHint, namesProxy } from './connections/outgoing.js';
 export { POSTGRES_KEEP_ALIVE, POSTGRES_SESSION } from './connections/postgres-sessions.js';
@@ -38,6 +39,7 @@ export type { TallyCount, TallyTimes } from './observe/tallies.js';
 export { openTracing, type Span } from './observe/tracing.js';
 export { isAlive, processStart } from './process-start.js';
 export { findRedisFault, isRedisReplica, parseRedisAddress, type RedisTarget } from './redis-address.js';
+export { REQUESTS_AT_ONCE } from './requests-at-once.js';
 export { captureWarnings, type ProcessMessage, requireWebAssembly, runProcess } from './run-process.js';
 export { openText, sealText } from './sealed-text.js';
 export {

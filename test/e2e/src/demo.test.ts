@@ -208,7 +208,7 @@ test('a second start goes on where it was, with the same key and the same chain'
   await cli.event('progress', (event) => (event.head as number) > head);
 });
 
-test('with --reorg-every a webhook is told what was undone', async () => {
+test('with --reorg-every a webhook is told what was undone, on this machine only if that is allowed', async () => {
   const received: { step: string }[] = [];
   const receiver = createServer((request, response) => {
     let body = '';
@@ -233,10 +233,17 @@ test('with --reorg-every a webhook is told what was undone', async () => {
       directory,
     ]);
     expect(await added.exit).toBe(0);
-    // `npm start` allows receivers on this machine; other packers may not.
     expect(added.stdout()).toContain(
       'only if their HOOK_ALLOWED_ADDRESSES names it: `packhouse hooks test 1`',
     );
+    const refused = startCli(['hooks', 'test', '1', '--data-dir', directory]);
+    expect(await refused.exit).toBe(0);
+    expect(refused.stdout()).toContain('The address of the host is not public, and not allowed by a setting.');
+    expect(received).toEqual([]);
+    await end(run);
+    const args = ['local', '--json', '--data-dir', directory, '--port', port, '--reorg-every', '5'];
+    run = startCli(args, { env: { HOOK_ALLOWED_ADDRESSES: '127.0.0.1' } });
+    await run.event('progress');
     const tested = startCli(['hooks', 'test', '1', '--data-dir', directory]);
     expect(await tested.exit).toBe(0);
     expect(tested.stdout()).toMatch(/^Accepted in \d+ ms\.$/m);

@@ -36,7 +36,8 @@ describe('blocks that other packages ship', () => {
           return !['parentLink', 'traces', 'logAddresses'].includes(proof);
         }),
       );
-      expect(proved.notProved, `${name} ${number}`).toEqual([]);
+      const missed = proved.notProved.filter(({ proof }) => !proved.proofs.includes(proof));
+      expect(missed, `${name} ${number}`).toEqual([]);
       if (traces !== undefined)
         expect(JSON.parse(prover.proveTraces(proved, traces))).toHaveLength(traces.length);
     }

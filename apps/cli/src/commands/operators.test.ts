@@ -37,6 +37,11 @@ test('operators are added, listed, changed and removed, and every change is in t
 
 test.each([
   [['add', 'x', '--role', 'king'], /--role takes owner, viewer, operator, admin, got "king".*\[USAGE\]$/],
+  [['add', '\u0430da', '--role', 'admin'], /The name takes no letters of several scripts, got .*\[USAGE\]$/],
+  [
+    ['add', 'ada\u200b', '--role', 'admin'],
+    /The name takes no invisible character \(U\+200B\), got .*\[USAGE\]$/,
+  ],
   [['add', 'x', '--role', 'admin', '--password'], /--password takes 10 to 1024 characters\. \[USAGE\]$/],
   [['set', 'nobody', '--role', 'admin'], /Unknown operator "nobody".*\[OPERATOR_UNKNOWN\]$/],
   [['list', '--server', 'nowhere'], /--server takes the URL of a console, got "nowhere".*\[USAGE\]$/],

@@ -10,7 +10,7 @@ test('an operator is who the environment says, else the user of the system', () 
   }
 });
 
-test.each(['a\nb', ' ', '\u001b[31mred', 'x'.repeat(5_000), '\u202egnp'])(
+test.each(['a\nb', ' ', '\u001b[31mred', 'x'.repeat(5_000), '\u202egnp', '\u0430da'])(
   '%j is no name of an operator',
   (name) => {
     expect(() => operatorName({ env: { PACKHOUSE_OPERATOR: name } })).toThrow(

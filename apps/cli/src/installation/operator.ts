@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { PackhouseError } from '@packhouse/runtime';
+import { findUnclear, PackhouseError } from '@packhouse/runtime';
 import type { CliIo } from '../terminal/io.js';
 
 /**
@@ -9,10 +9,10 @@ import type { CliIo } from '../terminal/io.js';
 export function operatorName({ env }: Pick<CliIo, 'env'>): string {
   const name = env.PACKHOUSE_OPERATOR;
   if (!name) return `${systemUser()}@${hostname()}`;
-  if (/^[\p{L}\p{N}][\p{L}\p{N} ._@+/-]{0,127}$/u.test(name)) return name;
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@+/-]{0,127}$/u.test(name) && findUnclear(name) === null) return name;
   throw new PackhouseError({
     code: 'SETTINGS_INVALID',
-    message: `PACKHOUSE_OPERATOR takes 1 to 128 letters, digits, spaces and . _ @ + / -, got ${shown(name)}.`,
+    message: `PACKHOUSE_OPERATOR takes 1 to 128 letters of one script, digits, spaces and . _ @ + / -, got ${shown(name)}.`,
     hint: 'For example PACKHOUSE_OPERATOR=ada@example.com.',
   });
 }

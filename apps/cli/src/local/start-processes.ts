@@ -1,5 +1,4 @@
 import { PackhouseError } from '@packhouse/runtime';
-import type { CliIo } from '../terminal/io.js';
 import { isFreePort, nextFreePort } from './free-port.js';
 import type { LocalRun } from './local-run.js';
 import { createMetricsAddresses } from './metrics-addresses.js';
@@ -60,7 +59,8 @@ export function startProcesses(
     startPart(run, {
       name,
       env: () => ({
-        ...(name === 'packer' && hookSettings(io, port)),
+        // Links of webhooks lead to the local gateway.
+        ...(name === 'packer' && { PUBLIC_URL: io.env.PUBLIC_URL || `http://127.0.0.1:${port}` }),
         ...added,
         ...metrics.env(metricsOrder.indexOf(name)),
         PORT: String(port),
@@ -92,13 +92,5 @@ export function startProcesses(
     failed,
     port: () => port,
     metrics: () => metrics.all(),
-  };
-}
-
-/** Links of webhooks lead to the local gateway, and receivers on this machine may be tried. */
-function hookSettings({ env }: CliIo, port: number): Record<string, string> {
-  return {
-    PUBLIC_URL: env.PUBLIC_URL || `http://127.0.0.1:${port}`,
-    HOOK_ALLOWED_ADDRESSES: env.HOOK_ALLOWED_ADDRESSES || '127.0.0.1,::1',
   };
 }

@@ -1,6 +1,6 @@
 import type { OidcPerson } from '@packhouse/database';
 import { ROLES, type Role } from '@packhouse/operations';
-import { PackhouseError } from '@packhouse/runtime';
+import { findUnclear, PackhouseError } from '@packhouse/runtime';
 import type { Claims } from './oidc-provider.js';
 
 /** What claims say about a person. */
@@ -14,18 +14,29 @@ export interface OidcRules {
 }
 
 const EVERYBODY = '*';
+const EMAIL = 'email';
+const VERIFIED = 'email_verified';
 const MAX_NAME = 200;
 const MAX_SUBJECT = 2_000;
+
+/** The claims that a person is read from. */
+export function wantedClaims({ nameClaim, roleClaim }: OidcRules): string[] {
+  const wanted = [nameClaim, roleClaim.split('.')[0] ?? ''];
+  return wanted.includes(EMAIL) ? [...wanted, VERIFIED] : wanted;
+}
 
 /** The person of claims, with the highest role of all values. Throws OIDC_REFUSED, OIDC_NO_ROLE. */
 export function toOidcPerson(claims: Claims, { nameClaim, roleClaim, roles }: OidcRules): OidcPerson {
   const { iss, sub } = claims;
   const name = find(claims, nameClaim);
-  if (typeof name !== 'string' || !/^\P{Cc}+$/u.test(name) || name.length > MAX_NAME) {
+  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
     throw refused(`no name of 1 to ${MAX_NAME} characters in the claim ${nameClaim}`);
   }
-  if (nameClaim === 'email' && claims.email_verified === false) {
-    throw refused('an e-mail address that is not verified');
+  const unclear = findUnclear(name);
+  if (unclear !== null) throw refused(`a name with ${unclear} in the claim ${nameClaim}`);
+  // Whoever may write any address at the provider would be its owner here.
+  if ([nameClaim, roleClaim].includes(EMAIL) && claims[VERIFIED] !== true) {
+    throw refused(`an e-mail address without the claim ${VERIFIED}: true`);
   }
   const subject = `${iss} ${sub}`;
   if (subject.length > MAX_SUBJECT) throw refused(`a subject of more than ${MAX_SUBJECT} characters`);

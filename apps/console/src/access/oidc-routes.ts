@@ -2,7 +2,7 @@ import type { Database, SignIn } from '@packhouse/database';
 import { getHash } from '@packhouse/operations';
 import { addressBlock, type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NoRoleError, type OidcRules, toOidcPerson } from './oidc-person.js';
+import { NoRoleError, type OidcRules, toOidcPerson, wantedClaims } from './oidc-person.js';
 import { createOidcProvider, type OidcAttempt, type OidcClient } from './oidc-provider.js';
 import type { Person } from './password-sign-in.js';
 import { createSealedCookies } from './sealed-cookies.js';
@@ -61,7 +61,7 @@ export function addOidcRoutes(app: FastifyInstance, options: OidcOptions, parts:
       throw refused('This sign-in was used already.');
     const back = new URL(kept.redirectUri);
     back.search = new URL(request.url, kept.redirectUri).search;
-    const claims = await provider.end(back, kept, [options.nameClaim, options.roleClaim.split('.')[0] ?? '']);
+    const claims = await provider.end(back, kept, wantedClaims(options));
     const person = toOidcPerson(claims, options);
     const operator = await database.signIns.admit(person);
     if (operator === null) {

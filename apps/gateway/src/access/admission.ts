@@ -6,6 +6,7 @@ import { Problem } from '../http/problem.js';
 import type { AddressLimiter } from './address-limiter.js';
 import type { KeyCache } from './key-cache.js';
 import { allowsOrigin, isRestricted, requireAllowedClient, requireRoute } from './key-restrictions.js';
+import { createPatientReads } from './patient-reads.js';
 import { type RateVerdict, writeRateLimitHeaders } from './quotas.js';
 import type { CountedCall, RateLimiter } from './rate-limiter.js';
 import { type UsageCounts, usedNetwork } from './usage-counts.js';
@@ -31,6 +32,7 @@ export function createAdmission(options: {
   clock: Clock;
 }) {
   const { keys, rateLimiter, addressLimiter, usage, clock } = options;
+  const patient = createPatientReads({ rateLimiter, clock });
   const checkKey = (row: KeyRow | null, exchange: Exchange): KeyRow => {
     if (row === null) throw unauthenticated();
     exchange.key = row;
@@ -56,11 +58,9 @@ export function createAdmission(options: {
     return thenSync(taken, (rate) => applyRate(usage, row, rate, calls, exchange, quota));
   };
   const admitKey = (row: KeyRow | null, exchange: Exchange, quota: boolean): MaybePromise<KeyRow> =>
-    thenSync(charge(checkKey(row, exchange), toCall(exchange.route), exchange, quota), (key) => {
-      requireNetwork(key, exchange);
-      requireRoute(key, exchange.route);
-      return key;
-    });
+    thenSync(charge(checkKey(row, exchange), toCall(exchange.route), exchange, quota), (key) =>
+      requireUse(key, exchange),
+    );
   /** The row of a key. Throws the problem `rate-limited` if it is not valid, and its address sent too many such. */
   const find = (key: string | undefined, exchange: Exchange): MaybePromise<KeyRow | null> => {
     if (key !== undefined && keys.wasFound(key)) return keys.find(key);
@@ -90,6 +90,15 @@ export function createAdmission(options: {
     admit: (key: string | undefined, exchange: Exchange, { quota } = COUNTED): MaybePromise<KeyRow> =>
       thenSync(find(key, exchange), (row) => admitKey(row, exchange, quota)),
     /**
+     * Does both for a request of an engine that reads tables, which waits for its turn (`createPatientReads`); `bytes` of
+     * a data file, or a unit.
+     */
+    async admitReader(key: string | undefined, exchange: Exchange, bytes?: number): Promise<KeyRow> {
+      const row = checkKey(await find(key, exchange), exchange);
+      const { rate, calls } = await patient.take(row, exchange.route, bytes);
+      return requireUse(applyRate(usage, row, rate, calls, exchange, true), exchange);
+    },
+    /**
      * Adds the rate limit headers to a refusal that comes before anything is counted: a wrong verb, an unknown address,
      * an expired or restricted key, a draining gateway. Does nothing if the key is unknown. Never fails.
      */
@@ -114,6 +123,13 @@ export function createAdmission(options: {
 }
 
 /** Counts what the limiter said, and sends its headers. Throws the problems `rate-limited` and `quota-exhausted`. */
+/** The key, if it may be used for this request. Throws the problem `forbidden`. */
+function requireUse(key: KeyRow, exchange: Exchange): KeyRow {
+  requireNetwork(key, exchange);
+  requireRoute(key, exchange.route);
+  return key;
+}
+
 function applyRate(
   usage: UsageCounts,
   row: KeyRow,

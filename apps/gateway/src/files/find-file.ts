@@ -48,13 +48,7 @@ export function createFileFinder(parts: {
   const requireHash = createHashCheck({ database, store, bodies, damaged });
   let known = new LRUCache<string, BundleFacts>({ max: MAX_FACTS });
   const getTable = createTables(database);
-  /** Look-ups under way: many at once for one file read its row, with all its fragments, once. */
-  const looking = new Map<string, Promise<BundleRow | null>>();
-  const getRow = (network: string, kind: Kind, block: number): Promise<BundleRow | null> => {
-    const name = `${network}/${kind}/${block}`;
-    const { bundles } = database.network(network);
-    return getOrAdd(looking, name, () => bundles.covering(kind, block).finally(() => looking.delete(name)));
-  };
+  const getRow = createRows(database);
 
   const serve = async (facts: BundleFacts): Promise<ServedFile> => {
     await damaged.check(facts);
@@ -72,12 +66,7 @@ export function createFileFinder(parts: {
     return serve(facts);
   };
 
-  const findBlock = async (
-    network: string,
-    kind: Kind,
-    block: number,
-    hash: string | undefined,
-  ): Promise<ServedFile> => {
+  const findBlock = async ({ network, kind, block, hash }: BlockName): Promise<ServedFile> => {
     const memory = known;
     const location = await database.network(network).locate(kind, block);
     if (hash !== undefined) await requireHash({ network, kind, block, hash }, location);
@@ -133,13 +122,31 @@ export function createFileFinder(parts: {
       }
       for (let tries = 1; ; tries += 1) {
         try {
-          return await findBlock(network, kind, firstBlock, hash);
+          return await findBlock({ network, kind, block: firstBlock, hash });
         } catch (error) {
           // Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it.
           if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === MAX_LOOKUPS) throw error;
         }
       }
     },
+  };
+}
+
+/** A block of a kind; with a hash, no other block of the number. */
+interface BlockName {
+  network: string;
+  kind: Kind;
+  block: number;
+  hash: string | undefined;
+}
+
+/** Reads rows of published bundles; look-ups at once for one file read its row, with all its fragments, once. */
+function createRows(database: Database) {
+  const looking = new Map<string, Promise<BundleRow | null>>();
+  return (network: string, kind: Kind, block: number): Promise<BundleRow | null> => {
+    const name = `${network}/${kind}/${block}`;
+    const { bundles } = database.network(network);
+    return getOrAdd(looking, name, () => bundles.covering(kind, block).finally(() => looking.delete(name)));
   };
 }
 

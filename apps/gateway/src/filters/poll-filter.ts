@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { Problem } from '../http/problem.js';
 import { type BlockLink, linkAt } from '../rpc/ask-node.js';
 import type { CallContext } from '../rpc/method.js';
-import { getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
+import { evmLogs, getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
 import { type ChainChange, CONCURRENCY, findChainChange } from './chain-changes.js';
 import {
   type BlocksState,
@@ -173,7 +173,8 @@ async function getNewLogs(
   const split = Math.max(first - 1, Math.min(last - BY_HASH, forwarder.head() ?? -1));
   if (last - split > MAX_BY_HASH) return null;
   const range = { from: Math.max(move.from, from ?? 0), to: Math.min(split, to ?? split) };
-  const logs = range.from > range.to ? null : await getLogsInRange(caller, match, range, learnt);
+  const logs =
+    range.from > range.to ? null : await getLogsInRange(caller, evmLogs(caller, match), range, learnt);
   if (logs?.sure === false) return null;
   const found = groupByBlock(logs?.logs() ?? [], move.added);
   if (found === null) return null;

@@ -5,7 +5,7 @@ import { askWhole, expectLogs, failure, UpstreamRpcError } from '../rpc/ask-node
 import type { LogFilter } from '../rpc/log-filter.js';
 import { matchesFilter } from '../rpc/match-logs.js';
 import type { CallContext } from '../rpc/method.js';
-import { getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
+import { evmLogs, getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
 import { CONCURRENCY, filterLost } from './chain-changes.js';
 import { type LogsState, type ReportedBlock, unpackLogs } from './filter-state.js';
 
@@ -52,7 +52,8 @@ export async function getUndeliveredLogs(
   // What is older than the blocks that were checked is final.
   const last = first.number - 1;
   const range = { from: Math.max(from, state.from ?? 0), to: Math.min(last, state.to ?? last) };
-  const older = range.from > range.to ? null : await getLogsInRange(caller, state.match, range, learnt);
+  const older =
+    range.from > range.to ? null : await getLogsInRange(caller, evmLogs(caller, state.match), range, learnt);
   if (older?.sure === false) throw logsUnavailable(range.to);
   return [
     ...removedLogs,

@@ -1,6 +1,7 @@
-import { checkCoreAddress, coreAddressHex } from '@packhouse/chain';
+import { checkCoreAddress, coreAddressHex, toQuantity } from '@packhouse/chain';
 import { splitArray } from '@packhouse/json';
 import type { Network } from '@packhouse/networks';
+import { judgeRefusedRange, type ResultBody } from '@packhouse/node-rpc';
 import { createAnswerJointly } from '../rpc/answer-jointly.js';
 import { askWhole, expectLogs } from '../rpc/ask-node.js';
 import {
@@ -15,9 +16,11 @@ import {
 } from '../rpc/check-params.js';
 import { MAX_LIST, MAX_TOPICS, topicCheck } from '../rpc/log-filter.js';
 import { type CallContext, type RpcAnswer, type RpcMethod, toResult } from '../rpc/method.js';
+import { createRangeLimit, getLogsInRange, type RangeLimit } from '../rpc/split-logs.js';
 
 /** Methods of the core family: logs, by epochs and base32 addresses. */
-export function coreMethods(): RpcMethod[] {
+export function coreMethods({ elapsed }: { elapsed: () => number }): RpcMethod[] {
+  const learnt = createRangeLimit(elapsed);
   const answerJointly = createAnswerJointly();
   return [
     {
@@ -28,7 +31,7 @@ export function coreMethods(): RpcMethod[] {
       async handle(call, caller) {
         checkParams(call.params, [anything]);
         const filter = readCoreFilter(call.params[0], caller.network.config);
-        return answerJointly(call.paramsText, caller, (all) => coreLogs(all, filter));
+        return answerJointly(call.paramsText, caller, (all) => coreLogs(all, filter, learnt));
       },
     },
   ];
@@ -42,24 +45,64 @@ function readAddresses([filter]: readonly unknown[]): readonly unknown[] {
 
 async function coreLogs(
   caller: CallContext,
-  { params, block, limit, offset }: ReturnType<typeof readCoreFilter>,
+  filter: ReturnType<typeof readCoreFilter>,
+  learnt: RangeLimit,
 ): Promise<RpcAnswer> {
+  const { block, limit, offset, sent } = filter;
   // A node that lacks a block may have no logs of it rather than an error.
   const crossCheck = block === undefined ? 'existence' : undefined;
+  const params = JSON.stringify([sent]);
   const answer = await askWhole(caller, { method: 'core_getLogs', params, block, crossCheck });
-  if (answer.kind === 'error' || (limit === null && offset === 0)) return answer;
+  const body = answer.kind === 'error' ? await splitEpochs(caller, sent, answer, learnt) : answer.body;
+  if (body === null || (limit === null && offset === 0))
+    return body === null ? answer : { kind: 'result', body };
   // Current nodes ignore limit and offset. The last `offset` logs are dropped, then the last `limit` kept.
-  expectLogs(answer.body);
-  const logs = splitArray(answer.body.bytes);
+  expectLogs(body);
+  const logs = splitArray(body.bytes);
   const end = Math.max(0, logs.length - offset);
   const start = limit === null ? 0 : Math.max(0, end - limit);
   return toResult(`[${logs.slice(start, end).join(',')}]`);
 }
 
+/** The epochs of a refused range, which nodes name beside their limit. */
+const REFUSED_EPOCHS = /from: (\d{1,15}), to: (\d{1,15})/;
+
+/** The logs of a range of epochs that a node refused, in smaller ones; null if that would not help. */
+async function splitEpochs(
+  caller: CallContext,
+  sent: CoreFilter['sent'],
+  refusal: Extract<Awaited<ReturnType<typeof askWhole>>, { kind: 'error' }>,
+  learnt: RangeLimit,
+): Promise<ResultBody | null> {
+  const refused = judgeRefusedRange(refusal);
+  if (refused === null || sent.blockHashes !== undefined) return null;
+  const named = REFUSED_EPOCHS.exec(refusal.message);
+  const [from, to] = [sent.fromEpoch, sent.toEpoch].map((epoch, at) =>
+    Number(String(epoch).startsWith('0x') ? epoch : named?.[at + 1]),
+  ) as [number, number];
+  if (!(from < to)) return null;
+  if (refused.blocks !== null) learnt.reduce(to - from + 1, refused.blocks);
+  const { body } = await getLogsInRange(
+    caller,
+    {
+      bounds: ['fromEpoch', 'toEpoch'],
+      member: 'epochNumber',
+      ask: (part, alone) => {
+        const epochs = { fromEpoch: toQuantity(part.from), toEpoch: toQuantity(part.to) };
+        const params = JSON.stringify([{ ...sent, ...epochs }]);
+        return askWhole(caller, { method: 'core_getLogs', params, block: part.to, alone });
+      },
+    },
+    { from, to },
+    learnt,
+  );
+  return body();
+}
+
 /** A filter as the upstream gets it, with the parts that the gateway applies. */
 interface CoreFilter {
-  /** JSON text of the upstream's parameters. */
-  params: string;
+  /** The filter of the upstream's parameters. */
+  sent: Record<string, unknown>;
   /** The epoch that a node must have, as its head: `tip` for tags. Absent for blocks by hash. */
   block?: number | 'tip';
   /** Number of last logs to keep; null: all. */
@@ -109,7 +152,7 @@ function readCoreFilter(value: unknown, network: Network): CoreFilter {
   const { logLimit } = network.rpc;
   const { toEpoch } = sent;
   return {
-    params: JSON.stringify([sent]),
+    sent,
     block: typeof toEpoch === 'string' ? epochNeeded(toEpoch) : undefined,
     limit: logLimit === null ? requested : Math.min(requested ?? logLimit, logLimit),
     offset: offset === null ? 0 : count('offset', offset),

@@ -12,7 +12,7 @@ import {
   toAnswerPrefix,
   toResult,
 } from '../rpc/method.js';
-import { getLogsInRange, type LogRange, type RangeLimit } from '../rpc/split-logs.js';
+import { evmLogs, getLogsInRange, type LogRange, type RangeLimit } from '../rpc/split-logs.js';
 
 /** `eth_getLogs`: split if the upstreams refuse it, and refused with a working range if it is too much. */
 export function ethGetLogs(learnt: RangeLimit): RpcMethod {
@@ -76,7 +76,7 @@ async function askOnce(
   const [shared] = looks ? await Promise.all([cache.shared?.(name), forwarder.refreshEpoch()]) : [];
   const isCurrent = name.startsWith(`${toAnswerPrefix(caller.network)} `);
   if (shared !== undefined && isCurrent) return toResult(shared, name);
-  const { body: toBody, sure } = await getLogsInRange(caller, filter, range, learnt);
+  const { body: toBody, sure } = await getLogsInRange(caller, evmLogs(caller, filter), range, learnt);
   const body = toBody();
   if (sure && isFinal()) cache.set(name, body);
   return { kind: 'result', body };

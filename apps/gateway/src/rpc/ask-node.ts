@@ -23,7 +23,15 @@ export async function askWhole(
     Partial<
       Pick<
         ForwardRequest,
-        'idempotent' | 'checkedRead' | 'block' | 'from' | 'crossCheck' | 'check' | 'lacks' | 'timeoutMs'
+        | 'alone'
+        | 'idempotent'
+        | 'checkedRead'
+        | 'block'
+        | 'from'
+        | 'crossCheck'
+        | 'check'
+        | 'lacks'
+        | 'timeoutMs'
       >
     >,
 ): Promise<WholeAnswer> {
@@ -43,6 +51,7 @@ export async function askWhole(
     idempotent: request.idempotent ?? true,
     checkedRead: request.checkedRead ?? request.idempotent ?? true,
     whole: true,
+    alone: request.alone,
     timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
     signal,
     block: request.block,
@@ -97,6 +106,7 @@ export function toForwardRequest(
     lacks: request.lacks,
     prove,
     whole: request.whole,
+    alone: request.alone,
     quorum: getQuorum(network.config, request.method),
     span: caller.span,
     caller: getOwnerName(caller),

@@ -1,6 +1,6 @@
 import { toQuantity } from '@packhouse/chain';
 import { splitArray } from '@packhouse/json';
-import { parseRefusedRange, type RefusedRange, type ResultBody } from '@packhouse/node-rpc';
+import { judgeRefusedRange, type RefusedRange, type ResultBody } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
 import { askWhole, expectLogs, failure, getPieces, getSize, UpstreamRpcError } from './ask-node.js';
 import type { LogFilter } from './log-filter.js';
@@ -15,10 +15,27 @@ export interface LogRange {
   toText?: string | undefined;
 }
 
+/** How the logs of a part are asked for, and how bounds and logs are written. */
+interface LogSource {
+  /** `alone`: it is one of several parts. */
+  ask(part: LogRange, alone: boolean): ReturnType<typeof askWhole>;
+  bounds: readonly [from: string, to: string];
+  /** The member of a log with its block. */
+  member: string;
+}
+
 /** A part of the range: waiting, sent, or answered. */
 interface Piece extends LogRange {
   sent: boolean;
+  /** A node named its last block. */
+  named?: boolean;
   logs?: NodeLogs;
+}
+
+/** Why a piece has to be smaller; `error`: of the node. */
+interface Refusal {
+  refused: RefusedRange;
+  error?: Buffer;
 }
 
 /** Logs as an upstream sent them; parsed only if needed. */
@@ -29,10 +46,10 @@ interface NodeLogs {
   texts(): readonly string[];
 }
 
-/** Most questions that one call is split into. */
-const MAX_QUESTIONS = 512;
-/** Questions spent on finding a `suggestedRange` for a range that would need more. */
-const PROBING_QUESTIONS = 16;
+/** Most questions of one call, whatever the upstreams answer: 64 with those that it begins with, if they are repeated. */
+const MAX_QUESTIONS = 62;
+/** The last of them are for the beginning, until it is answered: each that is refused halves it. It is the `suggestedRange`. */
+const FOR_BEGINNING = 24;
 const CONCURRENCY = 4;
 /** Least bytes of a log: its two hashes, its address and its field names alone are more. */
 const MIN_LOG_BYTES = 256;
@@ -44,15 +61,19 @@ const MIN_LOG_BYTES = 256;
  */
 export async function getLogsInRange(
   caller: CallContext,
-  filter: LogFilter,
+  source: LogSource,
   range: LogRange,
   learnt: RangeLimit,
 ): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
   const { maxLogs, maxAnswerBytes } = caller.network.config.rpc;
   const pieces: Piece[] = [{ ...range, sent: false }];
+  /** Refusals that name no reason count for this call alone. */
+  const own = createRangeLimit(() => 0);
+  const limits = { maxBlocks: () => Math.min(learnt.maxBlocks(), own.maxBlocks()), learnt, own };
   let left = MAX_QUESTIONS;
   let bytes = 0;
   let sure = true;
+  let refusal: Refusal | undefined;
 
   const isTooMuch = (): boolean => {
     if (bytes > maxAnswerBytes) return true;
@@ -60,23 +81,30 @@ export async function getLogsInRange(
     if (bytes <= maxLogs * MIN_LOG_BYTES) return false;
     return pieces.reduce((sum, { logs }) => sum + (logs?.count() ?? 0), 0) > maxLogs;
   };
+  /** Whether there will be no answer to all: then only the beginning is still needed, for the suggestion. */
+  const isBeginningAll = (): boolean => {
+    if (isTooMuch()) return true;
+    const isBegun = pieces[0]?.logs !== undefined;
+    // Nothing shows yet that a smaller range is answered.
+    if (refusal?.refused.unsure && !isBegun) return true;
+    const open = pieces.reduce((sum, { from, to, sent }) => (sent ? sum : sum + to - from + 1), 0);
+    return open > limits.maxBlocks() * (isBegun ? left : left - FOR_BEGINNING);
+  };
   const take = (): Piece | undefined => {
-    // If it is too much, only the beginning is still needed, for the suggestion.
-    const piece = left <= 0 || isTooMuch() ? pieces[0] : pieces.find(({ sent }) => !sent);
+    if (left === 0) return undefined;
+    const piece = isBeginningAll() ? pieces[0] : pieces.find(({ sent }) => !sent);
     if (piece === undefined || piece.sent) return undefined;
-    const [blocks, widest] = [piece.to - piece.from + 1, learnt.maxBlocks()];
-    if (blocks > widest) {
-      if (blocks > widest * MAX_QUESTIONS) left = Math.min(left, PROBING_QUESTIONS);
-      cut(pieces, piece, piece.from + widest - 1);
-    }
+    const widest = limits.maxBlocks();
+    if (piece.to - piece.from + 1 > widest) cut(pieces, piece, piece.from + widest - 1);
     piece.sent = true;
     left -= 1;
     return piece;
   };
   const ask = async (piece: Piece): Promise<void> => {
-    const answer = await getPieceLogs(caller, filter, piece);
+    const answer = await getPieceLogs(caller, source, piece, pieces.length > 1);
     if ('refused' in answer) {
-      shrink(pieces, piece, answer.refused, learnt);
+      refusal = answer;
+      shrink(pieces, piece, answer.refused, limits);
       return;
     }
     piece.logs = answer.logs;
@@ -91,19 +119,22 @@ export async function getLogsInRange(
     const { texts, body } = (pieces[0] as Piece).logs as NodeLogs;
     return { logs: texts, body: () => body, sure };
   }
+  if (complete.length === 0 && refusal?.error !== undefined) throw new UpstreamRpcError(refusal.error);
   const logs = complete.flatMap((piece) => (piece.logs as NodeLogs).texts());
   const fits = countFitting(logs, maxLogs, maxAnswerBytes);
   if (fits < logs.length) {
-    const last = toBlock(logs[fits] as string) - 1;
+    const last = toBlock(logs[fits] as string, source) - 1;
     const suggested = last < range.from ? null : { from: range.from, to: last };
-    throw tooMany(fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs', suggested);
+    const what = fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs';
+    throw tooMany(what, suggested, source);
   }
   if (missing === -1) {
     const body = (): ResultBody => ({ bytes: Buffer.from(`[${logs.join(',')}]`), rest: null });
     return { logs: () => logs, body, sure };
   }
+  const last = complete.at(-1);
   const why = isTooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
-  throw tooMany(why, { from: range.from, to: (complete.at(-1) as Piece).to });
+  throw tooMany(why, last === undefined ? null : { from: range.from, to: last.to }, source);
 }
 
 /** Works on the pieces that `take` returns, a few at a time, until it returns none or one fails. */
@@ -142,7 +173,12 @@ function cut(pieces: Piece[], piece: Piece, last: number): void {
 }
 
 /** Shortens a refused piece, so that its beginning is asked for again. */
-function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: RangeLimit): void {
+function shrink(
+  pieces: Piece[],
+  piece: Piece,
+  refused: RefusedRange,
+  { learnt, maxBlocks, own }: { learnt: RangeLimit; maxBlocks(): number; own: RangeLimit },
+): void {
   const { from, to } = piece;
   if (from === to) {
     // A single block by its numbers; the client's name for the end may cover more on the upstream.
@@ -152,36 +188,53 @@ function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: Ra
   }
   const blocks = to - from + 1;
   // A limit on the number of logs depends on the blocks; a limit on the width of a range does not.
-  if (!refused.logs) learnt.reduce(blocks, refused.blocks);
+  if (!refused.logs) (refused.unsure ? own : learnt).reduce(blocks, refused.blocks);
   const half = from + Math.ceil(blocks / 2) - 1;
-  const widest = refused.logs ? half : Math.min(from + learnt.maxBlocks() - 1, to - 1);
+  const widest = refused.logs ? half : Math.min(from + maxBlocks() - 1, to - 1);
   const { until } = refused;
-  cut(pieces, piece, until !== null && until >= from && until < to ? until : widest);
+  // Some nodes name a range that is hardly smaller, which they refuse again.
+  const isNamed = until !== null && until >= from && until < to && !piece.named;
+  piece.named ||= isNamed;
+  cut(pieces, piece, isNamed ? until : widest);
   piece.sent = false;
+}
+
+/** The logs of EVM networks, as a filter selects them. */
+export function evmLogs(caller: CallContext, filter: LogFilter): LogSource {
+  const { fromBlock, toBlock, ...rest } = filter;
+  return {
+    bounds: ['fromBlock', 'toBlock'],
+    member: 'blockNumber',
+    ask({ from, to, toText }, alone) {
+      const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
+      return askWhole(caller, {
+        method: 'eth_getLogs',
+        params: JSON.stringify([{ ...rest, fromBlock: toQuantity(from), toBlock: toText ?? toQuantity(to) }]),
+        block: to,
+        from,
+        crossCheck: 'logs',
+        alone,
+        check: matchesFilter(filter, { from, to: last }),
+        lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
+      });
+    },
+  };
 }
 
 async function getPieceLogs(
   caller: CallContext,
-  filter: LogFilter,
-  { from, to, toText }: Piece,
-): Promise<{ logs: NodeLogs; sure: boolean } | { refused: RefusedRange }> {
-  const { fromBlock, toBlock, ...rest } = filter;
-  const part = { ...rest, fromBlock: toQuantity(from), toBlock: toText ?? toQuantity(to) };
+  source: LogSource,
+  piece: Piece,
+  alone: boolean,
+): Promise<{ logs: NodeLogs; sure: boolean } | Refusal> {
+  const { from, to, toText } = piece;
+  const isSmallest = from === to && toText === undefined;
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
-    const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
-    answer = await askWhole(caller, {
-      method: 'eth_getLogs',
-      params: JSON.stringify([part]),
-      block: to,
-      from,
-      crossCheck: 'logs',
-      check: matchesFilter(filter, { from, to: last }),
-      lacks: caller.network.newestLogs?.getLack(caller, filter, { from, to }),
-    });
+    answer = await source.ask(piece, alone);
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
-    if (!tooLarge || (from === to && toText === undefined)) throw error;
+    if (!tooLarge || isSmallest) throw error;
     return { refused: { logs: true, blocks: null, until: null } };
   }
   if (answer.kind === 'result') {
@@ -197,9 +250,9 @@ async function getPieceLogs(
     };
     return { logs: { count, body, bytes: getSize(body), texts }, sure: head !== null && head >= to };
   }
-  const refused = parseRefusedRange(answer.code, answer.message);
-  if (refused === null || (from === to && toText === undefined)) throw new UpstreamRpcError(answer.error);
-  return { refused };
+  const refused = judgeRefusedRange(answer);
+  if (refused === null || isSmallest) throw new UpstreamRpcError(answer.error);
+  return { refused, error: answer.error };
 }
 
 /** Number of logs that fit into the answer. */
@@ -212,22 +265,22 @@ function countFitting(logs: readonly string[], maxLogs: number, maxBytes: number
   return logs.length;
 }
 
-function toBlock(log: string): number {
-  const { blockNumber } = JSON.parse(log) as { blockNumber?: unknown };
-  const number = typeof blockNumber === 'string' ? Number(blockNumber) : Number.NaN;
+function toBlock(log: string, { member }: LogSource): number {
+  const value = (JSON.parse(log) as Record<string, unknown>)[member];
+  const number = typeof value === 'string' ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;
   throw failure({ reason: 'nonsense', detail: 'a node sent a log without a block' });
 }
 
-function tooMany(what: string, suggested: LogRange | null): Problem {
+function tooMany(what: string, suggested: LogRange | null, { bounds }: LogSource): Problem {
   const detail = `The answer would hold too much: ${what};`;
   if (suggested === null) {
     return new Problem('too-many-logs', { detail: `${detail} ask for fewer addresses or topics.` });
   }
-  const [fromBlock, toBlock] = [toQuantity(suggested.from), toQuantity(suggested.to)];
+  const [from, to] = [toQuantity(suggested.from), toQuantity(suggested.to)];
   return new Problem('too-many-logs', {
-    detail: `${detail} ask for blocks ${fromBlock} to ${toBlock} first.`,
-    members: { suggestedRange: { fromBlock, toBlock } },
+    detail: `${detail} ask for blocks ${from} to ${to} first.`,
+    members: { suggestedRange: { [bounds[0]]: from, [bounds[1]]: to } },
   });
 }
 
@@ -235,7 +288,10 @@ function tooMany(what: string, suggested: LogRange | null): Problem {
 export interface RangeLimit {
   /** Blocks that a request may span now; Infinity while nothing is known. */
   maxBlocks(): number;
-  /** Notes that an upstream refused `blocks`; the new width is the limit it named, or half of `blocks`. */
+  /**
+   * Notes that an upstream refused `blocks`. The new width is the limit it named; or half of `blocks` if it names none, if
+   * that is the refused width itself, or if it refused what a limit already allows: each refusal brings the width nearer.
+   */
   reduce(blocks: number, named: number | null): void;
 }
 
@@ -248,7 +304,11 @@ export function createRangeLimit(elapsed: () => number): RangeLimit {
   return {
     maxBlocks: widest,
     reduce(blocks, named) {
-      const next = named !== null && named < blocks ? named : Math.max(1, Math.floor(blocks / 2));
+      const half = Math.max(1, Math.floor(blocks / 2));
+      // Some nodes count the distance of the bounds, which is one less.
+      const isNew = blocks > widest() || widest() === Number.POSITIVE_INFINITY;
+      const isLimit = named !== null && (named <= half || (isNew && named < blocks - 1));
+      const next = isLimit ? named : half;
       // A refusal that arrives after a narrower limit was learnt tells nothing new.
       known = { blocks: Math.min(next, widest()), at: elapsed() };
     },

@@ -31,7 +31,7 @@ function isPresent(block: BlockRecord, part: HeaderPart): boolean {
 }
 
 function isNumber({ form }: HeaderField): boolean {
-  return form === 'quantity' || form === 'integer';
+  return form === 'quantity' || form === 'integer' || form === 'step';
 }
 
 /** A field's canonical hex. Ethereum's fields are the record's own, under the same names. */

@@ -4,9 +4,8 @@ import { OF_RECEIPTS, type Optional } from '../record/reader.js';
 import { isUndone, type ReceiptRecord } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
 import type { Checks } from '../rules/rule-set.js';
-import { blobGas } from './complete.js';
 import { disputedSender, getSigner } from './prove-senders.js';
-import { type BlockInHand, disagree, type Tools } from './tools.js';
+import { type BlockInHand, correct, disagree, type Tools } from './tools.js';
 
 const NO_ADDRESS = `0x${'0'.repeat(40)}`;
 const TIMESTAMP = "it is the block's timestamp";
@@ -23,8 +22,7 @@ export function checkReceipt(
   index: number,
   numbers: LogNumbers,
 ): void {
-  const { record, checks } = block;
-  const { hash, number, timestamp } = record;
+  const { hash, number, timestamp } = block.record;
   /** Checks a field that repeats another part of the block; `got` is undefined if the record omits it. */
   const check = (
     name: string,
@@ -67,54 +65,57 @@ export function checkReceipt(
     check('transactionIndex', log.transactionIndex, tx.transactionIndex, PLACE, at);
     check('blockTimestamp', log.blockTimestamp, timestamp, TIMESTAMP, at);
     const expected = numbers.next(parseIndex(log.logIndex), at);
-    if (expected !== null) {
+    if (expected !== null && numbers.areComputed()) {
+      log.logIndex = toQuantity(expected);
+      correct(block, 'logIndex');
+    } else if (expected !== null) {
       check('logIndex', log.logIndex, toQuantity(expected), 'logs are numbered through the block', at);
+    }
+    if (log.transactionLogIndex != null) {
+      const because = 'it is its place among the logs of its transaction';
+      check('transactionLogIndex', log.transactionLogIndex, toQuantity(at), because, at);
     }
     if (log.removed) check('removed', 'true', 'false', 'a log of a block that stands is not removed', at);
   }
-  if (checks.prices && tx.other === undefined) checkPrices(block, tx, receipt, index);
 }
 
 /** How the logs of a block are numbered, one after the other. */
 interface LogNumbers {
   /** The number that is expected in place of this one, of the log at this place of its receipt; null if it is right. */
   next(number: number, at: number): number | null;
+  /** Whether the number in its place was restarted by the node alone, and is to be written in the place of it. */
+  areComputed(): boolean;
   /** Whether the numbers are not those of Ethereum. */
   isOdd(): boolean;
 }
 
-/** Logs are numbered through the block. With gaps each has a higher number; those that restart do so in all receipts. */
-export function createLogNumbers(how: Checks['logIndex']): LogNumbers {
+/**
+ * Logs are numbered through the block. With gaps each has a higher number; those that restart do so in all receipts.
+ * `computes`: some nodes restart on every chain (dshackle#714, besu#6204); the root says which logs there are.
+ */
+export function createLogNumbers(how: Checks['logIndex'], computes: boolean): LogNumbers {
+  const mayCompute = how === 'block' && computes;
   let count = 0;
   let last = -1;
-  let restarts: boolean | undefined = how === 'restarts' ? undefined : false;
+  let restarts: boolean | undefined = how === 'restarts' || mayCompute ? undefined : false;
   let isOdd = false;
+  let isComputed = false;
   return {
+    areComputed: () => isComputed,
     isOdd: () => isOdd,
     next(number, at) {
       const usual = count++;
       if (number !== usual || at !== usual) restarts ??= number === at;
       const expected = restarts === true ? at : usual;
       const isRight = how === 'gaps' ? number > last : number === expected;
+      isComputed = mayCompute && isRight && number !== usual;
+      if (isComputed) return usual;
       if (!isRight) return how === 'gaps' ? last + 1 : expected;
       last = number;
       isOdd ||= number !== usual;
       return null;
     },
   };
-}
-
-function checkPrices(block: BlockInHand, tx: TransactionRecord, receipt: ReceiptRecord, index: number): void {
-  const { effectiveGasPrice, blobGasUsed } = receipt;
-  if (effectiveGasPrice != null && tx.gasPrice != null && effectiveGasPrice !== tx.gasPrice) {
-    const because = "it is the transaction's gasPrice";
-    disagree(block, `receipts[${index}].effectiveGasPrice`, effectiveGasPrice, tx.gasPrice, because);
-  }
-  if (tx.kind === 3 && blobGasUsed != null) {
-    const expected = blobGas(tx);
-    if (blobGasUsed === expected) return;
-    disagree(block, `receipts[${index}].blobGasUsed`, blobGasUsed, expected, 'a blob uses 131072');
-  }
 }
 
 /** The number in an index; one that is absurdly long never matches. */

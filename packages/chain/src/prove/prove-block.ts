@@ -2,21 +2,23 @@ import { EMPTY_BLOOM } from '../encode/bloom.js';
 import { EMPTY_ROOT } from '../encode/trie-root.js';
 import { blockText, readBlock } from '../record/block.js';
 import { plainBlock } from '../record/plain.js';
-import { type Raw, Reader } from '../record/reader.js';
+import { Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
-import { NO_CHECKS } from '../rules/ethereum.js';
+import { UNCHECKED } from '../record/unchecked.js';
+import { getBlobPrice } from '../rules/blob-price.js';
+import { NO_CHECKS, UNKNOWN_FORK } from '../rules/ethereum.js';
 import { rulesAt } from '../rules/find-rules.js';
 import type { Rules, Unproved } from '../rules/rule-set.js';
-import { checkSize } from './check-size.js';
-import { completeBlock, NO_SIZE } from './complete.js';
+import { completeBlock } from './complete.js';
+import { lacksWithdrawals, proveFrame } from './prove-frame.js';
 import { proveHeader } from './prove-header.js';
 import { proveReceipts } from './prove-receipts.js';
 import { getSignatures, getSigner, proveSenders, toSenderCheck } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
-import { lacksWithdrawals, proveWithdrawals } from './prove-withdrawals.js';
 import {
   type BlockSummary,
+  type NotProved,
   PROOFS,
   type Proof,
   type ProofPolicy,
@@ -79,6 +81,7 @@ export function proveBlock(
     if (!block.notProved.has('receiptsRoot')) checkNoReceipts(block);
     proofs.add('receiptsRoot').add('logsBloom');
   }
+  noteUnchecked(block, texts);
   let senders: SenderCheck | undefined;
   if (tools.policy.senders !== 'off' && unproved.hashes === undefined) {
     const check = toSenderCheck(tools, { ...getSignatures(tools, block, body.records), suspected });
@@ -95,29 +98,6 @@ export function proveBlock(
     },
     texts,
   };
-}
-
-/**
- * Proves what is neither a transaction nor a receipt, once the transactions are: withdrawals, and the size. Returns the
- * proofs that are passed then.
- */
-export function proveFrame(
-  tools: Tools,
-  block: BlockInHand,
-  answer: unknown,
-  lengths: { header: number; transactions: number | undefined },
-): Set<Proof> {
-  const { reader, record, unproved } = block;
-  const proofs = new Set<Proof>(['transactionsRoot', 'consistency']);
-  if (unproved.header === undefined) proofs.add('headerHash');
-  const withdrawals = proveWithdrawals(tools, block);
-  if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
-  const sized = withdrawals ?? (record.withdrawals?.length === 0 ? 0 : undefined);
-  checkSize(block, { ...lengths, withdrawals: sized });
-  if (tools.policy.derived !== 'leave' && record.size === NO_SIZE && (answer as Raw).size == null) {
-    reader.fail('size', 'a QUANTITY', undefined);
-  }
-  return proofs;
 }
 
 /** What is said of a block that passed these proofs, apart from its transactions. */
@@ -154,6 +134,8 @@ export function openBlock(
   const rules = rulesAt(tools.rules, value);
   const unproved = getUnproved(rules, tools.policy);
   const recompute = unproved.header === undefined;
+  // What the rules do not recompute, they know; what a policy trusts may be of any chain.
+  const trusts = !recompute && rules.unproved.header === undefined;
   const form = { seals: recompute ? 'required' : 'optional', header: rules.header } as const;
   const computes = tools.policy.derived !== 'leave';
   const given = computes ? completeBlock(value) : value;
@@ -165,8 +147,10 @@ export function openBlock(
     reader,
     rules,
     unproved,
-    checks: recompute ? rules.checks : { ...NO_CHECKS, total, logIndex },
+    checks: trusts ? { ...NO_CHECKS, total, logIndex } : rules.checks,
     notProved: namedReasons(unproved),
+    blobPrice: undefined,
+    unchecked: new Set(),
     outside: new Set(),
     corrected: computes ? [] : undefined,
     hasDeposits: false,
@@ -174,6 +158,7 @@ export function openBlock(
   };
   const header = recompute ? proveHeader(tools, block, given) : { length: 0, unknownFields: [] };
   if (recompute) checkUncles(block);
+  if (block.checks.prices === 'equal') block.blobPrice = getBlobPrice(tools.policy.chainId, block.record);
   return { block, header };
 }
 
@@ -250,11 +235,12 @@ function namedReasons(unproved: Unproved): Map<Proof, string> {
   return named;
 }
 
-function getReasons({ notProved }: BlockInHand): ProvedBlock['notProved'] {
-  return PROOFS.flatMap((proof) => {
-    const because = notProved.get(proof);
+function getReasons(block: BlockInHand): ProvedBlock['notProved'] {
+  const reasons = PROOFS.flatMap((proof) => {
+    const because = block.notProved.get(proof);
     return because === undefined ? [] : [{ proof, because }];
   });
+  return block.unchecked.size === 0 ? reasons : [...reasons, ...getUnchecked(block)];
 }
 
 /** Checks the list of uncles as far as their hashes allow: it is empty exactly if the header says so. */
@@ -263,4 +249,40 @@ function checkUncles(block: BlockInHand): void {
   if ((uncles.length === 0) === (sha3Uncles === NO_UNCLES)) return;
   const expected = sha3Uncles === NO_UNCLES ? 'no uncles' : 'one or two uncles';
   disagree(block, 'uncles', `${uncles.length} uncles`, expected, `the header's sha3Uncles is ${sha3Uncles}`);
+}
+
+/** The canonical JSON of a block's records, parsed or scanned. */
+interface Texts {
+  transactions: string | Buffer;
+  receipts?: string | Buffer | undefined;
+}
+
+/** Notes what the checks of a block left open, by its texts, so that it is the same however they were made. */
+export function noteUnchecked(block: BlockInHand, { transactions, receipts }: Texts): void {
+  const { checks, record, rules, unchecked } = block;
+  // Of a fork that is not known, or a chain whose hashes are not, it is said of the whole.
+  const isStrange = checks === UNKNOWN_FORK || rules.unproved.hashes !== undefined;
+  if (isStrange) unchecked.clear();
+  if (isStrange || transactions.length <= '[]'.length) return;
+  if (checks.prices === 'most') unchecked.add('prices');
+  if (receipts === undefined) return;
+  if (checks.prices === 'base') unchecked.add('basePrices');
+  if (!checks.sums) unchecked.add('sums');
+  if (!checks.addresses && transactions.includes('"to":null')) unchecked.add('contracts');
+  const { fees = block.hasDeposits ? ['l1Fee'] : [] } = rules;
+  if (fees.some((name) => receipts.includes(`"${name}":`))) unchecked.add('fees');
+  const mayHaveBlobs = !block.hasDeposits && record.blobGasUsed != null && record.blobGasUsed !== '0x0';
+  if (mayHaveBlobs && block.blobPrice === undefined && receipts.includes('"blobGasPrice":"'))
+    unchecked.add('blobPrice');
+  if (block.hasDeposits && !receipts.includes('"depositNonce":"')) unchecked.add('depositGas');
+}
+
+/** What the checks left open, in the order of the table. */
+function getUnchecked({ unchecked }: BlockInHand): NotProved[] {
+  const reasons: NotProved[] = [];
+  if (unchecked.size === 0) return reasons;
+  for (const [name, { because }] of Object.entries(UNCHECKED)) {
+    if (unchecked.has(name as keyof typeof UNCHECKED)) reasons.push({ proof: 'consistency', because });
+  }
+  return reasons;
 }

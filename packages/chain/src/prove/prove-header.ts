@@ -2,7 +2,7 @@ import { encodeHeader } from '../encode/encode-block.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { type BlockRecord, readBlock, unknownHeaderFields } from '../record/block.js';
 import { readTransaction } from '../record/transaction.js';
-import { FORK_TIMES, NO_CHECKS } from '../rules/ethereum.js';
+import { FORK_TIMES, UNKNOWN_FORK } from '../rules/ethereum.js';
 import type { HeaderField, HeaderPart } from '../rules/rule-set.js';
 import { checkChain } from './check-chain.js';
 import { type BlockInHand, failProof, type Tools } from './tools.js';
@@ -40,7 +40,7 @@ export function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): 
     const unknownFields = fields.map(({ name }) => name);
     const names = unknownFields.join(', ');
     block.record = record;
-    block.checks = NO_CHECKS;
+    block.checks = UNKNOWN_FORK;
     block.notProved.set(
       'consistency',
       `the header has fields of a fork that is not known (${names}), so gas sums, size, prices and addresses of new contracts are not checked`,
@@ -54,17 +54,8 @@ export function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): 
     expected,
     got,
     message: `its header hashes to ${got}, but the block is given as ${expected}.`,
-    ...(isUnlisted(tools) ? { hint: OWN_RULES } : {}),
     ...(unknown.length === 0 ? {} : { unknownFields: unknown.map(({ name }) => name) }),
   });
-}
-
-const OWN_RULES =
-  'Another node may give the block as it should be. If all give the same, the chain has rules of its own: name them by proofs.rules, or set proofs.header to trust.';
-
-/** Whether the rules are only a guess: no table names the chain. */
-function isUnlisted({ policy, rules }: Tools): boolean {
-  return policy.rules === undefined && policy.chainId !== undefined && !rules.chains.includes(policy.chainId);
 }
 
 /** Says rather that the block is of another chain, whose rules make another hash, if its transactions say so. */

@@ -3,11 +3,11 @@ import { equalsHex } from '../encode/keccak.js';
 import { blockText } from '../record/block.js';
 import type { Raw } from '../record/reader.js';
 import { hasNormalErrors } from '../record/trace-errors.js';
-import { getBlobPrice } from '../rules/blob-price.js';
 import type { Rules } from '../rules/rule-set.js';
 import { checkTotal } from './check-receipt.js';
 import { checkFootprint } from './check-type.js';
-import { openBlock, proveFrame, toSummary } from './prove-block.js';
+import { noteUnchecked, openBlock, toSummary } from './prove-block.js';
+import { proveFrame } from './prove-frame.js';
 import { toSenderCheck } from './prove-senders.js';
 import type { BlockSummary, ProofPolicy, SenderCheck } from './proved-block.js';
 import type { BlockInHand, Tools } from './tools.js';
@@ -53,7 +53,7 @@ export function proveRaw(
   if (!isUsual(tools.policy)) return 'policy';
   try {
     const { block, header } = openBlock(tools, raw.header);
-    if (block.notProved.size > 0) return 'rules';
+    if (block.notProved.size > 0 || block.checks.prices === 'base') return 'rules';
     const scanned = scan(scanner, block, tools.policy, raw);
     if (typeof scanned === 'string') return scanned;
     if (mayBeOutside(block.rules, scanned.transactions)) return 'rules';
@@ -84,6 +84,7 @@ export function proveRaw(
       if (scanned.count === 0 || (raw.receipts !== undefined && block.checks.logs))
         proofs.add('logAddresses');
     }
+    noteUnchecked(block, scanned);
     return {
       ...toSummary(block, header.unknownFields, proofs),
       ...(tools.policy.senders === 'off' ? {} : { senders: senderCheck(tools, scanned, suspected) }),
@@ -104,7 +105,7 @@ function isUsual({ chainId, header, transactions, receipts, extraFields, derived
 function scan(scanner: Scanner, block: BlockInHand, policy: ProofPolicy, raw: RawBlock): Scanned | Declined {
   const { checks, number, record, rules } = block;
   const bits =
-    (checks.prices ? CHECKS.prices : 0) |
+    (checks.prices === 'equal' ? CHECKS.prices : 0) |
     (checks.addresses ? CHECKS.addresses : 0) |
     (checks.sums ? CHECKS.sums : 0) |
     (raw.receipts === undefined ? 0 : CHECKS.receiptsGiven) |
@@ -118,7 +119,7 @@ function scan(scanner: Scanner, block: BlockInHand, policy: ProofPolicy, raw: Ra
     decimal: String(number),
     timestamp: record.timestamp,
     baseFee: record.baseFeePerGas,
-    blobPrice: checks.prices ? getBlobPrice(policy.chainId, record) : undefined,
+    blobPrice: block.blobPrice,
     chainId: policy.chainId!,
     checks: bits,
   });

@@ -5,10 +5,10 @@ import { trieRoot } from '../encode/trie-root.js';
 import { logPlace, logText } from '../record/log.js';
 import { plainReceipt } from '../record/plain.js';
 import { OF_BLOCK, OF_RECEIPTS } from '../record/reader.js';
-import { isUndone, type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
+import { hasRoot, isUndone, type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
-import { getBlobPrice } from '../rules/blob-price.js';
 import { mayLackReceipts } from '../rules/find-rules.js';
+import { checkPaid } from './check-price.js';
 import {
   checkContract,
   checkGas,
@@ -45,13 +45,12 @@ export function proveReceipts(
   const list = reader.array(answer, 'the receipts');
   const places = placeReceipts(block, transactions, list);
   const records: (ReceiptRecord | undefined)[] = transactions.map(() => undefined);
-  const numbers = createLogNumbers(block.checks.logIndex);
   const blockBloom = Buffer.alloc(BLOOM_BYTES);
   const computes = tools.policy.derived !== 'leave';
-  const { prices } = block.checks;
-  const blobPrice = prices ? getBlobPrice(tools.policy.chainId, record) : undefined;
-  const facts = { prices, blobPrice, correct: (field: string) => correct(block, field) };
+  const prices = block.checks.prices === 'equal';
+  const facts = { prices, blobPrice: block.blobPrice, correct: (field: string) => correct(block, field) };
   const rooted = !block.notProved.has('receiptsRoot');
+  const numbers = createLogNumbers(block.checks.logIndex, computes && rooted && block.outside.size === 0);
   const blooms = block.unproved.blooms === undefined;
   const typed = block.unproved.hashes === undefined;
   let logs = 0;
@@ -76,8 +75,11 @@ export function proveReceipts(
       footprint = (footprint ?? 0) + reader.number(receipt.blobGasUsed, 'blobGasUsed');
     }
     const inRoot = block.outside.size === 0 || !block.outside.has(place);
-    if (inRoot) gas = checkGas(block, tx, receipt, index, gas);
-    else checkGasOutside(block, receipt, index);
+    if (inRoot) {
+      gas = checkGas(block, tx, receipt, index, gas);
+      checkPaid(block, tx, receipt, index);
+    } else checkGasOutside(block, receipt, index);
+    if (hasRoot(receipt) && receipt.status != null) block.unchecked.add('status');
     if (blooms) proveBloom(tools, block, receipt, index, inRoot ? blockBloom : Buffer.alloc(BLOOM_BYTES));
     if (rooted && inRoot) encodeReceipt(rlp, receipt, tx.kind, tx.other?.baseFeeInReceipt);
     const { head, tail } = receiptText(reader.keepExtras ? receipt : plainReceipt(receipt, tx));

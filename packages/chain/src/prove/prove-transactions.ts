@@ -2,7 +2,7 @@ import { encodeTransaction } from '../encode/encode-transaction.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { headerLength } from '../encode/rlp-buffer.js';
 import { trieRoot } from '../encode/trie-root.js';
-import { EXACT_LENGTH, exactNumber, toQuantity } from '../record/hex.js';
+import { toQuantity } from '../record/hex.js';
 import { plainTransaction } from '../record/plain.js';
 import {
   DEPOSIT,
@@ -13,6 +13,7 @@ import {
   UNNAMED_TYPE,
 } from '../record/transaction.js';
 import { checkChain, isUnsigned } from './check-chain.js';
+import { checkPrice } from './check-price.js';
 import { checkTypeFields } from './check-type.js';
 import { completeTransaction } from './complete.js';
 import { checkTypedSync, isOutside } from './outside.js';
@@ -34,7 +35,7 @@ interface ProvedTransactions {
 
 /** Proves that the transactions are those that the header commits to, each with the hash it says. */
 export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTransactions {
-  const { rlp, keccak, policy, chain } = tools;
+  const { rlp, keccak, policy } = tools;
   const { reader, record } = block;
   const hashed = block.unproved.hashes === undefined;
   const computes = hashed && policy.derived !== 'leave';
@@ -57,22 +58,12 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
     if (tx.other?.unknown !== undefined) {
       checkTypedSync(tools, block, tx, index);
       notRecomputed(block, tx.other.unknown);
+      checkPrice(block, tx, index);
     } else if (mayBeOutside && isOutside(tools, block, tx, index)) {
       block.outside.add(index);
-    } else if (hashed) {
-      checkPostExec(block, tx, whole, index);
-      checkChain(block, chain, tx, index);
-      encodeTransaction(rlp, tx);
-      const item = rlp.count - 1;
-      const hash = keccak.hash(rlp.item(item));
-      if (!equalsHex(hash, tx.hash)) {
-        const isOfNobody = tx.kind <= 4 && isUnsigned(tx);
-        const because = isOfNobody ? UNSIGNED_HASH : 'it is the hash of the transaction that was given';
-        disagreeOf(block, index, 'hash', tx.hash, toHex(hash), because);
-      }
-      const length = rlp.ends[item]! - rlp.starts[item]!;
-      // an EIP-2718 envelope is a byte string in the block
-      bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
+    } else {
+      checkPrice(block, tx, index);
+      if (hashed) bodyLength += proveHash(tools, block, tx, whole, index);
     }
     text += `${index > 0 ? ',' : ''}${transactionText(reader.keepExtras ? tx : plainTransaction(tx), head)}`;
   }
@@ -83,6 +74,29 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
     notMade(block, 'transactionsRoot', 'transactions of price 0, which the system makes, are in no root');
   }
   return { records, text: `${text}]`, bodyLength };
+}
+
+/** Proves the hash of a transaction, whose RLP becomes an item; returns its length in the block. */
+function proveHash(
+  { rlp, keccak, chain }: Tools,
+  block: BlockInHand,
+  tx: TransactionRecord,
+  given: unknown,
+  index: number,
+): number {
+  checkPostExec(block, tx, given, index);
+  checkChain(block, chain, tx, index);
+  encodeTransaction(rlp, tx);
+  const item = rlp.count - 1;
+  const hash = keccak.hash(rlp.item(item));
+  if (!equalsHex(hash, tx.hash)) {
+    const isOfNobody = tx.kind <= 4 && isUnsigned(tx);
+    const because = isOfNobody ? UNSIGNED_HASH : 'it is the hash of the transaction that was given';
+    disagreeOf(block, index, 'hash', tx.hash, toHex(hash), because);
+  }
+  const length = rlp.ends[item]! - rlp.starts[item]!;
+  // an EIP-2718 envelope is a byte string in the block
+  return tx.kind === 0 ? length : headerLength(length) + length;
 }
 
 /** Checks a transaction's position and the fields that repeat the block's. */
@@ -118,12 +132,6 @@ function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: numb
   if (tx.yParity != null && tx.kind !== 0 && tx.yParity !== tx.v && tx.v != null) {
     disagreeOf(block, index, 'yParity', tx.yParity, tx.v, 'it is v under another name');
   }
-  if (!block.checks.prices || tx.other !== undefined) return;
-  const price = effectivePrice(tx, record.baseFeePerGas);
-  if (price !== undefined && tx.gasPrice !== price) {
-    const because = 'it follows from maxFeePerGas, maxPriorityFeePerGas and the base fee';
-    disagreeOf(block, index, 'gasPrice', tx.gasPrice, price, because);
-  }
 }
 
 /** Notes that roots of a block cannot be recomputed, as nobody knows how one of its transactions is encoded. */
@@ -132,20 +140,4 @@ function notRecomputed(block: BlockInHand, because: string): void {
   notMade(block, 'consistency', because);
   // receipts of a type that nobody named may have the usual encoding, which the root then shows
   if (because !== UNNAMED_TYPE) notMade(block, 'receiptsRoot', because);
-}
-
-/**
- * The price of a unit of gas, as QUANTITY, if the block's base fee decides it: the lesser of the transaction's maximum
- * and the base fee with its tip (EIP-1559). undefined if the transaction names its price itself.
- */
-function effectivePrice(tx: TransactionRecord, baseFee: string | null | undefined): string | undefined {
-  const { kind, maxFeePerGas, maxPriorityFeePerGas } = tx;
-  if (kind < 2 || kind > 4 || baseFee == null) return undefined;
-  const max = maxFeePerGas!;
-  const tip = maxPriorityFeePerGas!;
-  if (max.length <= EXACT_LENGTH && tip.length <= EXACT_LENGTH && baseFee.length <= EXACT_LENGTH) {
-    return toQuantity(Math.min(exactNumber(max), exactNumber(baseFee) + exactNumber(tip)));
-  }
-  const whole = BigInt(baseFee) + BigInt(tip);
-  return whole < BigInt(max) ? toQuantity(whole) : max;
 }

@@ -7,6 +7,7 @@ import type { BlockRecord } from '../record/block.js';
 import type { Scratch } from '../record/hex.js';
 import type { Kind } from '../record/kinds.js';
 import { OF_BLOCK, type Reader } from '../record/reader.js';
+import type { Unchecked } from '../record/unchecked.js';
 import type { Checks, RuleSet, Rules, Unproved } from '../rules/rule-set.js';
 import type { Proof, ProofPolicy } from './proved-block.js';
 
@@ -41,6 +42,10 @@ export interface BlockInHand {
   checks: Checks;
   /** Reasons of the proofs that were not made. */
   notProved: Map<Proof, string>;
+  /** The price of blobs; undefined if it does not follow from the header. */
+  blobPrice: string | undefined;
+  /** What else the checks leave open. */
+  unchecked: Set<Unchecked>;
   /** Places of the transactions that are in no root. */
   outside: Set<number>;
   /** Fields that were wrong and were put right; undefined if they are refused. */

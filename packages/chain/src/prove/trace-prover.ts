@@ -108,7 +108,10 @@ export function createTraceProver(
     checkHash(block, position, count, trace);
     if (uncalled.size > 0) noteContext(uncalled, trace);
     const expected = tree.push(trace);
-    if (expected === undefined) return;
+    if (expected === undefined) {
+      if (trace.type === 'suicide') checkDestroyed(number, count, trace, tree);
+      return;
+    }
     const address = `[${trace.traceAddress.join(',')}]`;
     const message = `trace ${count}, of transaction ${which}, stands at ${address}, expected ${expected}.`;
     fail(number, 'traceAddress', expected, address, message);
@@ -176,6 +179,20 @@ function setHints(
 /** A frame that was undone counts too: it can only hide a lie, not accuse anybody. */
 function noteContext(uncalled: Set<string>, { action, result }: TraceRecord): void {
   uncalled.delete(action.context ?? result.created ?? '');
+}
+
+/** Checks that who destroys itself is who executes above; some clients write zeros. */
+function checkDestroyed(
+  number: number,
+  count: number,
+  { action, ...trace }: TraceRecord,
+  tree: CallTree,
+): void {
+  const above = tree.at(trace.traceAddress.length - 1);
+  const expected = above?.action.context ?? above?.result.created;
+  if (expected === undefined || action.from === expected) return;
+  const message = `trace ${count}, of transaction ${trace.transactionPosition}, destroys ${action.from}, but ${expected} executes there.`;
+  fail(number, 'action.address', expected, action.from ?? 'nothing', message);
 }
 
 function checkBlock({ hash, number }: TracedBlock, count: number, trace: TraceRecord): void {

@@ -58,7 +58,17 @@ export function moreFields(
 export function readForm(reader: Reader, value: unknown, name: string, form: Form): string {
   if (form === 'integer') return toQuantity(reader.integer(value, name));
   if (form === 'quantity') return reader.quantity(value, name);
+  if (form === 'step' || form === 'seal') return readAura(reader, value, name, form);
   return form === 'data' ? reader.data(value, name) : reader.bytes(value, name, form);
+}
+
+const BARE_SEAL = /^[0-9a-fA-F]{130}$/;
+
+/** What Authority Round adds to a header; the Parity family writes the step as its digits and the seal without 0x. */
+function readAura(reader: Reader, value: unknown, name: string, form: 'step' | 'seal'): string {
+  const text = typeof value === 'string' ? value : '';
+  if (form === 'step') return DECIMAL.test(text) ? toQuantity(Number(text)) : reader.quantity(value, name);
+  return reader.bytes(BARE_SEAL.test(text) ? `0x${text}` : value, name, 65);
 }
 
 /** Number of `values` that are not undefined, for `specSeen`. */
@@ -138,7 +148,7 @@ export const RECEIPT_FIELDS = table(
 export const LOG_FIELDS = table(
   'removed logIndex transactionIndex transactionHash blockHash blockNumber address data topics',
   '',
-  'blockTimestamp',
+  'blockTimestamp transactionLogIndex',
 );
 
 /** A trace. */

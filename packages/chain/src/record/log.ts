@@ -1,4 +1,4 @@
-import { addPair, getBlockTimestamp, LOG_FIELDS, moreFields, type Pairs } from './fields.js';
+import { addPair, countPresent, getBlockTimestamp, LOG_FIELDS, moreFields, type Pairs } from './fields.js';
 import { stringArray } from './json-text.js';
 import type { Reader } from './reader.js';
 
@@ -24,7 +24,8 @@ export function readLog(reader: Reader, value: unknown, hints: TransactionHints)
   const topics: string[] = [];
   for (let at = 0; at < list.length; at++) topics.push(reader.bytes(list[at], 'topics', 32));
   const record = {
-    removed: reader.boolean(raw.removed, 'removed'),
+    /** Nodes of the Parity family omit it. */
+    removed: raw.removed === undefined ? false : reader.boolean(raw.removed, 'removed'),
     logIndex: reader.quantity(raw.logIndex, 'logIndex'),
     transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex', hints.index),
     transactionHash: reader.bytes(raw.transactionHash, 'transactionHash', 32, hints.hash),
@@ -34,12 +35,15 @@ export function readLog(reader: Reader, value: unknown, hints: TransactionHints)
     data: reader.data(raw.data, 'data'),
     topics,
     blockTimestamp: getBlockTimestamp(reader, raw),
+    /** Of the Parity family: its place among the logs of its transaction. */
+    transactionLogIndex: reader.optionalQuantity(raw.transactionLogIndex, 'transactionLogIndex'),
     /** The members that the record's table does not name, as canonical JSON, each after a comma. */
     more: '',
   };
   const pairs: Pairs = [];
   if (reader.keepExtras) addPair(pairs, 'blockTimestamp', record.blockTimestamp);
-  record.more = moreFields(reader, raw, LOG_FIELDS, 9, pairs);
+  if (reader.keepExtras) addPair(pairs, 'transactionLogIndex', record.transactionLogIndex);
+  record.more = moreFields(reader, raw, LOG_FIELDS, 8 + countPresent(raw.removed), pairs);
   return record;
 }
 

@@ -36,7 +36,7 @@ export interface TraceHints {
 
 /** The action of a trace, in canonical form. */
 export interface TraceAction {
-  /** Of a call or a creation. */
+  /** Of a call or a creation; of a self-destruction, who destroys itself. */
   from: string | undefined;
   /** Of a call. */
   to: string | undefined;
@@ -104,11 +104,12 @@ const NO_CALL = { from: undefined, to: undefined, input: undefined, context: und
 
 function readSuicide(reader: Reader, raw: Raw): TraceAction {
   const pairs: Pairs = [];
-  addPair(pairs, 'address', reader.bytes(raw.address, 'action.address', 20));
+  const from = reader.bytes(raw.address, 'action.address', 20);
+  addPair(pairs, 'address', from);
   addPair(pairs, 'balance', reader.quantity(raw.balance, 'action.balance'));
   addPair(pairs, 'refundAddress', reader.bytes(raw.refundAddress, 'action.refundAddress', 20));
   const json = `{${moreFields(reader, raw, UNLISTED_FIELDS, 0, pairs).slice(1)}}`;
-  return { ...NO_CALL, value: undefined, text: json };
+  return { ...NO_CALL, from, value: undefined, text: json };
 }
 
 function readReward(reader: Reader, raw: Raw): TraceAction {

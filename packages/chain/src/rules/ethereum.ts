@@ -64,7 +64,7 @@ type HeaderFieldName =
 /** A header sealed by Authority Round, before the fields of forks (OpenEthereum, Erigon, Nethermind). */
 export const AURA_HEADER: readonly HeaderField[] = [
   ...FRONTIER,
-  ...fields('auraStep/step:quantity auraSeal/signature:65'),
+  ...fields('auraStep/step:step auraSeal/signature:seal'),
   ...BASE_FEE,
 ];
 
@@ -89,17 +89,23 @@ const ALL: Checks = {
   sums: true,
   total: 'equal',
   size: true,
-  prices: true,
+  prices: 'equal',
   addresses: true,
   logs: true,
   logIndex: 'block',
 };
 
 /** Only what a block's parts repeat of each other: for chains whose own rules are not known in every detail. */
-export const GAS_ONLY: Checks = { ...ALL, size: false, prices: false, addresses: false, logs: false };
+export const GAS_ONLY: Checks = { ...ALL, size: false, prices: 'most', addresses: false, logs: false };
+
+/** The same of chains whose real blocks have the size of their RLP. */
+export const GAS_AND_SIZE: Checks = { ...GAS_ONLY, size: true };
 
 /** Gas that must not fall: for chains whose rules are not known. */
 export const NO_CHECKS: Checks = { ...GAS_ONLY, sums: false, total: 'any' };
+
+/** The same of a block of a fork that is not known. */
+export const UNKNOWN_FORK: Checks = { ...NO_CHECKS };
 
 /** Ethereum, its test networks, and every chain that no table names. */
 export const ETHEREUM: RuleSet = {

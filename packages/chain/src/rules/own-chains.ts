@@ -4,6 +4,7 @@ import {
   AVALANCHE_HEADER,
   ETHEREUM,
   ETHEREUM_HEADER,
+  GAS_AND_SIZE,
   GAS_ONLY,
   like,
   NO_CHECKS,
@@ -22,7 +23,7 @@ const POLYGON = like(PLAIN, {
     ['0x7f', { unknown: 'a state sync of type 0x7f (PIP-74) is encoded with data that the JSON-RPC lacks' }],
   ]),
   outside: 'stateSync',
-  checks: { ...GAS_ONLY, logs: true },
+  checks: { ...GAS_AND_SIZE, prices: 'equal', logs: true },
 });
 
 /** Gnosis: sealed by Authority Round until its merge, when the difficulty became 0. */
@@ -34,9 +35,18 @@ const GNOSIS = like(PLAIN, {
     {
       label: 'before the merge (Authority Round)',
       applies: ({ difficulty }) => typeof difficulty === 'string' && !/^0x0*$/.test(difficulty),
-      rules: { header: AURA_HEADER, checks: { ...ETHEREUM.checks, size: false } },
+      rules: { header: AURA_HEADER },
     },
   ],
+});
+
+/** Opera of Fantom, and Sonic, which was made from it. */
+const FANTOM = like(PLAIN, {
+  name: 'fantom',
+  chains: [250, 4_002, 146, 57_054],
+  source: 'blocks 2 and 12911679 of Fantom: hashes of transactions and both roots; no real block of Sonic',
+  unproved: { header: 'the hash of an Opera block is that of its events, not of an RLP header' },
+  checks: GAS_ONLY,
 });
 
 const TENDERMINT = 'the hash of a Cronos block is that of its Tendermint block, not of an RLP header';
@@ -53,15 +63,15 @@ const CRONOS = like(PLAIN, {
     blooms: 'the bloom in the header of Cronos can have bits of calls that were undone',
   },
   lacksReceipts:
-    'a node of Cronos may have no receipt of a transaction that exceeds the gas of its block, and nothing proves that it was made',
-  checks: { ...GAS_ONLY, logIndex: 'gaps' },
+    'a node of Cronos may have no receipt of a transaction that exceeds the gas of its block, and nothing proves one',
+  checks: { ...GAS_ONLY, prices: 'equal', logIndex: 'gaps' },
 });
 
 const BNB = like(PLAIN, {
   name: 'bnb',
   chains: [56, 97],
   source: 'bnb-chain/bsc: core/types/block.go has the header of Ethereum',
-  checks: { ...GAS_ONLY, logs: true },
+  checks: { ...GAS_AND_SIZE, logs: true },
 });
 
 const SETTLED =
@@ -125,7 +135,7 @@ const TEMPO = like(PLAIN, {
       { unknown: 'type 0x76 has calls and signatures of several kinds, whose encoding is not recomputed' },
     ],
   ]),
-  checks: GAS_ONLY,
+  checks: GAS_AND_SIZE,
 });
 
 const STABLE = like(PLAIN, {
@@ -141,7 +151,7 @@ const STABLE = like(PLAIN, {
     ],
   ]),
   unproved: { header: 'the hash of a Stable block is that of its CometBFT block, not of an RLP header' },
-  checks: { ...GAS_ONLY, logIndex: 'restarts' },
+  checks: { ...GAS_ONLY, prices: 'equal', logIndex: 'restarts' },
 });
 
 /** HyperEVM: the transactions of price 0 that the system makes are in no root, nor are their receipts. */
@@ -150,7 +160,7 @@ const HYPER_EVM = like(PLAIN, {
   chains: [999, 998],
   source: 'hl-archive-node/nanoreth: src/node/primitives/transaction.rs, src/addons/hl_node_compliance.rs',
   outside: 'zeroPrice',
-  checks: GAS_ONLY,
+  checks: { ...GAS_AND_SIZE, prices: 'equal' },
 });
 
 const BITTENSOR = like(PLAIN, {
@@ -167,6 +177,7 @@ const BITTENSOR = like(PLAIN, {
 export const OWN_CHAINS: readonly RuleSet[] = [
   POLYGON,
   GNOSIS,
+  FANTOM,
   CRONOS,
   BNB,
   AVALANCHE,

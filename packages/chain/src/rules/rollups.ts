@@ -1,5 +1,5 @@
 import { FEE_MARKET, SIGNATURE } from './encodings.js';
-import { ETHEREUM, GAS_ONLY, like, NO_CHECKS } from './ethereum.js';
+import { ETHEREUM, GAS_AND_SIZE, GAS_ONLY, like, NO_CHECKS } from './ethereum.js';
 import { fields, type RuleSet, type TransactionField, type TypeRule, type Unproved } from './rule-set.js';
 
 /** Leaves all of a block unproved. */
@@ -16,6 +16,7 @@ const OPTIMISM = like(ETHEREUM, {
     ...ETHEREUM.types,
     ['0x7d', { fields: fields('input:data'), unwrapped: true }],
   ]),
+  fees: ['l1Fee'],
 });
 
 /** Source: `core/types/arb_types.go` of Nitro's go-ethereum; field names: its `internal/ethapi`. */
@@ -59,10 +60,7 @@ const ARBITRUM_TYPES = new Map<string, TypeRule>([
     },
   ],
   ['0x6a', { fields: fields('chainId:quantity input:data') }],
-  [
-    '0x78',
-    { unknown: 'the hash of a transaction of type 0x78 was made before Nitro and follows from no field' },
-  ],
+  ['0x78', { unknown: 'a hash of type 0x78 follows from no field' }],
 ]);
 
 const CLASSIC = 'blocks before Nitro were made by another program, whose hashes and roots are not documented';
@@ -73,7 +71,8 @@ const ARBITRUM = like(ETHEREUM, {
   chains: [42_161, 42_170, 421_614],
   source: "Nitro's go-ethereum: core/types/arb_types.go, internal/ethapi",
   types: ARBITRUM_TYPES,
-  checks: GAS_ONLY,
+  fees: ['gasUsedForL1'],
+  checks: { ...GAS_AND_SIZE, prices: 'base' },
 });
 
 const ARBITRUM_ONE = like(ARBITRUM, {
@@ -103,7 +102,8 @@ const SCROLL = like(ETHEREUM, {
       { fields: [...fields('queueIndex:quantity gas:quantity to:20 value:quantity input:data'), SENDER] },
     ],
   ]),
-  checks: GAS_ONLY,
+  fees: ['l1Fee'],
+  checks: GAS_AND_SIZE,
 });
 
 const ERA_VM = 'a block of zkSync Era commits to its batch, not by an RLP header, and has no roots';
@@ -117,8 +117,7 @@ const ZKSYNC = like(ETHEREUM, {
   checks: NO_CHECKS,
 });
 
-const CELO_L1 =
-  'the header of Celo before it became a rollup leaves out parts of extraData, which no data here shows';
+const CELO_L1 = 'the header leaves out parts of extraData, which no data here shows';
 
 /** Celo: since block 31056500 an OP stack; CIP-64 (0x7b) and CIP-42 (0x7c) pay fees in other currencies. */
 const CELO = like(OPTIMISM, {
@@ -134,7 +133,7 @@ const CELO = like(OPTIMISM, {
         baseFeeInReceipt: true,
       },
     ],
-    ['0x7c', { unknown: 'the fields of type 0x7c (CIP-42) were retired before Celo became a rollup' }],
+    ['0x7c', { unknown: 'type 0x7c (CIP-42) was retired before' }],
   ]),
   checks: GAS_ONLY,
   eras: [

@@ -1,5 +1,8 @@
-/** How a value is written in RLP: a number (`integer` is one in JSON), bytes, or bytes of which there must be so many. */
-export type Form = 'quantity' | 'integer' | 'data' | number;
+/**
+ * How a value is written in RLP: a number (`integer` is one in JSON), bytes, or bytes of which there must be so many.
+ * `step` is a number and `seal` 65 bytes, which some nodes write in their own way.
+ */
+export type Form = 'quantity' | 'integer' | 'data' | 'step' | 'seal' | number;
 
 /** A header field. */
 export interface HeaderField {
@@ -70,8 +73,11 @@ export interface Checks {
   total: 'equal' | 'bounds' | 'any';
   /** `size` is the length of the block's RLP. */
   size: boolean;
-  /** Prices follow from the fees of the transaction and the base fee. */
-  prices: boolean;
+  /**
+   * What is paid for gas. `equal`: what follows from the fees of the transaction and the base fee (EIP-1559). `base`: the
+   * transaction names that price, its receipt the base fee or that. `most`: no more than the transaction offers.
+   */
+  prices: 'equal' | 'base' | 'most';
   /** Addresses of new contracts follow from sender and nonce. */
   addresses: boolean;
   /** What logged was called in its transaction. */
@@ -89,6 +95,8 @@ export interface Rules {
   outside: 'none' | 'stateSync' | 'zeroPrice';
   /** Why some blocks have fewer receipts than transactions; absent: none has. */
   lacksReceipts?: string;
+  /** Names of the receipts' fields of fees that no root has. */
+  fees?: readonly string[];
   unproved: Unproved;
   checks: Checks;
 }

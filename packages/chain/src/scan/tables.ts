@@ -76,6 +76,7 @@ const LOG: Forms = {
   address: 'bytes20',
   data: 'data',
   topics: 'topics',
+  transactionLogIndex: 'quantity?',
 };
 
 const TRACE: Forms = {
@@ -112,7 +113,7 @@ function getTable(table: FieldTable, forms: Forms, kept: Forms = {}): ObjectTabl
 export const OBJECTS: readonly ObjectTable[] = [
   getTable(TRANSACTION_FIELDS, TRANSACTION, OLD_TRANSACTION),
   getTable(RECEIPT_FIELDS, RECEIPT, OLD_RECEIPT),
-  getTable(LOG_FIELDS, LOG, forms('text', 'transactionLogIndex type')),
+  getTable(LOG_FIELDS, LOG, forms('text', 'type')),
   getTable(TRACE_FIELDS, TRACE),
   getTable(CALL_FIELDS, ACTION),
   getTable(RESULT_FIELDS, RESULT),

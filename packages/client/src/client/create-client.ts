@@ -3,6 +3,7 @@ import type { SealedEntry } from '@packhouse/manifest';
 import type { AbiInput } from '@packhouse/rows';
 import { compileAbi } from '@packhouse/rows';
 import { getOrAdd } from '@packhouse/runtime';
+import { createDocumentTurns } from '../fetch/document-turns.js';
 import { checkApiKey, gatewayAddress } from '../fetch/gateway-address.js';
 import { createHttp, type Wait } from '../fetch/http.js';
 import { type OpenLog, openLog, openMirror, planMirror } from '../mirror/mirror.js';
@@ -88,8 +89,9 @@ export interface Client {
 /** Creates a client of one network at a gateway. Throws USAGE if the address or the key has another form. */
 export function createClient({ url, apiKey, onWait, onBack }: ClientOptions): Client {
   const address = gatewayAddress(url, checkApiKey(apiKey));
-  const http = createHttp({ apiKey, onWait, onBack });
-  const patient = createHttp({ apiKey, onWait, onBack, patient: true });
+  const turns = createDocumentTurns();
+  const http = createHttp({ apiKey, onWait, onBack, turns });
+  const patient = createHttp({ apiKey, onWait, onBack, turns, patient: true });
   /** Manifests of logs by the file of trusted keys, each kept as far as it was needed. */
   const manifests = new Map<string | undefined, Promise<OpenLog>>();
   const getManifest = (trustKeyFile: string | undefined): Promise<OpenLog> =>

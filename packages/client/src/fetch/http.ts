@@ -9,6 +9,7 @@ import {
   systemClock,
 } from '@packhouse/runtime';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { createDocumentTurns, type DocumentTurns } from './document-turns.js';
 import type { GatewayAddress } from './gateway-address.js';
 
 /** Why a request waits. */
@@ -28,6 +29,8 @@ interface HttpOptions {
   onBack?: (() => void) | undefined;
   /** Once an answer has come, what breaks is asked again until it is answered: for those that wait anyway. */
   patient?: boolean | undefined;
+  /** Shared by all that use the key. */
+  turns?: DocumentTurns | undefined;
   /** Waits `ms`; a test replaces it. */
   sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
@@ -106,6 +109,7 @@ function throughProxies(): Dispatcher {
 /** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY; USAGE if one is no address. */
 export function createHttp(options: HttpOptions): Http {
   const { apiKey, onWait, onBack, patient = false, sleep = systemClock.sleep } = options;
+  const turn = options.turns ?? createDocumentTurns();
   guardConnections();
   const dispatcher = throughProxies();
   let sent = 0;
@@ -153,11 +157,20 @@ export function createHttp(options: HttpOptions): Http {
     }
   };
 
+  const inTurn: typeof once = async (url, read, asked) => {
+    const end = await turn(url);
+    try {
+      return await once(url, read, asked);
+    } finally {
+      end();
+    }
+  };
+
   const get: Http['get'] = async (url, read, asked = {}) => {
     let failures = 0;
     for (;;) {
       try {
-        const answer = await once(url, read, asked);
+        const answer = await inTurn(url, read, asked);
         answered = true;
         if (failures > 0) onBack?.();
         return answer;

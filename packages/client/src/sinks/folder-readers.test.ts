@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import type { Schema } from '@packhouse/rows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSink } from './open-sink.js';
 import type { Sink } from './sink.js';
+import { JSONL } from './text-rows.js';
 
 const run = promisify(execFile);
 const schema: Schema = {
@@ -70,6 +71,60 @@ describe.each([undefined, 25])('a folder of Parquet files, in partitions of %s b
       const script = `import sys, ${modules}\nat = sys.argv[1]\n${lines}`;
       const { stdout } = await run('python3', ['-c', script, folder]);
       expect(stdout.trim()).toBe('1225');
+    });
+  }
+});
+
+/** Python that prints the values, and the doubles beside them as the text of each, as each library reads JSON lines. */
+const LINE_READERS: Readonly<Record<string, string>> = {
+  pandas: `frame = pandas.read_json(at, lines=True, dtype=False)
+rows = zip(frame["value"], frame["value_double"])`,
+  polars: 'rows = polars.read_ndjson(at).select("value", "value_double").rows()',
+  duckdb: 'rows = duckdb.sql(f"SELECT value, value_double FROM read_json(\'{at}\')").fetchall()',
+};
+
+describe('JSON lines with values beyond 64 bits behind many small ones', () => {
+  const large = [
+    0n,
+    2n ** 53n + 1n,
+    2n ** 63n,
+    2n ** 64n,
+    123_456_789_012_345_678_901n,
+    10n ** 21n,
+    10n ** 38n - 1n,
+  ];
+  const values = new Array<bigint>(25_000).fill(5n).concat(large);
+  const spec: Schema = {
+    name: 'transactions-2',
+    kind: 'transactions',
+    columns: [
+      { name: 'value', type: 'DECIMAL(38,0)' },
+      { name: 'value_double', type: 'DOUBLE' },
+    ],
+  };
+  for (const [library, lines] of Object.entries(LINE_READERS)) {
+    const installed = spawnSync('python3', ['-c', `import ${library}`]).status === 0;
+    test.skipIf(!installed)(`are read by ${library}, exact and rounded (needs ${library})`, async () => {
+      const work = await mkdtemp(path.join(tmpdir(), 'packhouse-lines-'));
+      try {
+        const at = path.join(work, 'rows.jsonl');
+        const columns = { value: values, value_double: values.map(Number) };
+        await writeFile(at, JSONL.rows(spec, { rows: values.length, columns }));
+        const script = `import sys, ${library}\nat = sys.argv[1]\n${lines}\nfor a, b in list(rows)[-7:]: print(a, float(b))`;
+        const { stdout } = await run('python3', ['-c', script, at]);
+        const read = stdout
+          .trim()
+          .split('\n')
+          .map((line) => line.split(' '));
+        expect(read.map(([exact]) => exact)).toEqual(large.map(String));
+        for (const [at, [, double]] of read.entries()) {
+          const value = Number(large[at]);
+          // pandas rounds the last digit of a double in its own way.
+          expect(Math.abs(Number(double) - value)).toBeLessThanOrEqual(value * 4 * Number.EPSILON);
+        }
+      } finally {
+        await rm(work, { recursive: true, force: true });
+      }
     });
   }
 });

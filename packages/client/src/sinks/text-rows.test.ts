@@ -45,6 +45,24 @@ it('CSV quotes what RFC 4180 says, and tells null from an empty text', () => {
   );
 });
 
+it('writes doubles as what no reader takes for an integer, and loses nothing of them', () => {
+  const one: Schema = { ...schema, columns: [{ name: 'd', type: 'DOUBLE' }] };
+  const text = (format: typeof JSONL, d: number[]): string =>
+    format.rows(one, { rows: d.length, columns: { d } });
+  expect(text(JSONL, [0, 2 ** 53 - 1, 2 ** 64, 1e21])).toBe(
+    '{"d":0.0}\n{"d":9007199254740991.0}\n{"d":1.8446744073709552e+19}\n{"d":1e+21}\n',
+  );
+  expect(text(CSV, [7, 2e20])).toBe('7.0\n2e+20\n');
+  const amounts = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(Number);
+  fc.assert(
+    fc.property(fc.oneof(amounts, fc.double({ noNaN: true, noDefaultInfinity: true })), (d) => {
+      expect(text(JSONL, [d])).toMatch(/[.e]/);
+      expect((JSON.parse(text(JSONL, [d])) as { d: number }).d === d).toBe(true);
+      expect(Number(text(CSV, [d])) === d).toBe(true);
+    }),
+  );
+});
+
 it('any text is read back by the rules of RFC 4180 and of JSON', () => {
   const one: Schema = { ...schema, columns: [{ name: 't', type: 'TEXT' }] };
   const texts = fc.array(

@@ -9,8 +9,8 @@ export interface TextFormat {
 }
 
 /**
- * One JSON object a line. DECIMAL(38,0) is a string, since most readers take numbers for floats; TIMESTAMP is ISO 8601
- * in UTC; `extra` and other JSON columns are JSON, not text.
+ * One JSON object a line. DECIMAL(38,0) is a string, since most readers take numbers for floats; TIMESTAMP is ISO 8601 in
+ * UTC; `extra` and other JSON columns are JSON, not text.
  */
 export const JSONL: TextFormat = {
   extension: 'jsonl',
@@ -74,6 +74,17 @@ function toLines(schema: Schema, { rows, columns }: RowBatch, form: LineForm): s
 /** Whether a text is a JSON string as it is, in quotes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
+/**
+ * A number that nobody takes for an integer: with digits alone, polars and DuckDB have the column's first rows decide that
+ * it has integers, and fail at one that is larger; pandas fails at 2^64. More digits than a double has before a point are
+ * read as other numbers by pandas.
+ */
+function doubleText(value: NonNullable<Column[number]>): string {
+  const number = value as number;
+  if (!Number.isInteger(number)) return String(number);
+  return Number.isSafeInteger(number) ? `${number}.0` : number.toExponential();
+}
+
 const jsonString: Text = (value) => (PLAIN.test(value as string) ? `"${value}"` : JSON.stringify(value));
 
 const JSON_TEXT: Readonly<Record<ColumnType, Text>> = {
@@ -81,7 +92,7 @@ const JSON_TEXT: Readonly<Record<ColumnType, Text>> = {
   INTEGER: String,
   UBIGINT: String,
   UINTEGER: String,
-  DOUBLE: String,
+  DOUBLE: doubleText,
   BOOLEAN: String,
   'DECIMAL(38,0)': (value) => `"${value}"`,
   TEXT: jsonString,
@@ -100,7 +111,7 @@ const CSV_TEXT: Readonly<Record<ColumnType, Text>> = {
   INTEGER: String,
   UBIGINT: String,
   UINTEGER: String,
-  DOUBLE: String,
+  DOUBLE: doubleText,
   BOOLEAN: String,
   'DECIMAL(38,0)': String,
   TEXT: csvText,

@@ -6,9 +6,9 @@ import { CLOSE_LIST, COMMA, decimalNumber } from './text';
 
 /** The EVM nests calls 1,024 deep; deeper is declined. */
 const MAX_DEPTH: i32 = 1_100;
-/** By depth: index of the node below in its parent, subtraces announced, subtraces seen (u32 each). */
-const LEVEL: usize = 12;
-const LEVELS: usize = memory.data(13_200, 16);
+/** By depth: index of the node below in its parent, subtraces announced, subtraces seen, who executes (u32 each). */
+const LEVEL: usize = 16;
+const LEVELS: usize = memory.data(17_600, 16);
 const MAX_SUBTRACES: u64 = 0xffffffff;
 
 let depth: i32 = -1;
@@ -17,17 +17,23 @@ function levelAt(level: i32): usize {
   return LEVELS + LEVEL * <usize>level;
 }
 
-function enter(level: i32, subtraces: u64): bool {
+function enter(level: i32, subtraces: u64, executes: usize): bool {
   if (level >= MAX_DEPTH || subtraces > MAX_SUBTRACES) return false;
   depth = level;
   store<u32>(levelAt(level), <u32>subtraces, 4);
   store<u32>(levelAt(level), 0, 8);
+  store<u32>(levelAt(level), <u32>executes, 12);
   return true;
 }
 
-/** Begins a tree with its root. */
-export function beginTree(subtraces: u64): bool {
-  return enter(0, subtraces);
+/** Begins a tree with its root; `executes` is the address of the digits of who does in it, 0 if that is not known. */
+export function beginTree(subtraces: u64, executes: usize): bool {
+  return enter(0, subtraces, executes);
+}
+
+/** Who executes in the trace above the last one. */
+export function getCaller(): usize {
+  return depth < 1 ? 0 : <usize>load<u32>(levelAt(depth - 1), 12);
 }
 
 /** The deepest node that lacks children; -1 if there is none. */
@@ -43,7 +49,7 @@ export function isTreeWhole(): bool {
 }
 
 /** Takes the next trace, whose address is the list of integers at `p`. Returns whether it is in its place. */
-export function pushTrace(p: usize, subtraces: u64): bool {
+export function pushTrace(p: usize, subtraces: u64, executes: usize): bool {
   const parent = deepestOpen();
   if (parent < 0) return false;
   p++;
@@ -59,7 +65,7 @@ export function pushTrace(p: usize, subtraces: u64): bool {
       if (!isLast || index !== <u64>seen) return false;
       store<u32>(levelAt(parent), seen);
       store<u32>(levelAt(parent), seen + 1, 8);
-      return enter(parent + 1, subtraces);
+      return enter(parent + 1, subtraces, executes);
     }
     if (isLast || index !== <u64>load<u32>(levelAt(level))) return false;
     level++;

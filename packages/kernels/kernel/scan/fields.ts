@@ -111,6 +111,7 @@ export const LOG_ADDRESS: u32 = 6;
 export const LOG_DATA: u32 = 7;
 export const LOG_TOPICS: u32 = 8;
 export const LOG_BLOCK_TIMESTAMP: u32 = 9;
+export const LOG_TRANSACTION_LOG_INDEX: u32 = 10;
 
 export const TRACE_ACTION: u32 = 0;
 export const TRACE_RESULT: u32 = 1;
@@ -128,6 +129,7 @@ export const ACTION_FROM: u32 = 1;
 export const ACTION_TO: u32 = 2;
 export const ACTION_VALUE: u32 = 4;
 export const ACTION_INPUT: u32 = 5;
+export const ACTION_ADDRESS: u32 = 6;
 export const ACTION_INIT: u32 = 10;
 
 export const RESULT_OUTPUT: u32 = 1;

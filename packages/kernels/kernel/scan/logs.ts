@@ -6,7 +6,18 @@ import { addToBloom } from './bloom';
 import * as F from './fields';
 import { region } from './memory';
 import { readObject } from './object';
-import { digitsAt, getDigits, getLength, getNumber, has, isFact, LOG_SLOTS as LOG, valueAt } from './slots';
+import {
+  digitsAt,
+  getDigits,
+  getLength,
+  getNumber,
+  has,
+  isFact,
+  LOG_SLOTS as LOG,
+  lacks,
+  set,
+  valueAt,
+} from './slots';
 import { CLOSE_LIST, COMMA, OPEN_LIST, same } from './text';
 import { getHash, INDEX, isKept } from './transactions';
 import { writeObject } from './write';
@@ -15,6 +26,9 @@ import { writeObject } from './write';
 const SHORTEST: usize = 256;
 /** Topics with quotes and comma. */
 const TOPIC_LENGTH: usize = 69;
+
+/** `false` */
+const FALSE: usize = memory.data<u8>([102, 97, 108, 115, 101, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
 /** What is kept of a log: address, topics, data, digits of the data, number of topics (u32). */
 const KEPT: usize = 32;
@@ -82,6 +96,8 @@ export function logList(p: usize): usize {
     if (count > 0) store<u8>(to++, COMMA);
     p = readObject(p, F.LOG, LOG);
     if (p === 0) return 0;
+    // The Parity family omits it.
+    if (!has(LOG, F.LOG_REMOVED)) set(LOG, F.LOG_REMOVED, FALSE, 5);
     to = writeObject(to, end, F.LOG, LOG);
     // All required fields are there from here on.
     if (to === 0 || !isOfReceipt()) return 0;
@@ -110,6 +126,9 @@ function isOfReceipt(): bool {
   if (!isKept(LOG, F.LOG_TRANSACTION_INDEX, owner, INDEX)) return false;
   if (has(LOG, F.LOG_BLOCK_TIMESTAMP) && !isFact(LOG, F.LOG_BLOCK_TIMESTAMP, TIMESTAMP)) return false;
   if (load<u8>(valueAt(LOG, F.LOG_REMOVED)) !== 0x66) return false;
+  if (!lacks(LOG, F.LOG_TRANSACTION_LOG_INDEX)) {
+    if (getNumber(LOG, F.LOG_TRANSACTION_LOG_INDEX) !== <u64>(count - first)) return false;
+  }
   return getNumber(LOG, F.LOG_LOG_INDEX) === <u64>count;
 }
 

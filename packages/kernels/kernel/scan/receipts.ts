@@ -57,6 +57,7 @@ import {
   countBlobs,
   getHash,
   getKind,
+  getOffer,
   getRecipient,
   getSender,
   INDEX,
@@ -261,12 +262,17 @@ function isOfTransaction(index: u32): bool {
   return to === 0 ? isNull(RECEIPT, F.RECEIPT_TO) : isText(RECEIPT, F.RECEIPT_TO, to, 44);
 }
 
+/** Whether it was paid what follows, or at least no more than was offered, and blobs use what they do (check-price.ts). */
 function hasPrices(index: u32): bool {
-  if (!checks(CHECK_PRICES)) return true;
   if (has(RECEIPT, F.RECEIPT_EFFECTIVE_GAS_PRICE) && textAt(index, PRICE) !== 0) {
-    if (!isKept(RECEIPT, F.RECEIPT_EFFECTIVE_GAS_PRICE, index, PRICE)) return false;
+    if (checks(CHECK_PRICES)) {
+      if (!isKept(RECEIPT, F.RECEIPT_EFFECTIVE_GAS_PRICE, index, PRICE)) return false;
+    } else if (!isDeposit(index)) {
+      const paid = getNumber(RECEIPT, F.RECEIPT_EFFECTIVE_GAS_PRICE);
+      if (paid === LARGE || paid > getOffer(index)) return false;
+    }
   }
-  if (getKind(index) !== 3 || !has(RECEIPT, F.RECEIPT_BLOB_GAS_USED)) return true;
+  if (!checks(CHECK_SUMS) || getKind(index) !== 3 || !has(RECEIPT, F.RECEIPT_BLOB_GAS_USED)) return true;
   return getNumber(RECEIPT, F.RECEIPT_BLOB_GAS_USED) === GAS_PER_BLOB * <u64>countBlobs(index);
 }
 
@@ -287,9 +293,9 @@ function hasRoot(): bool {
   return has(RECEIPT, F.RECEIPT_ROOT) && getDigits(RECEIPT, F.RECEIPT_ROOT) === 64;
 }
 
-/** Whether it says how it ended: by a root, or by a status beside which the root may be empty. */
+/** Whether it says how it ended: by a root, or by a status beside which the root may be empty. Of both one is not proved. */
 function hasEnd(): bool {
-  if (hasRoot()) return true;
+  if (hasRoot()) return lacks(RECEIPT, F.RECEIPT_STATUS);
   if (has(RECEIPT, F.RECEIPT_ROOT) && getDigits(RECEIPT, F.RECEIPT_ROOT) !== 0) return false;
   return !lacks(RECEIPT, F.RECEIPT_STATUS) && getNumber(RECEIPT, F.RECEIPT_STATUS) <= 1;
 }

@@ -4,7 +4,7 @@
  */
 import { CHECK_RECEIPTS_GIVEN } from '../../src/layout';
 import { checks, DECIMAL, HASH, wrote } from './block';
-import { beginTree, isTreeWhole, pushTrace } from './call-tree';
+import { beginTree, getCaller, isTreeWhole, pushTrace } from './call-tree';
 import { beginCalls, isEachCalled, noteCalled } from './callers';
 import * as F from './fields';
 import { region } from './memory';
@@ -219,25 +219,37 @@ function isOfTransaction(type: u32): bool {
       return false;
     position++;
     if (!isHash() || !isRootOfType(type) || !beginCalls(<u32>position)) return false;
-    noteContext(type);
-    return beginTree(toNumber(F.TRACE_SUBTRACES));
+    return beginTree(toNumber(F.TRACE_SUBTRACES), noteContext(type));
   }
   if (which !== <u64>position || position < 0 || !isHash()) return false;
-  noteContext(type);
-  return pushTrace(valueAt(TRACE, F.TRACE_TRACE_ADDRESS), toNumber(F.TRACE_SUBTRACES));
+  const executes = noteContext(type);
+  if (!pushTrace(valueAt(TRACE, F.TRACE_TRACE_ADDRESS), toNumber(F.TRACE_SUBTRACES), executes)) return false;
+  return type !== F.SUICIDE || isOfCaller();
+}
+
+/** Whether who destroys itself is who executes above. */
+function isOfCaller(): bool {
+  const caller = getCaller();
+  return caller === 0 || same(valueAt(ACTION, F.ACTION_ADDRESS) + 3, caller, ADDRESS_LENGTH - 4);
 }
 
 function isHash(): bool {
   return same(valueAt(TRACE, F.TRACE_TRANSACTION_HASH), getHash(<u32>position), HASH_LENGTH);
 }
 
-/** Notes the account as which the trace ran: that of a contract with borrowed code is the caller. */
-function noteContext(type: u32): void {
+/**
+ * Notes the account as which the trace ran: that of a contract with borrowed code is the caller. Returns the address of its
+ * digits, 0 if it is not known.
+ */
+function noteContext(type: u32): usize {
+  let digits: usize = 0;
   if (type === F.CALL) {
-    noteCalled(valueAt(ACTION, isBorrowing() ? F.ACTION_FROM : F.ACTION_TO) + 3);
+    digits = valueAt(ACTION, isBorrowing() ? F.ACTION_FROM : F.ACTION_TO) + 3;
   } else if (type === F.CREATE && lacks(TRACE, F.TRACE_ERROR)) {
-    noteCalled(valueAt(RESULT, F.RESULT_ADDRESS) + 3);
+    digits = valueAt(RESULT, F.RESULT_ADDRESS) + 3;
   }
+  if (digits !== 0) noteCalled(digits);
+  return digits;
 }
 
 function isBorrowing(): bool {

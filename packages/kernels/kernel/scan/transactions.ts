@@ -89,6 +89,7 @@ export const NONCE: usize = 48;
 export const INDEX: usize = 56;
 /** `depositReceiptVersion` of a deposit. */
 export const VERSION: usize = 68;
+const OFFER: usize = 80;
 
 export function textAt(index: u32, text: usize): usize {
   return <usize>fact(index, text);
@@ -124,6 +125,10 @@ export function isDeposit(index: u32): bool {
 export function countBlobs(index: u32): u32 {
   return fact(index, 64);
 }
+/** What it offers for gas at most; LARGE from 2^60 on. Kept where its price need not follow from that. */
+export function getOffer(index: u32): u64 {
+  return load<u64>(kept + <usize>index * L.TRANSACTION_BYTES, OFFER);
+}
 
 function keep(kind: u32): void {
   const at = kept + <usize>count * L.TRANSACTION_BYTES;
@@ -142,6 +147,8 @@ function keep(kind: u32): void {
     ? (getLength(TX, F.TX_BLOB_VERSIONED_HASHES) - 1) / 69
     : 0;
   store<u32>(at, <u32>blobs, 64);
+  if (kind !== L.KIND_DEPOSIT && !checks(L.CHECK_PRICES))
+    store<u64>(at, getNumber(TX, kind < 2 ? F.TX_GAS_PRICE : F.TX_MAX_FEE_PER_GAS), OFFER);
 }
 
 function keepText(at: usize, field: u32): void {
@@ -291,17 +298,21 @@ function isOfBlock(kind: u32): bool {
   if (kind !== 0 && has(TX, F.TX_Y_PARITY) && has(TX, F.TX_V)) {
     if (!isText(TX, F.TX_Y_PARITY, valueAt(TX, F.TX_V), getLength(TX, F.TX_V))) return false;
   }
-  return kind < 2 || kind > 4 || !checks(L.CHECK_PRICES) || baseFee() === LARGE || hasPrice();
+  return kind < 2 || kind > 4 || hasPrice();
 }
 
-/** Whether its price is the lesser of its maximum, and of the base fee with its tip (EIP-1559). */
+/**
+ * Whether its price is the lesser of its maximum, and of the base fee with its tip (EIP-1559), or at least no more than
+ * its maximum (src/prove/check-price.ts).
+ */
 function hasPrice(): bool {
   if (!has(TX, F.TX_GAS_PRICE)) return false;
   const most = getNumber(TX, F.TX_MAX_FEE_PER_GAS);
-  const tip = getNumber(TX, F.TX_MAX_PRIORITY_FEE_PER_GAS);
   const price = getNumber(TX, F.TX_GAS_PRICE);
-  if (most === LARGE || tip === LARGE || price === LARGE) return false;
-  return price === min<u64>(most, baseFee() + tip);
+  if (most === LARGE || price === LARGE) return false;
+  if (!checks(L.CHECK_PRICES) || baseFee() === u64.MAX_VALUE) return price <= most;
+  const tip = getNumber(TX, F.TX_MAX_PRIORITY_FEE_PER_GAS);
+  return tip !== LARGE && price === min<u64>(most, baseFee() + tip);
 }
 
 /** Whether it was signed for this chain, and names no other (EIP-155; src/prove/check-chain.ts). */

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// a4f7690cf0b1f87ba13f6175b951a1d6e4c868ee267a0b061e10b572702d4dad
+// 4c355519618b915b6f5b8a3d088ac7dae8bbce8a4227bcb4bcc0892ab6fde3ad
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

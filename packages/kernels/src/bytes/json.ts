@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/json, kernel/shared and src/layout.ts:
-// 8fcd5219686024405609283a6295d5becdd42c58ed41ea5855ee08f466840f06
+// b515e2fdc1e7d9689fbf7284609103a9e011820c43fe290274f6cb0e2b040bec
 
 /** WebAssembly in base64. */
 export const JSON_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// dc4fd9a597b3ba8af3ad0c0ac1686342631d838af81ec6a5280e4cd731125543
+// 61ab6ff601d0840528b0e76b63a41ffc6a56fc8903c37781ba1be4a31d0aab7e
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =

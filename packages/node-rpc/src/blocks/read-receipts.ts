@@ -1,8 +1,9 @@
+import type { ErrorCode } from '@packhouse/runtime';
 import type { BatchUpstream } from '../calls/batch-upstream.js';
 import type { CallContext, GoodAnswer, RawResult } from '../calls/call.js';
-import type { BlockFacts, Mode } from '../calls/capabilities.js';
+import { type BlockFacts, type Mode, RECEIPT_MODE_BY_TRANSACTION } from '../calls/capabilities.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
-import { callCapable } from './call-capable.js';
+import { type CapableAnswer, callCapable } from './call-capable.js';
 import type { Part } from './lazy-block.js';
 
 /** A list that a call was answered with. */
@@ -67,11 +68,55 @@ export function checkBlockHash(
   });
 }
 
-/** Asks an upstream for the receipts of blocks that have transactions. */
-export function fetchReceipts(node: BatchUpstream, blocks: readonly BlockFacts[], context: CallContext) {
-  return callCapable(node, node.capabilities.receipts, blocks, context, (mode, block, answers) =>
+/** Faults of one block's answer: the node itself answers, and may have the receipts one by one. */
+const OF_THE_BLOCK = new Set<ErrorCode>(['NODE_ERROR', 'NODE_ANSWER_MISSING', 'NODE_ANSWER_INVALID']);
+
+/** Blocks of a node that are kept for their second time. */
+const MAX_FAILED = 1_000;
+
+/**
+ * Asks an upstream for the receipts of blocks that have transactions. A block whose receipts it failed to give at once for
+ * the second time is asked for transaction by transaction, if it has the first one's: the root proves them.
+ */
+export async function fetchReceipts(
+  node: BatchUpstream,
+  blocks: readonly BlockFacts[],
+  context: CallContext,
+): Promise<Map<number, CapableAnswer<Mode, Part<unknown[]>> | Fault>> {
+  const { failedReceipts } = node;
+  const found = await callCapable(node, node.capabilities.receipts, blocks, context, (mode, block, answers) =>
     readReceipts(node, mode, block, answers),
   );
+  for (const block of blocks) {
+    const one = found.get(block.number);
+    if (one === undefined || !isFault(one) || !OF_THE_BLOCK.has(one.error.code)) continue;
+    if (failedReceipts.has(block.hash)) {
+      const receipts = await fetchOneByOne(node, block, context);
+      if (receipts !== null) found.set(block.number, receipts);
+    }
+    failedReceipts.add(block.hash);
+    for (const old of failedReceipts) if (failedReceipts.size > MAX_FAILED) failedReceipts.delete(old);
+  }
+  return found;
+}
+
+/** Asks for the receipts of a block's transactions one by one; null if it does not give the first one's. */
+async function fetchOneByOne(
+  node: BatchUpstream,
+  block: BlockFacts,
+  context: CallContext,
+): Promise<CapableAnswer<Mode, Part<unknown[]>> | Fault | null> {
+  const mode = RECEIPT_MODE_BY_TRANSACTION;
+  const calls = mode.calls(block);
+  if (isFault(calls)) return calls;
+  const [first] = await node.callAll(calls.slice(0, 1), context);
+  if (first?.ok !== true || first.value === null) return null;
+  const answers = [first, ...(await node.callAll(calls.slice(1), context))];
+  const bad = answers.find((answer) => !answer.ok);
+  if (bad?.ok === false) return bad.fault;
+  const good = answers as GoodAnswer[];
+  const part = readReceipts(node, mode, block, good);
+  return isFault(part) ? part : { mode, part, answers: good };
 }
 
 /** Reads the receipts of a block from the answers to its calls. The proofs show whether they are the right ones. */

@@ -33,6 +33,8 @@ export class BatchUpstream extends Upstream {
   readonly limit: InFlightLimit;
   /** Whether a block with this header may have fewer receipts than transactions. */
   readonly mayLackReceipts: ReturnType<typeof createReceiptRule>;
+  /** Hashes of the last blocks whose receipts it failed to give at once. */
+  readonly failedReceipts = new Set<string>();
   /** Its client version; null until known. */
   client: string | null = null;
   /** Its head when it was last known to be on the right branch, and when that was asked. */

@@ -31,6 +31,23 @@ export interface TraceMode extends Mode {
 /** The best way that was not refused yet. */
 export type Capability<M extends Mode> = ReturnType<typeof createCapability<M>>;
 
+/** A call for each transaction: the last way, and that of a block of which the node does not give all at once. */
+export const RECEIPT_MODE_BY_TRANSACTION: Mode = {
+  name: 'eth_getTransactionReceipt',
+  method: 'eth_getTransactionReceipt',
+  calls: (block) => {
+    const hashes = block.hashes();
+    if (isFault(hashes)) return hashes;
+    const call = {
+      method: 'eth_getTransactionReceipt',
+      block: block.number,
+      weight: 1,
+      oversize: 'assemble',
+    } as const;
+    return hashes.map((hash) => ({ ...call, params: [hash] }));
+  },
+};
+
 /**
  * By hash first, so that a reorganisation between two calls cannot mix two blocks. The EIP-1898 object is for upstreams
  * that accept no bare hash.
@@ -39,21 +56,7 @@ const RECEIPT_MODES: readonly Mode[] = [
   receiptsMode('eth_getBlockReceipts by hash', (block) => block.hash),
   receiptsMode('eth_getBlockReceipts by hash object', (block) => ({ blockHash: block.hash })),
   receiptsMode('eth_getBlockReceipts by number', (block) => toQuantity(block.number)),
-  {
-    name: 'eth_getTransactionReceipt',
-    method: 'eth_getTransactionReceipt',
-    calls: (block) => {
-      const hashes = block.hashes();
-      if (isFault(hashes)) return hashes;
-      const call = {
-        method: 'eth_getTransactionReceipt',
-        block: block.number,
-        weight: 1,
-        oversize: 'assemble',
-      } as const;
-      return hashes.map((hash) => ({ ...call, params: [hash] }));
-    },
-  },
+  RECEIPT_MODE_BY_TRANSACTION,
 ];
 
 /** trace_block takes only a number: its answer is compared with the block's hash. */

@@ -76,7 +76,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'conflux-rust client/src/rpc/errors: no longer kept',
   },
   {
-    methods: /^eth_getLogs$/,
+    methods: /_getLogs$/,
     range: true,
     meaning: 'range-refused',
     source: 'upstream/refused-range.test.ts has the sentences of nodes and providers',

@@ -1,6 +1,13 @@
 import type { Family } from '@packhouse/networks';
 import { ERROR_ROWS } from './error-rows.js';
 import { MEANINGS, type Meaning, type Row, SOCKET_ROWS, STATUS_ROWS, type Verdict } from './meanings.js';
+import {
+  isWrongRange,
+  parseRefusedRange,
+  type RefusedRange,
+  readRpcData,
+  UNSURE_RANGE,
+} from './refused-range.js';
 
 interface Subject {
   method: string;
@@ -108,55 +115,31 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(ms) ? undefined : Math.min(MAX_PAUSE_MS, Math.max(0, ms));
 }
 
-/** The limits in a node's refusal of eth_getLogs. */
-export interface RefusedRange {
-  /** Too much was found, whatever the width of the range: another range of that width may work. */
-  logs: boolean;
-  /** The widest range that it accepts, in blocks, if it names one. */
-  blocks: number | null;
-  /** The last block of a range from the same start that it says would work. */
-  until: number | null;
-}
+/** Errors about the form of a request, its method, or what a call executed. */
+const NOT_OF_RANGES: ReadonlySet<number> = new Set([3, -32700, -32600, -32601, -32602, -32604]);
+/** Meanings that a smaller range may change, whatever the words. */
+const OF_RANGES: ReadonlySet<Meaning> = new Set<Meaning>(['timed-out', 'broken']);
+/** Meanings that it does not change, also if only the code says so. */
+const OF_THE_NODE: ReadonlySet<Meaning> = new Set<Meaning>([
+  'slow-down',
+  'plan',
+  'refused',
+  'method-missing',
+  'pruned',
+]);
 
-/** Too much was found, took too long to find, or is too large to send. */
-const RESULTS =
-  /(more than|exceed\w*|max\w*|limit\w*|over|cap of)\D{0,40}[\d,]+\s*k?\s*\b(results?|logs?|events?)\b|\b(results?|logs?|events?)\b\D{0,40}(exceed\w*|max\w*|limit\w*|more than)|max\w* (results|logs|events)|response (size|is too)|(response|result|body|payload) (is )?too (large|big|many)|size (limit )?exceed|too many (logs|results|events)|query (timeout|timed out|returned)/;
-/** The range is wider than the node accepts. */
-const WIDTH =
-  /\branges?\b|blocks? (distance|limit|count|span)|too many blocks|too wide|(number of|requested) blocks|query must be smaller|exceed\w* max\w* blocks?/;
-/** A word by which a message is about a limit rather than about a wrong parameter. */
-const LIMIT =
-  /limit|max|exceed|wide|large|more than|greater than|smaller than|up to|over \d|too many|too big|timeout|timed out|this block range/;
-/** geth's messages for an invalid range. */
-const WRONG = /invalid block range|begin block|from.{0,20}(greater|higher|after).{0,20}to\b/;
-
-/** A limit after a word for one: `limited to a 10,000 range`, `maximum is set to 2048`, `0 - 10000 blocks`. */
-const NAMED =
-  /(?:max(?:imum)?|limit(?:ed)?|up to|over|exceeds?|than|cap)\b[^\d]{0,48}?(?:0\s*-\s*)?(\d[\d,_]*)\s*(k\b)?/g;
-const HEX_RANGE = /\[\s*0x[0-9a-f]+\s*,\s*(0x[0-9a-f]{1,13})\s*\]/;
-const DECIMAL_RANGE = /(?:retry|try) with (?:the |this )?(?:block )?range:? \[?(\d+)\s*(?:-|,|to)\s*(\d+)/;
-
-/**
- * Reads a node's error; null if it is no refusal of a range. The codes say little (-32005, -32602, -32000, -32600,
- * -32614, 35 are all in use), so the message decides; the test has those of today's nodes and providers.
- */
-export function parseRefusedRange(code: number, message: string): RefusedRange | null {
-  const text = message.toLowerCase();
-  const results = RESULTS.test(text);
-  if (!results && !WIDTH.test(text) && !(code === -32005 && /limit exceeded/.test(text))) return null;
-  if (!LIMIT.test(text) || WRONG.test(text)) return null;
-  const until = HEX_RANGE.exec(text)?.[1] ?? DECIMAL_RANGE.exec(text)?.[2];
-  return {
-    logs: results,
-    blocks: results ? null : parseNamedBlocks(text),
-    until: until === undefined ? null : Number(until),
-  };
-}
-
-function parseNamedBlocks(text: string): number | null {
-  for (const [, digits, thousands] of text.matchAll(NAMED)) {
-    const blocks = Number((digits as string).replaceAll(/[,_]/g, '')) * (thousands === undefined ? 1 : 1_000);
-    if (blocks > 0 && Number.isSafeInteger(blocks)) return blocks;
-  }
-  return null;
+/** Reads a node's error to logs of several blocks; null if a smaller range would not help. */
+export function judgeRefusedRange(error: {
+  code: number;
+  message: string;
+  error: Buffer;
+}): RefusedRange | null {
+  const { code, message } = error;
+  const said = parseRefusedRange(code, message, readRpcData(error.error));
+  if (said !== null || NOT_OF_RANGES.has(code) || isWrongRange(message)) return said;
+  const row = findError(code, message, { method: 'eth_getLogs', family: 'evm', calls: 1 });
+  if (row === undefined || OF_RANGES.has(row.meaning)) return UNSURE_RANGE;
+  // Scroll refuses wide ranges as -32001: only the words are about a block that is not there.
+  const isMissing = row.meaning === 'not-here' && code !== -32001;
+  return row.says !== undefined || isMissing || OF_THE_NODE.has(row.meaning) ? null : UNSURE_RANGE;
 }

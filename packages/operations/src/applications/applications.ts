@@ -6,7 +6,7 @@ import { flagField, limitField, numberField, withoutUndefined } from '../operati
 import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, read } from '../operation/operation.js';
 import { getOwnScope, refuseOfOwner } from '../operation/own-scope.js';
-import { applicationField, findApplication, newNameField } from './find-application.js';
+import { applicationField, findApplication, newApplicationField } from './find-application.js';
 
 const line = (most: number) =>
   z
@@ -65,7 +65,7 @@ export const addApplication = change({
   name: 'applications/add',
   role: 'operator',
   summary: 'Creates an application, which gets keys by `keys/create`.',
-  input: z.object({ name: newNameField.describe('its name, which does not change'), ...terms }),
+  input: z.object({ name: newApplicationField.describe('its name, which does not change'), ...terms }),
   run: async (parts, { name, owner = null, description = '', contact = '' }) => {
     await requireAccount(parts, owner);
     const row = await parts.database.applications.add({ name, owner, description, contact });

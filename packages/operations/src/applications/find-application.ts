@@ -1,14 +1,12 @@
 import type { ListedApplication } from '@packhouse/database';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
+import { newNameField } from '../operation/fields.js';
 import type { OperationParts } from '../operation/operation.js';
 import { isInScope } from '../operation/own-scope.js';
 
-/** A name that lists and the audit log can show. */
-export const newNameField = z
-  .string()
-  .trim()
-  .regex(/^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u, 'takes a name of 1 to 100 printable characters');
+/** The name of a new one. */
+export const newApplicationField = z.string().trim().pipe(newNameField(100));
 
 export const applicationField = z.string().min(1).max(10_000).describe('an application, by its name');
 

@@ -115,7 +115,9 @@ function noteFailure(chart: Chart, column: 'receipts' | 'traces', number: number
     chart.find(
       { column: column, level: 'fail', text: 'false' },
       `${column === 'traces' ? 'Its traces' : 'Its data'} of finalized block ${number} fail the proofs: ${message}`,
-      'Resync or replace the node. Ingesters do not store its data.',
+      isPackhouseError(error) && error.data.way !== undefined && error.hint !== undefined
+        ? error.hint
+        : 'Resync or replace the node. Ingesters do not store its data.',
     );
     const finding = chart.findings.at(-1);
     const unknown = isPackhouseError(error, 'PROOF_FAILED') && error.data.unknownFields !== undefined;

@@ -1,6 +1,6 @@
 import { type ListedKey, withLock } from '@packhouse/database';
 import { z } from 'zod';
-import { applicationField, findApplication, newNameField } from '../applications/find-application.js';
+import { applicationField, findApplication, newApplicationField } from '../applications/find-application.js';
 import { fail } from '../operation/fail.js';
 import { checkFuture, dateField, limitField, networkField, numberField } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
@@ -43,7 +43,7 @@ export const createKey = change({
   role: 'operator',
   summary: 'Creates an API key, which is shown only once.',
   input: z.object({
-    application: newNameField.describe('its application; created if unknown'),
+    application: newApplicationField.describe('its application; created if unknown'),
     plan: z.string().min(1).max(64).default('standard').describe('the plan with its limits'),
     network: networkField.nullish().describe('the only network it opens; default: all'),
     expiresAt: dateField.nullish().describe('when it expires; default: never'),

@@ -1,12 +1,23 @@
 import type { BlockRange } from '@packhouse/chain';
 import { parseSince } from '@packhouse/database';
-import { type Context, parseDate, toDay } from '@packhouse/runtime';
+import { type Context, findUnclear, parseDate, toDay } from '@packhouse/runtime';
 import { z } from 'zod';
 import { fail } from './fail.js';
 import { invalidInput } from './read-input.js';
 
 /** The name of a network. */
 export const networkField = z.string().min(1).max(64).describe('a network, as the networks file names it');
+
+/** The name of somebody or something new, of so many characters: see findUnclear. */
+export const newNameField = (most: number) =>
+  z
+    .string()
+    .min(1, `takes a name of 1 to ${most} characters`)
+    .max(most, `takes a name of 1 to ${most} characters`)
+    .superRefine((name, { addIssue }) => {
+      const unclear = findUnclear(name);
+      if (unclear !== null) addIssue({ code: 'custom', message: `takes no ${unclear}` });
+    });
 
 /** A whole number, also as text, which may have underscores and commas. */
 export const numberField = (min: number, max: number) => {

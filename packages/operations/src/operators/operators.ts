@@ -2,7 +2,7 @@ import type { OperatorRow } from '@packhouse/database';
 import { DAY_MS } from '@packhouse/runtime';
 import { z } from 'zod';
 import { fail } from '../operation/fail.js';
-import { limitField, numberField, withoutUndefined } from '../operation/fields.js';
+import { limitField, newNameField, numberField, withoutUndefined } from '../operation/fields.js';
 import { noteChange } from '../operation/note-change.js';
 import { change, type OperationParts, ROLES, read } from '../operation/operation.js';
 import { hashPassword } from './passwords.js';
@@ -39,7 +39,7 @@ export const addOperator = change({
   role: 'admin',
   summary: 'Creates an operator. Without a password, one-time links sign in.',
   input: z.object({
-    name: name.regex(/^\P{Cc}*$/u, 'takes no control characters'),
+    name: newNameField(200).describe('the name of an operator'),
     role,
     password: password.optional(),
   }),

@@ -1,4 +1,5 @@
 import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import { isPackhouseError } from '@packhouse/runtime';
 import { toFetchRequest } from './extract.js';
 import { proveBlock } from './prove-block.js';
 import type { ProveDeps } from './prove-record.js';
@@ -60,8 +61,14 @@ export function describeTrial(
     problems: [
       ...notProved.map((reason) => `Not proved on ${network}: ${reason}`),
       ...failed.map(
-        ({ number, error }) => `Block ${number} of ${network} cannot be proved: ${error.message}`,
+        ({ number, error }) => `Block ${number} of ${network} cannot be proved: ${describeFailure(error)}`,
       ),
     ],
   };
+}
+
+/** With the line that a networks file lacks, if there is one. */
+function describeFailure(error: Error): string {
+  const hasWay = isPackhouseError(error) && error.data.way !== undefined;
+  return hasWay ? `${error.message} ${error.hint}` : error.message;
 }

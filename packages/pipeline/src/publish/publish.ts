@@ -8,7 +8,15 @@ import {
   parseLogKey,
   SpareBuffers,
 } from '@packhouse/bundle';
-import { type BlockRange, KINDS, type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
+import {
+  type BlockRange,
+  concerns,
+  KINDS,
+  type Kind,
+  type NotProved,
+  PROOFS,
+  type Proof,
+} from '@packhouse/chain';
 import type { Database, NetworkDatabase, NewBundle, StagedBlock } from '@packhouse/database';
 import type { SealedEntry } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -123,6 +131,7 @@ export function notProvedIn(kind: Kind, blocks: readonly StagedBlock[]): { notPr
     for (const one of notProved) {
       // Only the file of the blocks holds withdrawals.
       if (one.proof === 'withdrawalsRoot' && kind !== 'blocks') continue;
+      if (!concerns(kind, one.because)) continue;
       if (relevantProofs(kind, [one.proof]).length > 0) reasons.set(`${one.proof} ${one.because}`, one);
     }
   }

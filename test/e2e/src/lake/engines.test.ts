@@ -7,6 +7,7 @@ import { CLONE, GIVEN } from '@packhouse/recordings';
 import { createReplayNode, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { type GatewayReader, gatewayReader } from '../gateway-reader.js';
+import { openDatabase } from '../open-database.js';
 import { isOnPath, root } from '../pasted.js';
 import { startLocal } from '../start-local.js';
 import { end, makeWorkspace, type Workspace } from '../workspace.js';
@@ -104,7 +105,7 @@ describe(`five questions over twelve blocks in a row (${source.title})`, () => {
   }
 
   /** The lines below a heading of the page, for this gateway and these blocks. */
-  async function linesOf(heading: string): Promise<string> {
+  async function linesOf(heading: string, key = gateway.apiKey): Promise<string> {
     const text = await readFile(path.join(root, 'docs/lake.md'), 'utf8');
     const section = text.slice(text.indexOf(`\n## ${heading}\n`));
     const [, lines = ''] = /^```\w+\n(.*?)^```$/ms.exec(section) ?? [];
@@ -112,7 +113,7 @@ describe(`five questions over twelve blocks in a row (${source.title})`, () => {
     return (
       lines
         .replaceAll('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin)
-        .replaceAll(/\bKEY\b/g, gateway.apiKey)
+        .replaceAll(/\bKEY\b/g, key)
         .replaceAll('17000100', String(FIRST))
         .replaceAll('17000120', String(FIRST + 5))
         // Its libraries are there already.
@@ -122,8 +123,8 @@ describe(`five questions over twelve blocks in a row (${source.title})`, () => {
 
   for (const { engine, heading, needs } of ENGINES) {
     const missing = spawnSync(python, ['-c', needs]).status !== 0;
-    test.skipIf(missing)(`${heading} answers them as the bundles do (needs ${engine})`, async () => {
-      const input = JSON.stringify({ engine, lines: await linesOf(heading), queries });
+    const ask = async (key?: string): Promise<void> => {
+      const input = JSON.stringify({ engine, lines: await linesOf(heading, key), queries });
       const program = path.join(root, 'test/e2e/src/lake/engine.py');
       const ran = spawnSync(python, [program], { input, encoding: 'utf8', maxBuffer: 1 << 28 });
       expect(ran.status, ran.stderr).toBe(0);
@@ -131,6 +132,15 @@ describe(`five questions over twelve blocks in a row (${source.title})`, () => {
       const [top, ...results] = rows.map((line) => JSON.parse(line.slice(5)) as string[][]);
       expect(top).toHaveLength(3);
       expect(results).toEqual(answers);
+    };
+    test.skipIf(missing)(`${heading} answers them as the bundles do (needs ${engine})`, () => ask());
+    test.skipIf(missing)(`${heading} does with 4 units a second, too (needs ${engine})`, async () => {
+      const database = openDatabase(workspace.databaseUrl);
+      const plan = `small-${engine}`;
+      await database.plans.set(plan, { requestsPerSecond: 4 }, { make: true });
+      const { key } = await database.keys.create({ application: engine, network: null, plan });
+      await database.close();
+      await ask(key);
     });
   }
 });

@@ -51,6 +51,9 @@ const BLOCKS: Readonly<Record<string, Note>> = {
     reason: 'trimmed to two of its transactions: the block that a node gives is another one',
   },
   'other-networks 11856337': { incomplete: true },
+  'other-networks-3 12911679': {
+    reason: 'trimmed to one of its transactions: the block that a node gives is another one',
+  },
   'other-networks-3 483920': { incomplete: true },
   'other-networks 13998626': {
     missing: { callTraces: 'call frames in the form of the program that they were taken from' },

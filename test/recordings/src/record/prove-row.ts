@@ -65,7 +65,7 @@ export async function createRowProver(chainId: number): Promise<RowProver> {
   const self: RowProver = {
     prove: ({ block, receipts }) =>
       prover.proveBlock(receipts === undefined ? { block } : { block, receipts }),
-    isProved: ({ notProved }) => known && notProved.length === 0,
+    isProved: ({ notProved, proofs }) => known && notProved.every(({ proof }) => proofs.includes(proof)),
     proveRow: (wanted, answers) => proveRow(self, prover, wanted, answers),
   };
   return self;

@@ -56,7 +56,9 @@ test.each([
     /Unknown application "nobody".*`packhouse applications list`.*\[APPLICATION_UNKNOWN\]$/,
   ],
   [['add', 'x', '--owner', 'nobody'], /Unknown account "nobody".*\[OPERATOR_UNKNOWN\]$/],
-  [['add', ''], /The name takes a name of 1 to 100 printable characters.*\[USAGE\]$/],
+  [['add', ''], /The name takes a name of 1 to 100 characters.*\[USAGE\]$/],
+  [['add', 'a\u202eb'], /The name takes no invisible character \(U\+202E\).*\[USAGE\]$/],
+  [['add', '\u0410cme'], /The name takes no letters of several scripts.*\[USAGE\]$/],
   [['add', 'x', '--contact', 'y'.repeat(201)], /--contact takes at most 200 characters.*\[USAGE\]$/],
   [['set', 'nobody'], /No change is given.*\[USAGE\]$/],
 ])('applications %j is refused', async (args, line) => {

@@ -2,7 +2,7 @@ import type { BlockRange } from '@packhouse/chain';
 import { HOLE_REASONS, type Plan } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { type CoveragePage, type CoverageRequest, coverage, holeNeeds } from '@packhouse/report';
-import { isPackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, REQUESTS_AT_ONCE } from '@packhouse/runtime';
 import { requireWithinPlan } from '../../access/admission.js';
 import { createInFlight } from '../../access/in-flight.js';
 import type { Exchange } from '../../http/exchange.js';
@@ -104,9 +104,6 @@ const schema = {
   },
 };
 
-/** Pages of one key under way: each takes one of the few turns at the database. */
-const AT_ONCE = 2;
-
 /** `GET {base_url}<KEY>/bundle-api/coverage` of one network. */
 export function coverageRoute(parts: GatewayParts, served: ServedNetwork): Route {
   const { network } = served;
@@ -118,7 +115,7 @@ export function coverageRoute(parts: GatewayParts, served: ServedNetwork): Route
       const key = await parts.admission.admit(exchange.param('key'), exchange);
       requireBundles(network);
       const request = readCoverageQuery(exchange.query, network, key.plan);
-      const leave = enter(key.id, AT_ONCE);
+      const leave = enter(key.id, REQUESTS_AT_ONCE.coverage);
       const page = await coverage(parts.coverage, request)
         .catch((error: unknown) => {
           throw isPackhouseError(error, 'RANGE_INVALID') ? cursorInvalid() : error;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PublishedFile } from '@packhouse/database';
+import { REQUESTS_AT_ONCE } from '@packhouse/runtime';
 import { createInFlight } from '../../access/in-flight.js';
 import { JSON_TYPE } from '../../http/exchange.js';
 import { sentNotModified } from '../../http/file-headers.js';
@@ -56,9 +57,6 @@ const schema = {
   },
 };
 
-/** Lists of one key under way: a page of 10,000 takes a connection to the database for milliseconds. */
-const AT_ONCE = 4;
-
 /** `GET {base_url}<KEY>/bundle-api/files?kind=&from=&to=&cursor=&limit=` of one network. */
 export function fileListRoute(parts: GatewayParts, served: ServedNetwork): Route {
   const { network } = served;
@@ -71,7 +69,7 @@ export function fileListRoute(parts: GatewayParts, served: ServedNetwork): Route
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
       const { kind, last, limit, range } = readFilesQuery(exchange, network, key.plan, LIMITS);
-      const leave = enter(key.id, AT_ONCE);
+      const leave = enter(key.id, REQUESTS_AT_ONCE.files);
       // One more than the page has, which shows whether there is a next one.
       const found = await bundles.files(kind, range, limit + 1).finally(leave);
       // A download of a file that reaches beyond the plan is refused.

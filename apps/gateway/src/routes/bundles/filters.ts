@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { filterKey } from '@packhouse/bundle';
 import type { FilteredFile } from '@packhouse/database';
-import { isPackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, REQUESTS_AT_ONCE } from '@packhouse/runtime';
 import pLimit from 'p-limit';
 import { createInFlight } from '../../access/in-flight.js';
 import { type BoundedStore, createBoundedStore } from '../../files/bounded-store.js';
@@ -17,8 +17,6 @@ import { rangeParameters, readFilesQuery } from './range-query.js';
 const LIMITS = { usual: 200, most: 1_000 };
 /** Bytes of the filters on a page at most, unless one has more. */
 const PAGE_BYTES = 2_097_152;
-/** Pages of one key under way. */
-const AT_ONCE = 4;
 /** Objects of one page that are read at a time. */
 const READS = 16;
 const HEAD_BYTES = 52;
@@ -55,7 +53,7 @@ export function filtersRoute(parts: GatewayParts, served: ServedNetwork): Route 
       const key = await parts.admission.admit(exchange.param('key'), exchange);
       const { kind, limit, range } = readFilesQuery(exchange, network, key.plan, LIMITS);
       // A page stays in memory until it is sent.
-      const leave = enter(key.id, AT_ONCE);
+      const leave = enter(key.id, REQUESTS_AT_ONCE.filters);
       exchange.response.once('close', leave);
       if (exchange.response.closed) leave();
       const found = await bundleFilters.of(kind, range, limit + 1);

@@ -1,5 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { entryLine } from '@packhouse/manifest';
+import { REQUESTS_AT_ONCE } from '@packhouse/runtime';
 import { createInFlight } from '../../access/in-flight.js';
 import { sentNotModified } from '../../http/file-headers.js';
 import { resume } from '../../http/paced-pieces.js';
@@ -25,8 +26,6 @@ const DEFAULT_LIMIT = 10_000;
 const MAX_LIMIT = 100_000;
 /** Fewer entries than this are not worth compressing. */
 const FEW = 4;
-/** Parts of one key under way: to find 100,000 entries takes the database about 45 ms. */
-const AT_ONCE = 4;
 
 const schema = {
   summary: 'Get the manifest: the signed log of published bundles of one kind',
@@ -87,7 +86,7 @@ export function manifestRoute(parts: GatewayParts, served: ServedNetwork): Route
       const newest = tip?.sequence ?? -1;
       if (after > newest) throw cursorBeyondEnd(log, after, newest);
       const pageRequest = { log, after, limit, newest: { sequence: newest, hash: tip?.hash } };
-      const leave = range === null ? null : enter(key.id, AT_ONCE);
+      const leave = range === null ? null : enter(key.id, REQUESTS_AT_ONCE.manifest);
       const part = await (range === null
         ? wholePart(manifest, pageRequest)
         : rangePart(manifest, pageRequest, range).finally(leave));

@@ -44,7 +44,7 @@ export function catalogRoutes(
       refuseCatalog({ admission: parts.admission, logger: parts.context.logger }, exchange, error),
     async answer(exchange) {
       const secret = bearerKey(exchange.request.headers.authorization);
-      const key = await parts.admission.admit(secret, exchange);
+      const key = await parts.admission.admitReader(secret, exchange);
       exchange.header('cache-control', 'no-store');
       await answer(exchange, key, secret as string);
     },
@@ -145,7 +145,7 @@ function tokenRoute({ admission }: GatewayParts): Route {
         });
       }
       const key = form.get('client_secret') ?? basicPassword(exchange.request.headers.authorization);
-      await admission.admit(key, exchange);
+      await admission.admitReader(key, exchange);
       exchange.header('cache-control', 'no-store');
       exchange.sendJson({ access_token: key, token_type: 'bearer', scope: form.get('scope') ?? 'catalog' });
     },

@@ -6,7 +6,7 @@ import { type BoundedStore, createBoundedStore } from '../../files/bounded-store
 import { checkedPieces, createWholeCheck } from '../../files/checked-pieces.js';
 import { fileInMemory, type ServedFile } from '../../files/served-file.js';
 import type { Exchange } from '../../http/exchange.js';
-import type { FileRange } from '../../http/file-headers.js';
+import { byteRange, type FileRange } from '../../http/file-headers.js';
 import { type Pacer, PIECE_BYTES, resume } from '../../http/paced-pieces.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
@@ -25,14 +25,18 @@ const METADATA_TYPE = 'application/octet-stream';
 export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork): Route[] {
   const { admission, catalog, context, pacer } = parts;
   const store = createBoundedStore(parts.objectStore);
-  const route = (path: string, answer: (exchange: Exchange, plan: Plan) => Promise<void>): Route => ({
+  const route = (
+    path: string,
+    answer: (exchange: Exchange, plan: Plan) => Promise<void>,
+    bytesOf?: (exchange: Exchange) => number,
+  ): Route => ({
     method: 'GET',
     path: `${ICEBERG}/files/${network.id}/:kind/${path}/:file`,
     name: 'lake-file',
     network: network.id,
     refuse: (exchange, error) => refuseFile({ admission, logger: context.logger }, exchange, error),
     async answer(exchange) {
-      const key = await admission.admit(fileKey(exchange), exchange);
+      const key = await admission.admitReader(fileKey(exchange), exchange, bytesOf?.(exchange));
       await answer(exchange, key.plan);
     },
   });
@@ -48,20 +52,28 @@ export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork):
       const file = fileInMemory(body, name.endsWith(AVRO_ENDING));
       await sendFile({ ...file, contentType: METADATA_TYPE }, exchange);
     }),
-    route('data', async (exchange, plan) => {
-      const [kind, name] = [exchange.param('kind'), exchange.param('file')];
-      const blocks = parseLakeFileName(name);
-      if (blocks === null) throw new Problem('file-unknown', { detail: 'This is no name of a data file.' });
-      const file = await catalog.dataFile(
-        network.id,
-        kind,
-        blocks,
-        `${lakePrefix(network.id)}${kind}/${name}`,
-      );
-      requireWithinPlan(plan, file.lastBlock);
-      await sendFile(openLakeFile(file, { store, pacer }), exchange);
-    }),
+    route(
+      'data',
+      async (exchange, plan) => {
+        const [kind, name] = [exchange.param('kind'), exchange.param('file')];
+        const blocks = parseLakeFileName(name);
+        if (blocks === null) throw new Problem('file-unknown', { detail: 'This is no name of a data file.' });
+        const objectKey = `${lakePrefix(network.id)}${kind}/${name}`;
+        const file = await catalog.dataFile(network.id, kind, blocks, objectKey);
+        requireWithinPlan(plan, file.lastBlock);
+        await sendFile(openLakeFile(file, { store, pacer }), exchange);
+      },
+      bytesAsked,
+    ),
   ];
+}
+
+/** How many bytes a request asks for at most. */
+function bytesAsked({ request: { method, headers } }: Exchange): number {
+  if (method === 'HEAD') return 0;
+  const range = byteRange(headers.range, Number.MAX_SAFE_INTEGER);
+  if (range === 'unsatisfiable') return 0;
+  return range === 'whole' ? Number.MAX_SAFE_INTEGER : range.end - range.start + 1;
 }
 
 /** The API key: of readers by S3 the session token, else a Bearer token. */

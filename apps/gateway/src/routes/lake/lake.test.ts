@@ -411,3 +411,30 @@ it('says which blocks of a table are without a kind, as far as a plan includes t
     'eip-7708,withdrawals; not known: traces of 0-9999',
   );
 });
+
+it('has short ranges share a unit, and asks readers by S3 to slow down in their words', async () => {
+  await gateway.database.plans.set('slow', { requestsPerSecond: 1 }, { make: true });
+  const { key: slow } = await gateway.makeKey('slow');
+  const [{ file_path: file } = expect.fail()] = await dataFiles();
+  const read = (init: RequestInit = {}): Promise<Response> => get(file, { as: slow, ...init });
+  const costs: (string | null)[] = [];
+  for (let at = 0; at < 16; at += 1) {
+    const answer = await read(at % 2 === 0 ? { headers: { range: `bytes=${at}-999` } } : { method: 'HEAD' });
+    expect(answer.ok).toBe(true);
+    costs.push(answer.headers.get('ratelimit-cost'));
+  }
+  expect(costs).toEqual(['1', ...new Array(15).fill('0')]);
+  // None of these waits for longer than two seconds.
+  const answers = await Promise.all(Array.from({ length: 6 }, () => read()));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThanOrEqual(3);
+  for (const answer of refused) {
+    expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
+    expect(await answer.text()).toContain('<Code>SlowDown</Code><Message>The plan "slow" includes 1 units');
+  }
+  // In the words of the catalog it is what it was.
+  const url = `${gateway.url}/iceberg${new URL(file).pathname}`;
+  const bearer = { headers: { authorization: `Bearer ${slow}` } };
+  const others = await Promise.all(Array.from({ length: 5 }, () => fetch(url, bearer)));
+  expect(others.map(({ status }) => status)).toContain(429);
+});

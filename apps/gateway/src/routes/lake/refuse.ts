@@ -51,6 +51,8 @@ export function refuseFile(parts: RefusalParts, exchange: Exchange, error: unkno
   if (exchange.request.headers['x-amz-security-token'] === undefined)
     return refuseCatalog(parts, exchange, error);
   return refuse(parts, exchange, error, ({ reason, status, message }) => {
+    // S3 has no 429: its clients know this code by 503, and try again.
+    if (reason === 'rate-limited') exchange.status(503);
     const code = S3_CODES[reason] ?? (status >= 500 ? 'ServiceUnavailable' : 'AccessDenied');
     const text = message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
     exchange.sendText(

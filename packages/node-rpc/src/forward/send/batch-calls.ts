@@ -242,11 +242,11 @@ function toText({ request: { method, params } }: Member, id: number): string {
 
 /** The answer of a batch as that of one of its calls. */
 function toOwn(
-  { encoding, headAt, retryAfter, status }: PostedAnswer,
+  { encoding, headAt, retryAfter, status, text }: PostedAnswer,
   read: ReadAnswer,
   bytes: number,
 ): PostedAnswer {
-  return { status, retryAfter, headAt, read, encoding, bytes };
+  return { status, retryAfter, headAt, read, encoding, bytes, text };
 }
 
 function isOfBatch(read: ReadAnswer, subject: Parameters<typeof judgeError>[3]): boolean {

@@ -55,6 +55,8 @@ export interface ForwardRequest {
   prove?: (result: Buffer, signal: CallSignal) => Promise<Disproof | null>;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
+  /** It shares no request with other calls, so that it is not sent once more if a batch has no answer for it. */
+  alone?: boolean;
   /** Only what so many upstreams answer alike is returned; default: the answer of one. */
   quorum?: Quorum | undefined;
   /** The parent span; absent without tracing. */

@@ -201,9 +201,9 @@ export class ForwardUpstream extends Upstream {
   }
 
   /** Whether it may share a request with others: it can be repeated, and nothing is wrong with the upstream. */
-  #mayJoin({ idempotent }: ForwardRequest, span: Span | undefined, again: boolean): boolean {
+  #mayJoin({ alone, idempotent }: ForwardRequest, span: Span | undefined, again: boolean): boolean {
     const isTraced = span !== undefined && this.#options.upstream.propagateTrace === true;
-    return idempotent && !again && !isTraced && this.#isWell();
+    return idempotent && alone !== true && !again && !isTraced && this.#isWell();
   }
 
   #isWell(): boolean {

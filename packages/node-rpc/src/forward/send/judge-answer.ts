@@ -1,5 +1,6 @@
 import type { Family } from '@packhouse/networks';
 import type { Meaning, Verdict } from '../../upstream/meanings.js';
+import { parseRefusedRange } from '../../upstream/refused-range.js';
 import type { Upstream } from '../../upstream/upstream.js';
 import { judgeError, judgeStatus, mayPause } from '../../upstream/verdict.js';
 import { checkBody, checkRest } from './check-result.js';
@@ -29,12 +30,15 @@ const TROUBLE: Partial<Record<Meaning, string>> = {
   refused: 'the nodes do not let the gateway in',
 };
 
+/** Statuses of these say nothing about the call. */
+const OF_THE_NODE: ReadonlySet<Meaning> = new Set<Meaning>(['slow-down', 'plan', 'refused']);
+
 /** Judges an answer by its HTTP status, body and proof; `wait` is the wait that it asked for, in milliseconds. */
 export function judgeAnswer(
   upstream: Upstream,
   family: Family,
   request: ForwardRequest,
-  { read, status }: PostedAnswer,
+  { read, status, text }: PostedAnswer,
   wait: number | undefined,
   startedAt: number,
   disproof: Disproof | null,
@@ -90,6 +94,11 @@ export function judgeAnswer(
   }
   if (status !== 200) {
     const verdict = judgeStatus(status);
+    const refusal = OF_THE_NODE.has(verdict.meaning) ? null : readRefusal(request.method, text);
+    if (refusal !== null) {
+      circuit.succeeded();
+      return { ...refusal, upstream: name };
+    }
     note(verdict, `HTTP ${status}`);
     return elsewhere('unavailable', TROUBLE[verdict.meaning] ?? `a node answered HTTP ${status}`, wait);
   }
@@ -101,6 +110,29 @@ export function judgeAnswer(
   upstream.failed('no JSON-RPC');
   const what = read.kind === 'nonsense' ? read.what : 'an error that is none';
   return elsewhere('nonsense', `a node sent ${what}`, wait);
+}
+
+/** A refusal of a range that a node or its proxy sends as bare text, as the error that it stands for; null: it is none. */
+function readRefusal(
+  method: string,
+  text = '',
+): Omit<Extract<ForwardAnswer, { kind: 'error' }>, 'upstream'> | null {
+  if (!/_getLogs$/.test(method) || text.startsWith('<')) return null;
+  const [code, message] = [-32000, readText(text).trim()];
+  if (parseRefusedRange(code, message) === null) return null;
+  return { kind: 'error', error: Buffer.from(JSON.stringify({ code, message })), code, message };
+}
+
+/** The text of a JSON string, or of an object with one; else the text itself. */
+function readText(text: string): string {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === 'string') return value;
+    const { error, message = error } = value as { error?: unknown; message?: unknown };
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text;
+  }
 }
 
 function elsewhere(

@@ -16,6 +16,8 @@ export interface PostedAnswer {
   encoding: 'gzip' | 'identity';
   /** Bytes so far, inflated. */
   bytes: number;
+  /** The beginning of the body under a failing status. */
+  text?: string;
 }
 
 /** Why a streamed answer broke off. */
@@ -35,6 +37,8 @@ interface PostOptions {
   over(): void;
 }
 
+/** Bytes of a body under a failing status that are kept as text. */
+const TEXT_BYTES = 1_000;
 /** Answers up to this size are read whole before any byte is sent on, so that a broken one can be asked for elsewhere. */
 const STREAM_FROM = 262_144;
 /** Bytes of a streamed answer that may wait for their reader; above, the connection is not read. */
@@ -75,6 +79,7 @@ class AnswerHandler implements PlainHandler {
   #controller: ByteSource | undefined;
   #inflater: Inflater | undefined;
   #length = 0;
+  #text: string | undefined;
   #status = 0;
   #retryAfter: string | undefined;
   #headAt = 0;
@@ -156,6 +161,7 @@ class AnswerHandler implements PlainHandler {
   #take(source: ByteSource, chunk: Buffer): void {
     if (this.#settled && this.#stream?.open !== true) return;
     this.#length += chunk.length;
+    if (this.#status !== 200) this.#text ??= chunk.toString('utf8', 0, TEXT_BYTES);
     const reader = this.#reader;
     const fault = reader.push(chunk);
     if (fault !== null) {
@@ -226,6 +232,7 @@ class AnswerHandler implements PlainHandler {
       read,
       encoding: this.#inflater === undefined ? 'identity' : 'gzip',
       bytes: this.#length,
+      text: this.#text,
     });
     if (stopped === undefined) return;
     stopped.abort(new Error('the rest of the answer is not needed'));
