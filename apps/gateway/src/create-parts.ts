@@ -10,6 +10,7 @@ import { createUsageCounts } from './access/usage-counts.js';
 import { createAnswerCache } from './cache/answer-cache.js';
 import { createBodyCache } from './cache/body-cache.js';
 import { createFeeds } from './feeds/create-feeds.js';
+import { createBoundedStore } from './files/bounded-store.js';
 import { createFileFinder } from './files/find-file.js';
 import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
@@ -47,13 +48,13 @@ export function createParts(options: GatewayOptions): {
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
   const coverage = createCachedCoverage({ database, queue: options.queue, clock });
   const pacer = createPacer();
+  const store = createBoundedStore(objectStore, options.storeTimeoutMs);
   const files = createFileFinder({
     context,
     database,
-    objectStore,
+    store,
     bodies,
     pacer,
-    storeTimeoutMs: options.storeTimeoutMs,
     redirect: options.downloads === 'redirect',
   });
   const feeds = createFeeds(options);
@@ -79,6 +80,7 @@ export function createParts(options: GatewayOptions): {
       context,
       database,
       objectStore,
+      store,
       ...access,
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,

@@ -1,7 +1,7 @@
 export { type AdoptSummary, adopt } from './adopt/adopt.js';
 export type { AuditRequest } from './audit/audit.js';
 export type { AuditCounts } from './audit/audit-report.js';
-export { type DamagedBundle, listDamage, raiseDamage } from './audit/damage.js';
+export { type DamagedFile, listDamage, raiseDamage } from './audit/damage.js';
 export type { Finding } from './audit/finding.js';
 export { deleteOrphans, type Orphan } from './audit/orphans.js';
 export { publishedTimes } from './audit/published-times.js';

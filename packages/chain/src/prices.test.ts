@@ -6,7 +6,8 @@ import { otherBlocks, POLICY } from '../test/recorded.js';
 import { flipped, thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import type { BlockSummary, ProofPolicy } from './prove/proved-block.js';
-import { UNCHECKED, type Unchecked } from './record/unchecked.js';
+import { KINDS } from './record/kinds.js';
+import { concerns, UNCHECKED, type Unchecked } from './record/unchecked.js';
 
 /** Fields that say what gas or room costs, or how much was used, and what names those that nothing proves. */
 const FIELDS: readonly [of: 'block' | 'transaction' | 'receipt', field: string, ...named: Unchecked[]][] = [
@@ -180,4 +181,11 @@ describe('a price that no rule gives', () => {
       record[field] = before;
     }
   });
+});
+
+it('what is left open concerns the kinds that have the field', () => {
+  const of = (because: string) => KINDS.filter((kind) => concerns(kind, because));
+  expect(of(UNCHECKED.size.because)).toEqual(['blocks']);
+  expect(of(UNCHECKED.prices.because)).toEqual(['blocks', 'transactions', 'receipts']);
+  expect(of('the root of a chain is not known')).toEqual(KINDS);
 });

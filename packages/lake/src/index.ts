@@ -1,5 +1,5 @@
 export type { Field } from './iceberg/fields.js';
-export { lakeFileKey, lakePrefix, parseLakeFileName } from './iceberg/file-key.js';
+export { isLakeKey, lakeFileKey, lakePrefix, parseLakeFileName } from './iceberg/file-key.js';
 export { type DataFile, encodeManifest } from './iceberg/manifest.js';
 export { encodeManifestList, type ListedManifest } from './iceberg/manifest-list.js';
 export { PARTITION_BLOCKS } from './iceberg/partition.js';

@@ -1,5 +1,5 @@
 import { PackhouseError } from '@packhouse/runtime';
-import type { ByteRange, PutOptions } from './object-store.js';
+import type { ByteRange, ExpectedObject, PutOptions } from './object-store.js';
 
 /* All stores use the same checks: an object that one store accepts, all accept. */
 
@@ -74,6 +74,24 @@ export function rangeBeyondEnd(key: string, range: ByteRange, where: string): Pa
     hint: 'The object was replaced or cut off after it was published; restore it from a copy.',
     data: { key, start: range.start, end: range.end },
   });
+}
+
+/** Throws OBJECT_MISMATCH if what a store says of an object, as far as it does, differs from what is expected of it. */
+export function checkExpected(
+  key: string,
+  where: string,
+  expected: ExpectedObject | undefined,
+  got: Partial<ExpectedObject>,
+): void {
+  for (const name of ['size', 'sha256'] as const) {
+    if (expected === undefined || got[name] === undefined || got[name] === expected[name]) continue;
+    throw new PackhouseError({
+      code: 'OBJECT_MISMATCH',
+      message: `Object ${key} is in ${where} with ${name} ${got[name]}, expected ${expected[name]}.`,
+      hint: 'The object was replaced or cut off after it was published; restore it from a copy.',
+      data: { key, expected: expected[name], got: got[name] },
+    });
+  }
 }
 
 /** Throws OBJECT_EXISTS if the object under the key of a put has another SHA-256 (hex). */

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs';
-import { access, constants, open, stat, unlink } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Context, systemClock } from '@packhouse/runtime';
 import {
+  checkExpected,
   checkKey,
   checkPrefix,
   checkPut,
@@ -16,7 +17,7 @@ import {
 } from './checks.js';
 import { cleanLeftovers, type DiskDeed, diskError, hashFile, makeFolder, walkFolder } from './disk-files.js';
 import { type DiskLayout, diskLayout, getFacts, ignoreMissing, putOnDisk, readFacts } from './disk-put.js';
-import type { ByteRange, ObjectInfo, ObjectStore } from './object-store.js';
+import type { ByteRange, ExpectedObject, ObjectInfo, ObjectStore } from './object-store.js';
 
 /** The callback form: a fifth faster than that of fs/promises, which reads in chunks. */
 const readWhole = promisify<string, { signal: AbortSignal | undefined }, Buffer>(readFile);
@@ -41,8 +42,8 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const root = resolve(options.directory);
   const description = `disk:${root}`;
   const layout = diskLayout(root);
-
   const guarded = createGuard<DiskDeed>((error, key, deed) => diskError(error, key, deed, description));
+  const requireExpected = createExpectedCheck(layout, description);
 
   await guarded('The folder', 'opened in', undefined, async () => {
     await makeFolder(layout.temporary);
@@ -82,7 +83,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       });
     },
 
-    stream: async (key, { range, signal } = {}) => {
+    stream: async (key, { range, expected, signal } = {}) => {
       checkKey(key);
       checkRange(key, range);
       return guarded(key, 'read from', signal, async (): Promise<Readable> => {
@@ -90,6 +91,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
         try {
           const stats = await file.stat();
           if (!stats.isFile()) throw objectMissing(key, description);
+          if (expected !== undefined) await requireExpected(key, file, expected, signal);
           if (range !== undefined && range.start >= stats.size) throw rangeBeyondEnd(key, range, description);
           signal?.throwIfAborted();
           const stream = file.createReadStream({ ...range, highWaterMark: STREAM_CHUNK_BYTES });
@@ -151,6 +153,36 @@ async function readRange(path: string, { start, end }: ByteRange): Promise<Buffe
   } finally {
     await file.close();
   }
+}
+
+/** Files whose SHA-256 is kept. */
+const MAX_IDENTIFIED = 10_000;
+
+/**
+ * Creates the check that an open file is the one expected: by its size and its facts; a file that another program wrote or
+ * changed is hashed. The SHA-256 is kept as long as a file stays the same, so that parts of it cost a look at its times.
+ */
+function createExpectedCheck(layout: DiskLayout, description: string) {
+  const known = new Map<string, string>();
+  return async (
+    key: string,
+    file: FileHandle,
+    expected: ExpectedObject,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
+    const stats = await file.stat({ bigint: true });
+    const size = Number(stats.size);
+    checkExpected(key, description, expected, { size });
+    const state = `${stats.dev} ${stats.ino} ${stats.size} ${stats.ctimeNs}`;
+    let sha256 = known.get(state);
+    if (sha256 === undefined) {
+      const facts = getFacts(await readFacts(layout.facts(key)), stats);
+      ({ sha256 } = facts ?? (await hashFile(file, size, signal)));
+      if (known.size >= MAX_IDENTIFIED) known.clear();
+      known.set(state, sha256);
+    }
+    checkExpected(key, description, expected, { sha256 });
+  };
 }
 
 /** What is known of an object; null if there is a folder in its place. */

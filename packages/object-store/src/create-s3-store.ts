@@ -60,18 +60,18 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       checkRange(key, range);
       return guarded(key, 'read from', signal, async () => {
         for (let attempt = 1; ; attempt++) {
-          const bytes = await readBody(await getObject(place, key, range, signal));
+          const bytes = await readBody(await getObject(place, key, { range, signal }));
           if (Buffer.isBuffer(bytes)) return bytes;
           if (attempt === BODY_ATTEMPTS || signal?.aborted) throw bytes.broken;
         }
       });
     },
 
-    stream: async (key, { range, signal } = {}) => {
+    stream: async (key, { range, expected, signal } = {}) => {
       checkKey(key);
       checkRange(key, range);
       return guarded(key, 'read from', signal, async () => {
-        const answer = await getObject(place, key, range, signal);
+        const answer = await getObject(place, key, { range, expected, signal });
         const mapError = (error: unknown): Error => s3Error(error, key, 'read from', description);
         return mappedStream(answer.Body as Readable, mapError, signal);
       });

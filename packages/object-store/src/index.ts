@@ -1,3 +1,3 @@
 export { createDiskStore } from './create-disk-store.js';
-export type { ListedObject, ObjectStore } from './object-store.js';
+export type { ExpectedObject, ListedObject, ObjectStore } from './object-store.js';
 export { openObjectStore, probeStore } from './open-object-store.js';

@@ -32,6 +32,13 @@ export interface ObjectInfo extends ListedObject {
   metadata: Readonly<Record<string, string>>;
 }
 
+/** What an object is to be. A store compares it with what it knows of the object, not with bytes that changed unnoticed. */
+export interface ExpectedObject {
+  size: number;
+  /** Hex; of S3 compared with the one that the object was written with, if that is known. */
+  sha256: string;
+}
+
 /** Bytes under keys. Keys are relative paths of `[A-Za-z0-9._-]` segments joined by `/`. */
 export interface ObjectStore {
   /** For logs and messages; without credentials. */
@@ -43,8 +50,14 @@ export interface ObjectStore {
   put(key: string, body: Buffer, options: PutOptions): Promise<{ verified: boolean }>;
   /** Reads the object, or an inclusive part of it, at once. Throws OBJECT_MISSING, OBJECT_STORE_UNAVAILABLE. */
   read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Buffer>;
-  /** The same as a stream; resolves when the first bytes can be read, so that a missing object throws here. */
-  stream(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable>;
+  /**
+   * The same as a stream; resolves when the first bytes can be read, so that a missing object throws here, and one that is
+   * not the `expected`: OBJECT_MISMATCH.
+   */
+  stream(
+    key: string,
+    options?: { range?: ByteRange | undefined; expected?: ExpectedObject | undefined; signal?: AbortSignal },
+  ): Promise<Readable>;
   /** Size, SHA-256 and metadata, or null if there is no such object. */
   head(key: string, options?: { signal?: AbortSignal }): Promise<ObjectInfo | null>;
   /** Keys with this prefix in ascending order, beginning after `after`. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import {
   GetObjectCommand,
   type GetObjectCommandOutput,
@@ -10,8 +11,8 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { PackhouseError } from '@packhouse/runtime';
-import { rangeBeyondEnd } from './checks.js';
-import type { ByteRange, ObjectInfo, PutOptions } from './object-store.js';
+import { checkExpected, rangeBeyondEnd } from './checks.js';
+import type { ByteRange, ExpectedObject, ObjectInfo, PutOptions } from './object-store.js';
 import type { ChecksumChoice } from './s3-checksums.js';
 
 /** Where the objects of a store are: below `base`, which is empty or ends in a slash. */
@@ -68,15 +69,23 @@ export async function putObject(
   return { verified: kept === sha256 };
 }
 
-/** Requests an object or a range of it; its body is still to be read. */
+/** Requests an object or a range of it; its body is still to be read. Throws OBJECT_MISMATCH if it is not the `expected`. */
 export async function getObject(
   { client, bucket, base, description }: S3Place,
   key: string,
-  range: ByteRange | undefined,
-  signal: AbortSignal | undefined,
+  {
+    range,
+    expected,
+    signal,
+  }: {
+    range?: ByteRange | undefined;
+    expected?: ExpectedObject | undefined;
+    signal: AbortSignal | undefined;
+  },
 ): Promise<GetObjectCommandOutput> {
+  let answer: GetObjectCommandOutput | undefined;
   try {
-    return await client.send(
+    answer = await client.send(
       new GetObjectCommand({
         Bucket: bucket,
         Key: base + key,
@@ -84,11 +93,27 @@ export async function getObject(
       }),
       { abortSignal: signal },
     );
+    checkExpected(key, description, expected, getFacts(answer));
+    return answer;
   } catch (error) {
+    (answer?.Body as Readable | undefined)?.destroy();
     const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
     if (range !== undefined && status === 416) throw rangeBeyondEnd(key, range, description);
     throw error;
   }
+}
+
+/** What an answer says of the whole object; a store of another kind may say nothing. */
+function getFacts({
+  ContentRange,
+  ContentLength,
+  Metadata,
+}: GetObjectCommandOutput): Partial<ExpectedObject> {
+  const [, total] = /^bytes [^/]*\/(\d+)$/.exec(ContentRange ?? '') ?? [];
+  return {
+    size: ContentRange === undefined ? ContentLength : total === undefined ? undefined : Number(total),
+    sha256: Metadata?.[SHA256_NAME],
+  };
 }
 
 /** The bytes of an answer, or why it broke off. */

@@ -67,7 +67,7 @@ async function keptSha256(
   try {
     const { sha256 } = await findObject(place, key, signal);
     if (sha256 !== undefined) return sha256;
-    const bytes = await readBody(await getObject(place, key, undefined, signal));
+    const bytes = await readBody(await getObject(place, key, { signal }));
     if (!Buffer.isBuffer(bytes)) throw bytes.broken;
     return hash('sha256', bytes);
   } catch (error) {

@@ -238,7 +238,9 @@ test('with --reorg-every a webhook is told what was undone, on this machine only
     );
     const refused = startCli(['hooks', 'test', '1', '--data-dir', directory]);
     expect(await refused.exit).toBe(0);
-    expect(refused.stdout()).toContain('The address of the host is not public, and not allowed by a setting.');
+    expect(refused.stdout()).toContain(
+      'The address of the host is not public, and not allowed by a setting.',
+    );
     expect(received).toEqual([]);
     await end(run);
     const args = ['local', '--json', '--data-dir', directory, '--port', port, '--reorg-every', '5'];

@@ -179,7 +179,9 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
         refuse(response, 416, 'InvalidRange');
         return;
       }
+      const total = body.length;
       body = body.subarray(Number(first), second === '' ? undefined : Number(second) + 1);
+      headers['content-range'] = `bytes ${first}-${Number(first) + body.length - 1}/${total}`;
     }
     headers['content-length'] = String(body.length);
     response.writeHead(first === undefined ? 200 : 206, headers);

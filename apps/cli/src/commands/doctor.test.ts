@@ -201,6 +201,24 @@ describe('packhouse doctor', () => {
     for (const { findings } of all) for (const { hint } of findings) expect(hint).not.toBe('');
   });
 
+  it('prints the line of the networks file that proves most of a chain without rules', async () => {
+    const chainId = 123_456;
+    const own = generateChain({ length: 12, txsPerBlock: 2, chainId });
+    const strange = own.map((one) => ({ ...one, block: { ...one.block, stateRoot: `0x${'1'.repeat(64)}` } }));
+    const node = await replay({ blocks: strange, chainId });
+    const network = `  - {id: own, family: evm, chainId: ${chainId}, upstreams: [{url: '${node.url}'}]`;
+    const { all } = await told(`${network}}\n`);
+    expect(all[0]?.findings).toContainEqual({
+      level: 'fail',
+      message: expect.stringContaining('fail the proofs'),
+      hint: expect.stringContaining(
+        'in the networks file, proofs: { header: trust } proves transactionsRoot',
+      ),
+    });
+    const { all: trusting } = await told(`${network}, proofs: { header: trust }}\n`);
+    expect(trusting[0]).toMatchObject({ usable: true, checks: { receipts: { text: 'partly' } } });
+  });
+
   it('says that a recent block proves and one from the middle of the chain does not', async () => {
     const when = { method: 'eth_getBlockReceipts', block: 6 };
     const node = await replay({

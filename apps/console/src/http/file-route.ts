@@ -11,7 +11,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 
 /**
  * `GET /api/files/<network>/<kind>/<start>`: a published file as it is in the object store, for viewers. Throws
- * FILE_UNKNOWN, FILE_TOO_LARGE, OBJECT_STORE_INVALID if this console has none.
+ * FILE_UNKNOWN, FILE_TOO_LARGE, OBJECT_MISMATCH, OBJECT_STORE_INVALID if this console has none.
  */
 export function addFileRoute(
   app: FastifyInstance,
@@ -37,7 +37,7 @@ export function addFileRoute(
           hint: 'Set OBJECT_STORE as for the packers and restart the console.',
         });
       }
-      const { byteLength, objectKey } = await findFile(
+      const { byteLength, objectKey, sha256 } = await findFile(
         database.network(network),
         network,
         kind,
@@ -52,7 +52,10 @@ export function addFileRoute(
       }
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const body = await objectStore.stream(objectKey, { signal: gone.signal });
+      const body = await objectStore.stream(objectKey, {
+        expected: { size: byteLength, sha256 },
+        signal: gone.signal,
+      });
       return reply.type('application/gzip').header('content-disposition', 'attachment').send(body);
     },
   );

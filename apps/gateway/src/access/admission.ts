@@ -122,14 +122,14 @@ export function createAdmission(options: {
   };
 }
 
-/** Counts what the limiter said, and sends its headers. Throws the problems `rate-limited` and `quota-exhausted`. */
-/** The key, if it may be used for this request. Throws the problem `forbidden`. */
+/** The key, if it may be used for what was asked. Throws the problem `forbidden`. */
 function requireUse(key: KeyRow, exchange: Exchange): KeyRow {
   requireNetwork(key, exchange);
   requireRoute(key, exchange.route);
   return key;
 }
 
+/** Counts what the limiter said, and sends its headers. Throws the problems `rate-limited` and `quota-exhausted`. */
 function applyRate(
   usage: UsageCounts,
   row: KeyRow,

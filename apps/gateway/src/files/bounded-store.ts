@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ObjectStore } from '@packhouse/object-store';
+import type { ExpectedObject, ObjectStore } from '@packhouse/object-store';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FileRange } from '../http/file-headers.js';
 
@@ -63,12 +63,15 @@ export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT
     exists: async (key: string): Promise<boolean> =>
       (await bounded(key, (signal) => objectStore.head(key, { signal }))) !== null,
     /**
-     * Opens an object; the time counts for opening it and for each piece that is requested, not for the reader. The
-     * signal ends it.
+     * Opens a part of an object; the time counts for opening it and for each piece that is requested, not for the reader.
+     * The signal ends it.
      */
-    async stream(key: string, range: FileRange, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    async stream(
+      key: string,
+      { signal, ...options }: { range: FileRange; expected: ExpectedObject | undefined; signal: AbortSignal },
+    ): Promise<AsyncIterable<Buffer>> {
       const source = await bounded(key, (timeout) =>
-        objectStore.stream(key, { range, signal: AbortSignal.any([signal, timeout]) }),
+        objectStore.stream(key, { ...options, signal: AbortSignal.any([signal, timeout]) }),
       );
       return pieces(key, source);
     },

@@ -3,10 +3,10 @@ import type { RangeCheck } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FileRange } from '../http/file-headers.js';
 import { FREE_BYTES, PIECE_BYTES, type TakeTurn } from '../http/paced-pieces.js';
-import type { BundleFacts } from './damaged-files.js';
+import type { FileFacts } from './damaged-files.js';
 
 /** What an object is to be. */
-type StoredFacts = Pick<BundleFacts, 'objectKey' | 'byteLength' | 'sha256'>;
+type StoredFacts = Pick<FileFacts, 'objectKey' | 'byteLength' | 'sha256'>;
 
 /** The check of a whole file: its length and SHA-256. Throws OBJECT_MISMATCH. */
 export function createWholeCheck(facts: StoredFacts): RangeCheck {
@@ -27,8 +27,26 @@ export function createWholeCheck(facts: StoredFacts): RangeCheck {
   };
 }
 
+/** The check of a part of a file of which no more is known: that all of its bytes are there, and no others. Throws OBJECT_MISMATCH. */
+export function createLengthCheck(facts: StoredFacts, read: FileRange): RangeCheck {
+  const expected = read.end - read.start + 1;
+  let length = 0;
+  const wrong = (got: string): PackhouseError =>
+    objectMismatch(facts, `${got} of bytes ${read.start}-${read.end}`);
+  return {
+    read,
+    async push(bytes) {
+      length += bytes.length;
+      if (length > expected) throw wrong(`over ${expected} bytes`);
+    },
+    finish() {
+      if (length < expected) throw wrong(`${length} bytes`);
+    },
+  };
+}
+
 /** Checks a file in memory, in turn with others. Throws OBJECT_MISMATCH. */
-export async function checkWhole(bytes: Buffer, facts: BundleFacts, turn: TakeTurn): Promise<void> {
+export async function checkWhole(bytes: Buffer, facts: StoredFacts, turn: TakeTurn): Promise<void> {
   const check = createWholeCheck(facts);
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     const piece = bytes.subarray(at, at + PIECE_BYTES);
@@ -42,8 +60,8 @@ export async function checkWhole(bytes: Buffer, facts: BundleFacts, turn: TakeTu
 function objectMismatch({ objectKey, byteLength, sha256 }: StoredFacts, got: string): PackhouseError {
   return new PackhouseError({
     code: 'OBJECT_MISMATCH',
-    message: `The object ${objectKey} differs from its row in the range index: ${got}, expected ${byteLength} bytes with SHA-256 ${sha256}.`,
-    hint: 'Run `packhouse audit --repair` on this range; it publishes the next version.',
+    message: `The object ${objectKey} differs from its row: ${got}, expected ${byteLength} bytes with SHA-256 ${sha256}.`,
+    hint: 'Run `packhouse audit --repair` on this range; it publishes a bundle as its next version and has a data file written again.',
     data: { objectKey },
   });
 }

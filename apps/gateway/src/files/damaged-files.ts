@@ -1,14 +1,21 @@
-import { type DamagedBundle, listDamage, raiseDamage } from '@packhouse/audit';
+import { type DamagedFile, listDamage, raiseDamage } from '@packhouse/audit';
+import type { Kind, TableName } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { fileDamaged } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';
 
-/** The part of a bundle's row that serving it needs. */
-export type BundleFacts = Pick<
-  BundleRow,
-  'network' | 'kind' | 'firstBlock' | 'lastBlock' | 'version' | 'objectKey' | 'byteLength' | 'sha256'
->;
+/** The part of a row, of a bundle or of a data file of the lake, that serving its object needs. */
+export interface FileFacts
+  extends Pick<
+    BundleRow,
+    'network' | 'firstBlock' | 'lastBlock' | 'version' | 'objectKey' | 'byteLength' | 'sha256'
+  > {
+  /** Of a data file, its table; its version is the snapshot that added it. */
+  kind: TableName;
+}
+
+export type BundleFacts = FileFacts & { kind: Kind };
 
 /** The files whose objects are known to be damaged: found here, by another gateway or by an audit. */
 export type DamagedFiles = ReturnType<typeof createDamagedFiles>;
@@ -22,13 +29,13 @@ const MAX_BATCH = 500;
 /** Causes of an audit's findings that are about the bytes of an object; the others are about what the bytes say. */
 const BYTE_CAUSES = new Set(['missing', 'size', 'sha256', 'gzip', 'fragmentTable']);
 
-/** Causes of damaged files by object. */
-type Known = ReadonlyMap<string, readonly string[]>;
+/** What is known of damaged files, by object. */
+type Known = ReadonlyMap<string, { version: number | undefined; causes: readonly string[] }>;
 
 /**
  * Creates the list. What is found here is in the alarm BUNDLE_DAMAGED within seconds, where the other gateways see it;
- * from then on the alarm decides: a bundle that an audit or an operator takes out of it is served again. A repaired
- * bundle is another object, so it is served at once.
+ * from then on the alarm decides: a file that an audit or an operator takes out of it is served again. A repaired file is
+ * another version, so it is served at once.
  */
 export function createDamagedFiles(parts: {
   context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
@@ -43,12 +50,17 @@ export function createDamagedFiles(parts: {
   );
   let alarmed: Known = new Map();
   /** Found here and not yet in the alarm. */
-  const fresh = new Map<string, DamagedBundle>();
+  const fresh = new Map<string, DamagedFile>();
+  /** What is known to be wrong with a file; empty: nothing. */
+  const knownCauses = ({ objectKey, version }: FileFacts): readonly string[] => {
+    const known = fresh.get(objectKey) ?? alarmed.get(objectKey);
+    return known === undefined || (known.version ?? version) !== version ? [] : known.causes;
+  };
   let working = false;
   let flushedAt = Number.NEGATIVE_INFINITY;
 
   /** Checks again for a missing object: a store can be wrong for a moment. If the store fails, the next poll checks. */
-  const isConfirmed = async ({ key, causes }: DamagedBundle): Promise<boolean> => {
+  const isConfirmed = async ({ key, causes }: DamagedFile): Promise<boolean> => {
     if (!causes.every((cause) => cause === 'missing')) return true;
     const isThere = await store.exists(key).catch(() => null);
     if (isThere === true) fresh.delete(key);
@@ -57,7 +69,7 @@ export function createDamagedFiles(parts: {
 
   /** Writes what was found here to the alarms; returns the objects that are in them now. */
   const flush = async (): Promise<string[]> => {
-    const bundles: DamagedBundle[] = [];
+    const bundles: DamagedFile[] = [];
     for (const bundle of [...fresh.values()].slice(0, MAX_BATCH))
       if (await isConfirmed(bundle)) bundles.push(bundle);
     if (bundles.length > 0) flushedAt = context.clock.elapsed();
@@ -92,23 +104,23 @@ export function createDamagedFiles(parts: {
   return {
     close: (): void => clearInterval(timer),
     /** Throws the problem `file-damaged` for a known one, and what the store throws. */
-    async check({ objectKey }: BundleFacts): Promise<void> {
-      const causes = fresh.get(objectKey)?.causes ?? alarmed.get(objectKey);
-      if (causes === undefined) return;
+    async check(file: FileFacts): Promise<void> {
+      const causes = knownCauses(file);
+      if (causes.length === 0) return;
       // An object that was missing may be there again, and is checked when it is read.
-      if (causes.every((cause) => cause === 'missing') && (await store.exists(objectKey))) return;
+      if (causes.every((cause) => cause === 'missing') && (await store.exists(file.objectKey))) return;
       throw fileDamaged();
     },
     /**
      * Notes what was wrong with an object and raises the alarm. Returns false for an error that is not about the object's
      * bytes.
      */
-    report(file: BundleFacts, error: unknown): error is PackhouseError {
+    report(file: FileFacts, error: unknown): error is PackhouseError {
       if (!isPackhouseError(error) || !(error.code in CAUSES)) return false;
       const cause = CAUSES[error.code as keyof typeof CAUSES];
       const { network, kind, firstBlock, lastBlock, version, objectKey: key } = file;
       const { message } = error;
-      if (fresh.has(key) || alarmed.get(key)?.includes(cause) === true) return true;
+      if (fresh.get(key)?.version === version || knownCauses(file).includes(cause)) return true;
       fresh.set(key, { network, kind, firstBlock, lastBlock, key, version, causes: [cause], message });
       counter.inc({ network, kind });
       context.logger.error(
@@ -128,11 +140,11 @@ const CAUSES = {
   BUNDLE_INVALID: 'fragmentTable',
 } as const;
 
-function indexDamage(bundles: Awaited<ReturnType<typeof listDamage>>): Known {
-  const known = new Map<string, readonly string[]>();
-  for (const { key, causes } of bundles) {
+function indexDamage(files: Awaited<ReturnType<typeof listDamage>>): Known {
+  const known = new Map<string, { version: number | undefined; causes: readonly string[] }>();
+  for (const { key, version, causes } of files) {
     const own = causes.filter((cause) => BYTE_CAUSES.has(cause));
-    if (key !== undefined && own.length > 0) known.set(key, own);
+    if (key !== undefined && own.length > 0) known.set(key, { version, causes: own });
   }
   return known;
 }

@@ -1,17 +1,23 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
-import type { BundleRow, Database } from '@packhouse/database';
-import type { ObjectStore } from '@packhouse/object-store';
+import type { FragmentInfo } from '@packhouse/bundle';
+import type { BlockRange, Kind, TableName } from '@packhouse/chain';
+import type { BundleRow, Database, LakeFile } from '@packhouse/database';
 import { type Context, getOrAdd, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
 import type { Pacer } from '../http/paced-pieces.js';
 import { Problem, unavailable } from '../http/problem.js';
 import { findRemovedBlock } from '../pointers/find-pointer.js';
-import { createBoundedStore } from './bounded-store.js';
+import type { BoundedStore } from './bounded-store.js';
 import { type BundleFacts, createDamagedFiles } from './damaged-files.js';
 import { getFacts, openPublishedBlock } from './published-block.js';
 import { createHashCheck } from './require-hash.js';
-import { type FragmentTable, openBlockFile, openPublishedFile, type ServedFile } from './served-file.js';
+import {
+  type FragmentTable,
+  openBlockFile,
+  openDataFile,
+  openPublishedFile,
+  type ServedFile,
+} from './served-file.js';
 
 /** Most rows of published bundles kept, without their fragment tables: about 500 bytes each. */
 const MAX_FACTS = 20_000;
@@ -34,16 +40,13 @@ export type FileFinder = ReturnType<typeof createFileFinder>;
 export function createFileFinder(parts: {
   context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
   database: Database;
-  objectStore: ObjectStore;
+  store: BoundedStore;
   bodies: BodyCache;
   pacer: Pacer;
-  /** How long the store may take, in milliseconds; default: 15 s. */
-  storeTimeoutMs?: number | undefined;
   /** Clients are led to the object store where it has addresses. Default: no. */
   redirect?: boolean | undefined;
 }) {
-  const { context, database, bodies, pacer, redirect = false } = parts;
-  const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
+  const { context, database, store, bodies, pacer, redirect = false } = parts;
   const damaged = createDamagedFiles({ context, database, store });
   const requireHash = createHashCheck({ database, store, bodies, damaged });
   let known = new LRUCache<string, BundleFacts>({ max: MAX_FACTS });
@@ -80,11 +83,7 @@ export function createFileFinder(parts: {
       throw (await findRemovedBlock(database, network, kind, block)) ?? fileUnknown();
     }
     const { fragment } = location;
-    const read = async (): Promise<Buffer> => {
-      const { staging } = database.network(network);
-      const [body] = await staging.bodies(kind, [fragment.firstBlock], [fragment.crc32]);
-      return body as Buffer;
-    };
+    const read = (): Promise<Buffer> => readStaged(database, { network, kind, fragment });
     return openBlockFile({ folder: `${network}/${kind}`, block, fragment, read, immutable: false }, bodies);
   };
 
@@ -100,6 +99,13 @@ export function createFileFinder(parts: {
     close(): void {
       superseded.close();
       damaged.close();
+    },
+    /** A data file of the lake. Throws the problem `file-damaged`, and what the store throws. */
+    async dataFile(network: string, kind: TableName, file: LakeFile): Promise<ServedFile> {
+      const { bytes: byteLength, addedSnapshot: version, ...row } = file;
+      const facts = { ...row, network, kind, byteLength, version };
+      await damaged.check(facts);
+      return openDataFile(facts, { store, damaged, pacer });
     },
     /**
      * With a hash, the file of one block, if that is the block of this hash. Throws the problems `file-unknown`,
@@ -120,16 +126,20 @@ export function createFileFinder(parts: {
         if (row?.firstBlock !== firstBlock || row.lastBlock !== lastBlock) throw fileUnknown();
         return servePublished(name, row, memory);
       }
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await findBlock({ network, kind, block: firstBlock, hash });
-        } catch (error) {
-          // Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it.
-          if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === MAX_LOOKUPS) throw error;
-        }
-      }
+      return lookAgain(() => findBlock({ network, kind, block: firstBlock, hash }));
     },
   };
+}
+
+/** Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it. */
+async function lookAgain<T>(look: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === MAX_LOOKUPS) throw error;
+    }
+  }
 }
 
 /** A block of a kind; with a hash, no other block of the number. */
@@ -148,6 +158,15 @@ function createRows(database: Database) {
     const { bundles } = database.network(network);
     return getOrAdd(looking, name, () => bundles.covering(kind, block).finally(() => looking.delete(name)));
   };
+}
+
+async function readStaged(
+  database: Database,
+  { network, kind, fragment }: { network: string; kind: Kind; fragment: FragmentInfo },
+): Promise<Buffer> {
+  const { staging } = database.network(network);
+  const [body] = await staging.bodies(kind, [fragment.firstBlock], [fragment.crc32]);
+  return body as Buffer;
 }
 
 /** Reads the fragment tables of published files, and keeps some. */

@@ -14,8 +14,8 @@ import type { FileRange } from '../http/file-headers.js';
 import { type Pacer, PIECE_BYTES, resume } from '../http/paced-pieces.js';
 import { fileDamaged, unavailable } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';
-import { checkedPieces, checkWhole, createWholeCheck } from './checked-pieces.js';
-import type { BundleFacts, DamagedFiles } from './damaged-files.js';
+import { checkedPieces, checkWhole, createLengthCheck, createWholeCheck } from './checked-pieces.js';
+import type { BundleFacts, DamagedFiles, FileFacts } from './damaged-files.js';
 
 /** A file that can be sent, whole or in part. */
 export interface ServedFile {
@@ -40,12 +40,16 @@ export interface ServedFile {
   release(): void;
 }
 
-/** What the files of published bundles are read with. */
-interface PublishedParts {
+/** What files are read with. */
+interface StoredParts {
   store: BoundedStore;
-  bodies: BodyCache;
   damaged: DamagedFiles;
   pacer: Pacer;
+}
+
+/** What the files of published bundles are read with. */
+interface PublishedParts extends StoredParts {
+  bodies: BodyCache;
   /** Clients are led to the object store. */
   redirect: boolean;
   /** The fragment table of a bundle. Throws what the database throws, and `unavailable` if it was superseded. */
@@ -71,40 +75,14 @@ const RELEASED = new Error('the file was released');
  */
 export function openPublishedFile(facts: BundleFacts, parts: PublishedParts): ServedFile {
   const { objectKey, byteLength, sha256 } = facts;
-  const { store, damaged, pacer } = parts;
+  const { store, pacer } = parts;
   const address = parts.redirect ? store.address : undefined;
-  /** Only streams need one. */
-  let stop: AbortController | undefined;
-  let released = false;
-  let pinned: PinnedBody | null = null;
-  /** Turns what shows damage into the refusal. */
-  const refusal = (error: unknown): unknown =>
-    !released && damaged.report(facts, error) ? fileDamaged() : error;
-
   const partCheck = async (range: FileRange): Promise<RangeCheck> => {
     const { fragments, bodies } = await parts.getTable(facts);
     return createRangeCheck(fragments, range, { maxExtraBytes: MAX_EXTRA_BYTES, bodies });
   };
-
-  async function* open(
-    range: FileRange,
-    check: RangeCheck,
-    owner: number | string,
-  ): AsyncGenerator<Buffer, void, undefined> {
-    stop = new AbortController();
-    const { signal } = stop;
-    if (released) stop.abort(RELEASED);
-    const turn = (bytes: number): Promise<void> | undefined => pacer.turn(owner, bytes, signal);
-    try {
-      // An open stream reads ahead.
-      await turn(Math.min(PIECE_BYTES, check.read.end - check.read.start + 1));
-      const source = await store.stream(objectKey, check.read, signal);
-      yield* checkedPieces(source, check, range, turn);
-    } catch (error) {
-      throw refusal(error);
-    }
-  }
-
+  const stored = openStored(facts, parts, partCheck);
+  let pinned: PinnedBody | null = null;
   return {
     address: address && (() => address(objectKey)),
     sha256,
@@ -119,22 +97,88 @@ export function openPublishedFile(facts: BundleFacts, parts: PublishedParts): Se
           return { bytes, sha256 };
         })
         .catch((error: unknown) => {
-          throw refusal(error);
+          throw stored.refusal(error);
         });
       // The client went away while the body was read, so nobody else will release it.
-      if (released) pinned?.release();
+      if (stored.isReleased()) pinned?.release();
       return pinned;
     },
-    async stream(range, owner) {
-      const whole = range.start === 0 && range.end === byteLength - 1;
-      const check = whole ? createWholeCheck(facts) : await partCheck(range);
+    stream: stored.stream,
+    release: () => {
+      stored.release();
+      pinned?.release();
+    },
+  };
+}
+
+/**
+ * A data file of the lake, streamed. Whole, it is checked by its SHA-256 before its last piece is sent; of a part only the
+ * length is known, and what the store says of the object: readers of Parquet have the checksums of its compression.
+ */
+export function openDataFile(facts: FileFacts, parts: StoredParts): ServedFile {
+  const { byteLength, sha256 } = facts;
+  const { stream, release } = openStored(facts, parts, null);
+  return {
+    sha256,
+    byteLength,
+    contentType: 'application/vnd.apache.parquet',
+    immutable: true,
+    body: async () => null,
+    stream,
+    release,
+  };
+}
+
+/**
+ * Streams an object, checked on its way; `partCheck` is the check of a part, null: its bytes are counted. What shows damage is
+ * reported and becomes the refusal.
+ */
+function openStored(
+  facts: FileFacts,
+  { store, damaged, pacer }: StoredParts,
+  partCheck: ((range: FileRange) => Promise<RangeCheck>) | null,
+) {
+  const { byteLength } = facts;
+  /** Only streams need one. */
+  let stop: AbortController | undefined;
+  let released = false;
+  const refusal = (error: unknown): unknown =>
+    !released && damaged.report(facts, error) ? fileDamaged() : error;
+
+  async function* open(
+    range: FileRange,
+    check: RangeCheck,
+    owner: number | string,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    stop = new AbortController();
+    const { signal } = stop;
+    if (released) stop.abort(RELEASED);
+    const turn = (bytes: number): Promise<void> | undefined => pacer.turn(owner, bytes, signal);
+    try {
+      // An open stream reads ahead.
+      await turn(Math.min(PIECE_BYTES, check.read.end - check.read.start + 1));
+      const expected = partCheck === null ? { size: byteLength, sha256: facts.sha256 } : undefined;
+      const source = await store.stream(facts.objectKey, { range: check.read, expected, signal });
+      yield* checkedPieces(source, check, range, turn);
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  return {
+    isReleased: () => released,
+    refusal,
+    async stream(range: FileRange, owner: number | string): Promise<AsyncIterable<Buffer>> {
+      const isWhole = range.start === 0 && range.end === byteLength - 1;
+      const check = isWhole
+        ? createWholeCheck(facts)
+        : ((await partCheck?.(range)) ?? createLengthCheck(facts, range));
       const pieces = open(range, check, owner);
       return resume(await pieces.next(), pieces);
     },
-    release: () => {
+    release: (): void => {
       released = true;
       stop?.abort(RELEASED);
-      pinned?.release();
     },
   };
 }

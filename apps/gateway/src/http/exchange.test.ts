@@ -106,4 +106,56 @@ describe.each([
     await expect.poll(() => ended).toBe(true);
     expect(await Promise.all(ends)).toEqual([false, false]);
   });
+
+  it('cuts the connection of a body of another length than its head says, never sends more, and says so', async () => {
+    const told: (readonly [string, unknown])[] = [];
+    let made: Buffer[] = [];
+    let length = 0;
+    await serve((exchange, n) => {
+      if (exchange.path === '/next') return exchange.sendText('next', 'text/plain');
+      exchange.response.on('close', () => told.push([exchange.refusal, exchange.failure]));
+      exchange.header('content-length', length).sendStream(Readable.from(made), n % 2 === 0);
+    });
+    const { port } = server.address() as AddressInfo;
+    for (const [sizes, more] of LENGTHS) {
+      made = sizes.map((size, at) => Buffer.alloc(size, 97 + at));
+      const body = Buffer.concat(made);
+      length = body.length + more;
+      client.destroy();
+      client = connect(port, '127.0.0.1').on('error', () => undefined);
+      let text = '';
+      client.setEncoding('latin1').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      const ended = once(client, 'close');
+      client.write(ASKED + ASKED.replace('/', '/next'));
+      const whole = body.toString('latin1');
+      const name = `pieces of ${sizes.join(', ')} bytes, announced ${length}`;
+      if (more === 0) {
+        await expect.poll(() => text, { message: name }).toMatch(/\r\n\r\nnext$/);
+        expect(text.split('\r\n\r\n')[1], name).toMatch(new RegExp(`^${whole}HTTP/1.1 200`));
+        continue;
+      }
+      await ended;
+      const [, sent = ''] = text.split('\r\n\r\n');
+      expect(sent.length, name).toBeLessThan(length + 1);
+      expect(whole.startsWith(sent), name).toBe(true);
+      expect(text, name).not.toContain('next');
+      expect(told.at(-1), name).toMatchObject(['internal', { code: 'INTERNAL' }]);
+    }
+  });
 });
+
+/** Sizes of the pieces of a body, and how many bytes more its head announces. */
+const LENGTHS: readonly (readonly [number[], number])[] = [
+  [1_000],
+  [1, 999],
+  [300, 300, 400],
+  [0, 5, 0],
+  [],
+].flatMap((sizes) =>
+  [-1_000, -400, -1, 0, 1, 3_000].flatMap((more) => {
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    return bytes + more < 0 ? [] : [[sizes, more] as const];
+  }),
+);

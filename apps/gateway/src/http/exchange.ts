@@ -5,6 +5,7 @@ import type { HttpRequest, HttpResponse } from '../plain-http/transport.js';
 import { type Coding, type ContentCodings, MIN_CODED } from './content-coding.js';
 import { FREE_BYTES, type Pacer, paced, type TakeTurn } from './paced-pieces.js';
 import type { ProblemReason } from './problem.js';
+import { sendBody } from './send-body.js';
 
 /** The JSON-RPC calls of one request, for the log. */
 export interface CallNotes {
@@ -88,8 +89,10 @@ export class Exchange {
   bytes = 0;
   /** Bytes that the object store was left to send. */
   redirected = 0;
-  /** Why it was refused; empty if it was not. */
+  /** Why it was refused, or cut off in its body; empty if it was not. */
   refusal: ProblemReason | '' = '';
+  /** What its body failed with, so that the connection was cut; absent: nothing. */
+  failure: unknown;
   /** Present only on the JSON-RPC route. */
   calls: CallNotes | undefined;
   /** Absent unless requests are traced. */
@@ -267,7 +270,7 @@ export class Exchange {
       return;
     }
     const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece));
-    if (coding === null) void this.#pipe(paced(bytes, this.turn));
+    if (coding === null) void sendBody(this, paced(bytes, this.turn), length);
     else this.#sendCoded(bytes, false);
   }
 
@@ -281,7 +284,8 @@ export class Exchange {
   }
 
   /**
-   * Streams a body at the pace of its reader. If it fails midway the connection is closed, so that the client notices.
+   * Streams a body at the pace of its reader. If it fails midway, or has another length than the header content-length
+   * says, the connection is closed, so that the client notices.
    * `inTurn`: its pieces have waited for their turns.
    */
   sendStream(body: AsyncIterable<Buffer | string>, inTurn = false): void {
@@ -289,37 +293,11 @@ export class Exchange {
       this.#sendCoded(body, true);
       return;
     }
-    const { response } = this;
     const length = this.#find('content-length');
-    if (length !== -1) this.bytes = Number(this.#headers[length + 1]);
-    response.writeHead(this.#status, this.#headers);
-    const counted = length === -1 ? this.#counted(body) : body;
-    void this.#pipe(inTurn ? counted : paced(counted, this.turn));
-  }
-
-  /**
-   * Sends what comes behind the head; never fails. Not a pipeline, which costs a twentieth of a download: it ends with an
-   * abort, whose error takes a stack trace.
-   */
-  async #pipe(body: AsyncIterable<Buffer | string>): Promise<void> {
-    const { response } = this;
-    let wake: (() => void) | undefined;
-    const proceed = (): void => wake?.();
-    response.on('drain', proceed);
-    response.on('close', proceed);
-    try {
-      for await (const piece of body) {
-        if (!response.destroyed && !response.write(piece)) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-        if (response.destroyed) return;
-      }
-      response.end();
-    } catch {
-      response.destroy();
-    }
+    const bytes = length === -1 ? undefined : Number(this.#headers[length + 1]);
+    this.bytes = bytes ?? 0;
+    this.response.writeHead(this.#status, this.#headers);
+    void sendBody(this, inTurn ? body : paced(body, this.turn), bytes);
   }
 
   /** Compresses a body while it is sent, at the pace of its reader. */
@@ -335,14 +313,7 @@ export class Exchange {
     const encoder = this.#parts.codings.open(coding, streamed);
     // What fails there ends the reading here.
     pipeline(paced(body, this.turn), encoder, () => undefined);
-    void this.#pipe(this.#counted(encoder));
-  }
-
-  async *#counted(body: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {
-    for await (const piece of body) {
-      this.bytes += Buffer.byteLength(piece);
-      yield piece;
-    }
+    void sendBody(this, encoder);
   }
 
   #vary(name: string): void {

@@ -33,12 +33,12 @@ export function createRequestLog(
     return logged === 'all' && !PROBES.has(route) ? 'info' : 'debug';
   };
   return (exchange) => {
-    const { request, response, route, network, kind, prefix, calls, span } = exchange;
+    const { request, response, route, network, kind, prefix, calls, span, failure } = exchange;
     const status = response.statusCode;
     const ms = performance.now() - exchange.startedAt;
     const aborted = isAborted(exchange);
     const bytes = request.method === 'HEAD' ? 0 : exchange.bytes;
-    count(exchange, status, ms / 1_000, aborted ? 0 : bytes);
+    count(exchange, status, ms / 1_000, aborted || failure !== undefined ? 0 : bytes);
     if (span !== undefined) endSpan(span, exchange, status);
     const level = getLevel(exchange, status);
     if (!logger.isLevelEnabled(level)) return;
@@ -56,6 +56,7 @@ export function createRequestLog(
         outcome: toOutcome(exchange, status, aborted),
         ...(calls === undefined ? {} : rpcFields(calls)),
         ...(aborted ? { aborted } : {}),
+        ...(failure === undefined ? {} : { err: failure }),
       },
       'request',
     );
@@ -63,12 +64,13 @@ export function createRequestLog(
 }
 
 /** Whether the client went away before it had the answer. */
-export function isAborted({ request: { socket }, response }: Exchange): boolean {
+export function isAborted({ request: { socket }, response, failure }: Exchange): boolean {
+  if (failure !== undefined) return false;
   // Node counts an answer as finished even if the connection was cut while it was being sent.
   return !response.writableFinished || (socket.destroyed && !socket.writableEnded);
 }
 
-/** `ok`, `aborted`, the reason of a refusal, or the JSON-RPC codes of calls that failed. */
+/** `ok`, `aborted`, the reason of a refusal or of a body that failed, or the JSON-RPC codes of calls that failed. */
 export function toOutcome({ refusal, calls }: Exchange, status: number, aborted: boolean): string {
   if (refusal !== '') return refusal;
   if (calls !== undefined && calls.codes.length > 0) return calls.codes.join(' ');
@@ -81,13 +83,13 @@ function rpcFields({ count, methods, upstreams }: CallNotes): Record<string, unk
 }
 
 function endSpan(span: Span, exchange: Exchange, status: number): void {
-  const { route, network, prefix, refusal } = exchange;
+  const { route, network, prefix, refusal, failure } = exchange;
   span.note({
     'http.response.status_code': status,
     'packhouse.route': route,
     ...(network === '' ? {} : { 'packhouse.network': network }),
     ...(prefix === '' ? {} : { 'packhouse.key': prefix }),
   });
-  if (status >= 500) span.fail(refusal === '' ? String(status) : refusal);
+  if (status >= 500 || failure !== undefined) span.fail(refusal === '' ? String(status) : refusal);
   span.end();
 }

@@ -4,6 +4,8 @@ import { type Answer, ask } from '../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { createToldAddress } from './told-address.js';
 
+/* Where a key may be sent: SPEC.md, invariant 8. */
+
 describe('the address of a gateway', () => {
   it.each([
     [

@@ -39,7 +39,8 @@ export function createToldAddress(publicUrl: string | undefined): ToldAddress {
       hosts = new Set(names.flatMap((each) => (port === 80 ? [each, `${each}:80`] : [`${each}:${port}`])));
     },
     refuse(host) {
-      if (publicUrl !== undefined || (host !== undefined && hosts.has(host.toLowerCase()))) return undefined;
+      if (publicUrl !== undefined || hosts.has(host ?? '') || hosts.has((host ?? '').toLowerCase()))
+        return undefined;
       return new Problem('host-unknown', {
         detail: `The Host of the request is not the address that this answer would name, ${origin}, where the client may not reach this gateway: the operator must set PUBLIC_URL to the address that clients use.`,
         members: { address: origin },

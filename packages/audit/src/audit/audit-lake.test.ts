@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { auditWorld, putRaw } from '../testing/audited.js';
 import type { Finding } from './finding.js';
 import { runAudit } from './run-audit.js';
+import { scheduledAudit } from './scheduled-audit.js';
 
 const FIRST = 1_004;
 const LENGTH = 28;
@@ -68,9 +69,23 @@ it('names a damaged and a missing data file; both are written again by a new sna
     { cause: 'dataFile', key: missing.objectKey, got: 'no object', from: missing.firstBlock },
   ]);
   expect(await auditAndRebuild()).toEqual({ standing: 2, rebuilt: [damaged.objectKey, missing.objectKey] });
+  const alarm = async (): Promise<string[]> =>
+    (await world.database.alarms.list()).map(({ message }) => message);
+  expect(await alarm()).toEqual([
+    expect.stringMatching(
+      /^2 published files of main are damaged: table logs \S+ \(sha256\); table .* \(missing\)\. /,
+    ),
+  ]);
   const before = (await lake().tables()).find(({ kind }) => kind === 'logs');
   await write();
   expect(await findings()).toEqual([]);
+  // Files of the alarm are read, whatever the sample.
+  await scheduledAudit(
+    world,
+    { network: 'main', share: 0, bytesPerSecond: 1e9, seed: '' },
+    world.context.signal,
+  );
+  expect(await alarm()).toEqual([]);
   expect(await world.objectStore.read(damaged.objectKey)).toEqual(sound);
   const after = (await lake().tables()).find(({ kind }) => kind === 'logs');
   expect(after?.snapshot).toBeGreaterThan(before?.snapshot ?? 0);

@@ -5,7 +5,7 @@ import type { LakeFile, LakeTable } from '@packhouse/database';
 import { listLakeOrphans, type OrphanParts } from '@packhouse/lake';
 import type { AuditReport } from './audit-report.js';
 import { verifyLog } from './check-manifest.js';
-import { bundleFinding, type Finding } from './finding.js';
+import { bundleFinding, type Finding, NO_OBJECT } from './finding.js';
 
 interface AuditLakeParts extends OrphanParts {
   report: AuditReport;
@@ -38,8 +38,7 @@ export async function auditLake(
 ): Promise<void> {
   const { lake } = parts.database.network(request.network);
   for (const table of await lake.tables()) {
-    // Transfers are of several kinds.
-    if (!request.kinds.includes(table.kind === 'transfers' ? 'logs' : table.kind)) continue;
+    if (!request.kinds.includes(sourceKind(table.kind))) continue;
     const log = request.objects ? await replayLog(parts, request.network, table.kind, signal) : null;
     const view = { kind: table.kind, snapshot: table.snapshot, maxBlock: Number.MAX_SAFE_INTEGER };
     for (const { chunk } of await lake.chunks({ ...view, chunkBlocks: CHUNK_BLOCKS })) {
@@ -61,6 +60,11 @@ export async function auditLake(
     }
   }
   if (request.objects) await findOrphans(parts, request.network, signal);
+}
+
+/** The kind whose audits read the files of a table: transfers are of several. */
+export function sourceKind(table: TableName): Kind {
+  return table === 'transfers' ? 'logs' : table;
 }
 
 /** SHA-256 of the files that the log leaves in the table, by name; null if the log is damaged, which is reported. */
@@ -102,7 +106,7 @@ async function readFile(
   const head = await objectStore.head(objectKey, { signal });
   if (head === null) {
     const what = `its data file ${objectKey} is not in ${objectStore.description}.`;
-    return fault(what, `${bytes} bytes with SHA-256 ${sha256}`, 'no object');
+    return fault(what, `${bytes} bytes with SHA-256 ${sha256}`, NO_OBJECT);
   }
   if (head.size !== bytes) {
     const what = `its data file ${objectKey} has ${head.size} bytes, expected ${bytes}.`;
@@ -127,7 +131,7 @@ async function found(
   const { firstBlock } = file;
   const now = await database.network(network).lake.newest(kind, { firstBlock, lastBlock: firstBlock });
   if (!now.some(({ addedSnapshot }) => addedSnapshot === file.addedSnapshot)) return;
-  const row = { ...file, network, kind, version: null };
+  const row = { ...file, network, kind, version: file.addedSnapshot };
   report.found(bundleFinding(row, { cause: 'dataFile', what, ...values }));
 }
 

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { type BlockRange, intersectRanges, type Kind, type ProofPolicy, unionRanges } from '@packhouse/chain';
+import {
+  type BlockRange,
+  intersectRanges,
+  type Kind,
+  type ProofPolicy,
+  type TableName,
+  unionRanges,
+} from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, PackhouseError } from '@packhouse/runtime';
@@ -30,6 +37,8 @@ export interface AuditRequest {
   objects: boolean;
   /** Bundles that are audited whether the sample holds them or not. */
   always?(bundle: BlockRange & { network: string; kind: Kind }): boolean;
+  /** The same of data files of the lake. */
+  alwaysFile?(file: BlockRange & { network: string; kind: TableName }): boolean;
 }
 
 export interface AuditEvents {
@@ -90,8 +99,7 @@ export async function audit(
         network,
         kinds,
         range,
-        chosen: ({ kind, firstBlock }) =>
-          toShare(`${seed}\n${network}\nlake ${kind}\n${firstBlock}`) < sample,
+        chosen: (file) => choosesFile(request, { ...file, network }),
         objects: request.objects && isWhole(range),
       },
       signal,
@@ -105,6 +113,15 @@ export async function audit(
     causes: report.causes(),
     unchecked: report.uncheckedBlocks(),
   };
+}
+
+/** Whether an audit reads a data file of the lake if it touches its range, and its table the kinds. */
+export function choosesFile(
+  { sample, seed, alwaysFile }: AuditRequest,
+  file: BlockRange & { network: string; kind: TableName },
+): boolean {
+  const { network, kind, firstBlock } = file;
+  return toShare(`${seed}\n${network}\nlake ${kind}\n${firstBlock}`) < sample || alwaysFile?.(file) === true;
 }
 
 /** Where a text is from 0 up to 1: a sample has the same bundles for the same seed, whatever else is published. */

@@ -46,6 +46,7 @@ export interface Finding {
   to: number | null;
   /** The object. */
   key: string | null;
+  /** Of a data file, the snapshot that added it. */
   version: number | null;
   cause: FindingCause;
   /** The block within the bundle, if the finding is about one. */
@@ -58,6 +59,9 @@ export interface Finding {
   /** Bytes of an object that no row names. */
   size?: number;
 }
+
+/** What is there (`got`) in place of an object that is missing. */
+export const NO_OBJECT = 'no object';
 
 /** The parts of a finding about a bundle: the cause and the difference. */
 export interface Fault {
@@ -88,7 +92,7 @@ export function missingObject(row: BundleRow, store: ObjectStore): Fault {
     cause: 'missing',
     what: `the object ${row.objectKey} is not in ${store.description}.`,
     expected: `${row.byteLength} bytes with SHA-256 ${row.sha256}`,
-    got: 'no object',
+    got: NO_OBJECT,
   };
 }
 

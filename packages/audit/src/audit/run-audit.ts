@@ -7,6 +7,7 @@ import {
   unionRanges,
 } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
+import { isLakeKey } from '@packhouse/lake';
 import { getOrAdd } from '@packhouse/runtime';
 import {
   type AuditEvents,
@@ -14,9 +15,11 @@ import {
   type AuditRequest,
   type AuditSummary,
   audit,
+  choosesFile,
   isWhole,
 } from './audit.js';
-import { createDamage, type DamagedBundle, settleAlarm } from './damage.js';
+import { sourceKind } from './audit-lake.js';
+import { type AlarmedFile, createDamage, type DamagedBundle, settleAlarm } from './damage.js';
 import type { Finding } from './finding.js';
 import { type OpenRepair, type Repair, repairNetwork } from './repair.js';
 
@@ -99,9 +102,12 @@ export async function runAudit(
     outcome.damaged.push(...left);
     const others = damage.others(network);
     await settleAlarm(database, network, {
-      damaged: left,
+      damaged: [...left, ...damage.dataFiles(network)],
       others,
-      seen: ({ kind, from }) => rangesInclude(seen.get(`${network} ${kind}`) ?? [], from),
+      seen: (file) =>
+        isLakeKey(file.key)
+          ? readsFile(request, network, file)
+          : rangesInclude(seen.get(`${network} ${file.kind}`) ?? [], file.from),
       everything: isEverything(request),
     });
   }
@@ -114,6 +120,14 @@ export async function runAudit(
       request.networks.reduce((sum, network) => sum + damage.others(network), 0);
   }
   return outcome;
+}
+
+/** Whether an audit read a data file of the alarm, if it is still in its table. */
+function readsFile(request: AuditRequest, network: string, { kind, from, to }: AlarmedFile): boolean {
+  const file = { network, kind, firstBlock: from, lastBlock: to };
+  const isWithin =
+    request.kinds.includes(sourceKind(kind)) && intersectRanges([file], [request.range]).length > 0;
+  return isWithin && choosesFile(request, file);
 }
 
 /** Has packers write data files again; that they are sound is for the next audit to say. */

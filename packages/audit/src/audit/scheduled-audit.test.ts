@@ -2,7 +2,7 @@ import { chainFrom } from '@packhouse/pipeline/testing/chains.js';
 import { makeWorld, type World } from '@packhouse/pipeline/testing/world.js';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { auditAndRepair, auditWorld, putRaw, rowAt } from '../testing/audited.js';
-import { alarmedBundles } from './damage.js';
+import { alarmedFiles } from './damage.js';
 import { runAudit } from './run-audit.js';
 import { scheduledAudit } from './scheduled-audit.js';
 
@@ -59,7 +59,7 @@ test('damage raises an alarm by name; it stays until the bundle is seen sound, a
     objects: false,
   };
   await runAudit(world, { ...other }, {}, world.context.signal);
-  expect((await alarmedBundles(world.database, 'main')).bundles).toHaveLength(1);
+  expect((await alarmedFiles(world.database, 'main')).bundles).toHaveLength(1);
 
   await scheduled(0.000001, 'b');
   expect(await world.database.network('main').alarms.list()).toEqual([]);
@@ -79,7 +79,7 @@ test('a repair ends the alarm; nodes that cannot serve leave everything, and the
     /^main logs 1000-.* cannot be rebuilt: .*Nothing was changed\.$/,
   );
   expect(await rowAt(world, 'logs', FIRST)).toEqual(row);
-  expect((await alarmedBundles(world.database, 'main')).bundles).toMatchObject([
+  expect((await alarmedFiles(world.database, 'main')).bundles).toMatchObject([
     { kind: 'logs', from: row.firstBlock },
   ]);
 

@@ -1,9 +1,16 @@
 import { hash } from 'node:crypto';
-import { type BlockRange, countBlocks, KINDS, type Kind, unionRanges } from '@packhouse/chain';
+import {
+  type BlockRange,
+  countBlocks,
+  KINDS,
+  type Kind,
+  type TableName,
+  unionRanges,
+} from '@packhouse/chain';
 import type { AuditRun, Database } from '@packhouse/database';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
 import { type AuditParts, toShare } from './audit.js';
-import { alarmedBundles } from './damage.js';
+import { alarmedFiles } from './damage.js';
 import { runAudit } from './run-audit.js';
 
 interface ScheduledAuditRequest {
@@ -17,8 +24,8 @@ interface ScheduledAuditRequest {
 }
 
 /**
- * Audits a sample of one network's bundles within a budget, and all known damaged ones, so that their alarm ends by
- * itself when they are sound. Damaged data files of the lake are written again. Notes the run; null if nothing is published yet.
+ * Audits a sample of one network's files within a budget, and all known damaged ones, so that their alarm ends by itself
+ * when they are sound. Damaged data files of the lake are written again. Notes the run; null if nothing is published yet.
  */
 export async function scheduledAudit(
   parts: AuditParts,
@@ -27,9 +34,11 @@ export async function scheduledAudit(
 ): Promise<AuditRun | null> {
   const { context, database } = parts;
   const { network, share, bytesPerSecond, seed } = request;
-  const known = await alarmedBundles(database, network);
+  const known = await alarmedFiles(database, network);
   const one = await oneBundle(database, network, seed);
-  const always = new Set([...known.bundles, ...(one === null ? [] : [one])].map(toName));
+  const names = new Set([...known.bundles, ...(one === null ? [] : [one])].map(toName));
+  const always = ({ kind, firstBlock }: BlockRange & { kind: TableName }): boolean =>
+    names.has(toName({ kind, from: firstBlock }));
   try {
     const { summary } = await runAudit(
       parts,
@@ -40,7 +49,8 @@ export async function scheduledAudit(
         sample: share,
         seed,
         objects: false,
-        always: (bundle) => always.has(toName({ kind: bundle.kind, from: bundle.firstBlock })),
+        always,
+        alwaysFile: always,
       },
       { pace: createPace(context, bytesPerSecond, signal), rebuildLake: true },
       signal,
@@ -55,7 +65,7 @@ export async function scheduledAudit(
   }
 }
 
-function toName({ kind, from }: { kind: Kind; from: number }): string {
+function toName({ kind, from }: { kind: TableName; from: number }): string {
   return `${kind} ${from}`;
 }
 

@@ -24,6 +24,11 @@ export function lakePrefix(network: string): string {
   return `${ROOT}/${network}/`;
 }
 
+/** Whether a key is of an object of the lake. */
+export function isLakeKey(key: string): boolean {
+  return key.startsWith(`${ROOT}/`);
+}
+
 /** What a key says; null: it is no key of a data file. */
 export function parseLakeKey(
   key: string,

@@ -302,3 +302,47 @@ it.skipIf(GIVEN === null)(
     expect(() => prover.proveTraces(proved, traces)).not.toThrow();
   },
 );
+
+it('a frame of a self-destruction that names nobody is refused with its place', async () => {
+  const [proxy, code, heir] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`);
+  const [blockHash, transactionHash] = ['1', '2'].map((digit) => `0x${digit.repeat(64)}`) as [string, string];
+  const owner = { blockHash, blockNumber: 1, transactionHash, transactionPosition: 0 };
+  const used = { gas: '0x9', gasUsed: '0x1', input: '0x', value: '0x0' };
+  const frame = (end: object) => ({
+    ...used,
+    type: 'CALL',
+    from: heir,
+    to: proxy,
+    calls: [{ ...used, type: 'DELEGATECALL', from: proxy, to: code, calls: [end] }],
+  });
+  const prover = await createProver({
+    header: 'recompute',
+    transactions: 'recompute',
+    receipts: 'recompute',
+    senders: 'off',
+    extraFields: 'keep',
+  });
+  const transactions = [{ hash: transactionHash, from: heir!, to: proxy!, value: '0x0', input: '0x' }];
+  const prove = (end: object) =>
+    prover.proveTraces({ number: 1, hash: blockHash, transactions }, flattenCallFrame(frame(end), owner));
+  const right = {
+    type: 'SELFDESTRUCT',
+    from: proxy,
+    to: heir,
+    gas: '0x0',
+    gasUsed: '0x0',
+    input: '0x',
+    value: '0x0',
+  };
+  expect(JSON.parse(prove(right))).toHaveLength(3);
+  const nobody = `0x${'0'.repeat(40)}`;
+  const refused = (end: object) => expect(() => prove(end));
+  // reth 2.4.0
+  refused({ type: 'SELFDESTRUCT', from: nobody, gas: '0x0', gasUsed: '0x0', input: '0x' }).toThrow(
+    /trace 2, action\.refundAddress/,
+  );
+  refused({ ...right, from: nobody }).toThrow(
+    /trace 2, of transaction 0, destroys 0x0{40}, but 0xa{40} executes/,
+  );
+  refused({ ...right, from: code }).toThrow(/destroys 0xb{40}, but 0xa{40} executes/);
+});

@@ -75,8 +75,8 @@ const OF_THE_BLOCK = new Set<ErrorCode>(['NODE_ERROR', 'NODE_ANSWER_MISSING', 'N
 const MAX_FAILED = 1_000;
 
 /**
- * Asks an upstream for the receipts of blocks that have transactions. A block whose receipts it failed to give at once for
- * the second time is asked for transaction by transaction, if it has the first one's: the root proves them.
+ * Asks an upstream for the receipts of blocks that have transactions. Every second time that it fails to give those of a
+ * block at once, they are asked for transaction by transaction, if it has the first one's: the root proves them.
  */
 export async function fetchReceipts(
   node: BatchUpstream,
@@ -90,11 +90,10 @@ export async function fetchReceipts(
   for (const block of blocks) {
     const one = found.get(block.number);
     if (one === undefined || !isFault(one) || !OF_THE_BLOCK.has(one.error.code)) continue;
-    if (failedReceipts.has(block.hash)) {
+    if (failedReceipts.delete(block.hash)) {
       const receipts = await fetchOneByOne(node, block, context);
       if (receipts !== null) found.set(block.number, receipts);
-    }
-    failedReceipts.add(block.hash);
+    } else failedReceipts.add(block.hash);
     for (const old of failedReceipts) if (failedReceipts.size > MAX_FAILED) failedReceipts.delete(old);
   }
   return found;

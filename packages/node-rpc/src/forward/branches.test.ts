@@ -75,7 +75,7 @@ it('tells no block of a minority in any of 200 pools in which a node is killed',
   expect(wrong).toEqual([]);
   expect(counts.told).toBeGreaterThan(2 * counts.refused);
   expect(counts.left).toBeGreaterThan(200);
-}, 60_000);
+}, 120_000);
 
 /** Three nodes, of which the first has another branch from block 95 on. */
 function threeNodes(): [ChainNode, ChainNode, ChainNode] {

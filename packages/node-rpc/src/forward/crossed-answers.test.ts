@@ -111,14 +111,17 @@ describe.each([
   });
 
   it.each([1, 4])('a node that repeats answers is asked anew, %i at a time', async (together) => {
+    let batches = 0;
     await fc.assert(
       fc.asyncProperty(plans(REPEATS), async (plan) => {
         const node = await crossing(plan, unusual);
         expect(judge(await askAll(node.url, together))).toEqual(Array(CALLS).fill('its own'));
-        expect(node.batches > 0).toBe(together > 1);
+        batches += node.batches;
       }),
       { numRuns: 12 },
     );
+    // Which calls are joined depends on how fast the machine is.
+    expect(batches > 0).toBe(together > 1);
   });
 
   it('our own calls do not get them either, and leave the connection', async () => {

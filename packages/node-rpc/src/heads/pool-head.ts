@@ -146,16 +146,9 @@ export function createPoolHead(parts: {
       return one === undefined || one.at < since - FRESH_MS ? [] : [{ node, ...one }];
     });
     const on = fresh.filter(({ branch }) => branch.is === 'on');
-    if (on.length === 0) {
-      const off = fresh.find(({ branch }) => branch.is === 'off');
-      if (off !== undefined && ask.anchor !== null)
-        throw buildReorgError(network, off.node, off.branch, ask.anchor);
-      const mute = fresh.find(({ branch }) => branch.is === 'unknown');
-      if (mute?.branch.is === 'unknown')
-        throw mute.branch.fault?.error ?? buildMissingError(network, mute.node, ask.anchor);
-    }
-    const behind = fresh.filter(({ branch }) => branch.is === 'behind');
-    const candidates: FoundHead[] = (on.length > 0 ? on : behind).filter(({ node }) => !votes.isOut(node));
+    if (on.length === 0) refuseOff(network, fresh, ask.anchor);
+    const known = on.length > 0 ? on : fresh.filter(({ branch }) => branch.is === 'behind');
+    const candidates: FoundHead[] = known.filter(({ node }) => !votes.isOut(node));
     const best = await chooseHead(candidates, last, { scope, urgent: true });
     if (best === null) throw [...errors.values()][0] ?? able[0]?.lastFault?.error ?? parts.nobody();
     last = best.head.hash;
@@ -217,6 +210,19 @@ function toChainHead(network: Network, candidates: readonly FoundHead[], best: F
     finalizedHash: final.hash,
     upstream: best.node.name,
   };
+}
+
+/** Throws if one has another block in the anchor's place, or does not say which; others are behind. */
+function refuseOff(
+  network: Network,
+  fresh: readonly { node: BatchUpstream; branch: Branch }[],
+  anchor: BlockAnchor | null,
+): void {
+  const off = fresh.find(({ branch }) => branch.is === 'off');
+  if (off !== undefined && anchor !== null) throw buildReorgError(network, off.node, off.branch, anchor);
+  const mute = fresh.find(({ branch }) => branch.is === 'unknown');
+  if (mute?.branch.is === 'unknown')
+    throw mute.branch.fault?.error ?? buildMissingError(network, mute.node, anchor);
 }
 
 /** The chain has another block in place of a final one. */

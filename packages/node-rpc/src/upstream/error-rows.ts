@@ -31,7 +31,14 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     meaning: 'callers-fault',
     source: 'Nethermind ErrorCodes VMError; conflux-rust: a call that fails',
   },
-  { family: 'core', codes: [-32016], meaning: 'callers-fault', source: 'conflux-rust client/src/rpc/errors' },
+  {
+    family: 'core',
+    // Of logs it may be a refused range, below.
+    methods: /(?<!_getLogs)$/,
+    codes: [-32016],
+    meaning: 'callers-fault',
+    source: 'conflux-rust client/src/rpc/errors',
+  },
   {
     says: /insufficient (funds|balance)|nonce (is )?too|already known|known transaction|underpriced|exceeds (block gas limit|allowance)|gas limit exceeds|intrinsic gas|fee cap|max fee per|initcode|oversized data|out of gas|invalid (opcode|jump|sender|signature)|stack (under|over)flow|not authorized to send/i,
     meaning: 'callers-fault',
@@ -80,6 +87,12 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     range: true,
     meaning: 'range-refused',
     source: 'upstream/refused-range.test.ts has the sentences of nodes and providers',
+  },
+  {
+    family: 'core',
+    codes: [-32016],
+    meaning: 'callers-fault',
+    source: 'conflux-rust client/src/rpc/errors: of logs',
   },
   {
     batched: true,

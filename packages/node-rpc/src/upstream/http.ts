@@ -53,8 +53,24 @@ interface ConnectOptions {
 }
 
 /** Through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY if there are any; without them no request asks for one. */
-function openPool(origin: string, options: Pool.Options): Pool | EnvHttpProxyAgent {
-  return namesProxy(process.env) ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
+function openPool(origin: string, options: Pool.Options) {
+  const open = () => (namesProxy(process.env) ? new EnvHttpProxyAgent(options) : new Pool(origin, options));
+  let pool = open();
+  /** Those whose requests under way are the last. */
+  const ending = new Set<typeof pool>();
+  return {
+    current: () => pool,
+    renew(): void {
+      const before = pool;
+      pool = open();
+      ending.add(before);
+      const forget = (): void => void ending.delete(before);
+      before.close().then(forget, forget);
+    },
+    async destroy(): Promise<void> {
+      await Promise.all([pool, ...ending].map((each) => each.destroy()));
+    },
+  };
 }
 
 /** Connections without TLS and proxies, until the node sends what they cannot read; undefined: there are none. */
@@ -73,17 +89,13 @@ export function createHttp(options: ConnectOptions) {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
   const { origin } = url;
-  const open = () =>
-    openPool(origin, {
-      ...(connections !== undefined && { connections }),
-      pipelining: 1,
-      connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    });
-  let pool = open();
-  /** Those whose requests under way are the last. */
-  const ending = new Set<typeof pool>();
+  const pool = openPool(origin, {
+    ...(connections !== undefined && { connections }),
+    pipelining: 1,
+    connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
   const path = `${url.pathname}${url.search}`;
   const plain = openPlain(options, url);
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
@@ -100,7 +112,7 @@ export function createHttp(options: ConnectOptions) {
     ): void => {
       const pooled = plain?.current();
       if (pooled != null) pooled.dispatch({ path, ...request }, handler);
-      else pool.dispatch({ origin, path, method: 'POST', ...request }, handler);
+      else pool.current().dispatch({ origin, path, method: 'POST', ...request }, handler);
     },
     /** Returns the first of so many successive ids for requests: see createRequestIds. */
     takeIds: createRequestIds(),
@@ -110,11 +122,7 @@ export function createHttp(options: ConnectOptions) {
      */
     renew: (): void => {
       plain?.pool.renew();
-      const before = pool;
-      pool = open();
-      ending.add(before);
-      const forget = (): void => void ending.delete(before);
-      before.close().then(forget, forget);
+      pool.renew();
     },
     /** Headers of every request, credentials included; names in lower case. */
     headers: headers as Readonly<Record<string, string>>,
@@ -122,7 +130,7 @@ export function createHttp(options: ConnectOptions) {
     post: async (body: string, { signal, maxBytes, came }: PostOptions): Promise<HttpAnswer> => {
       const startedAt = performance.now();
       const asked = encoding.next();
-      const response = await pool.request({
+      const response = await pool.current().request({
         origin,
         path,
         method: 'POST',
@@ -131,22 +139,7 @@ export function createHttp(options: ConnectOptions) {
         signal,
       });
       const gzip = response.headers['content-encoding'] === 'gzip';
-      const stream: Readable = gzip
-        ? pipeline(response.body, createGunzip(), () => undefined)
-        : response.body;
-      const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-      const destroy = (): void => {
-        stream.once('error', () => undefined);
-        stream.destroy();
-        if (gzip) response.body.once('error', () => undefined).destroy();
-      };
-      const rest: BodyRest = {
-        next: async () => {
-          const step = await iterator.next();
-          return step.done === true ? null : step.value;
-        },
-        destroy,
-      };
+      const rest = toRest(response.body, gzip);
       const head = {
         status: response.statusCode,
         retryAfter: single(response.headers['retry-after']),
@@ -172,7 +165,7 @@ export function createHttp(options: ConnectOptions) {
           if (performance.now() > deadline) throw new BodyDeadlineError();
         }
       } catch (error) {
-        destroy();
+        rest.destroy();
         throw error;
       }
       encoding.note(gzip ? 'gzip' : 'identity', bytes, performance.now() - startedAt);
@@ -180,9 +173,25 @@ export function createHttp(options: ConnectOptions) {
       return { ...head, body: { whole: true, bytes: whole } };
     },
     /** Closes every connection at once. */
-    destroy: async (): Promise<void> => {
+    destroy: (): Promise<void> => {
       plain?.pool.destroy();
-      await Promise.all([pool, ...ending].map((each) => each.destroy()));
+      return pool.destroy();
+    },
+  };
+}
+
+function toRest(body: Readable, gzip: boolean): BodyRest {
+  const stream: Readable = gzip ? pipeline(body, createGunzip(), () => undefined) : body;
+  const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  return {
+    next: async () => {
+      const step = await iterator.next();
+      return step.done === true ? null : step.value;
+    },
+    destroy: () => {
+      stream.once('error', () => undefined);
+      stream.destroy();
+      if (gzip) body.once('error', () => undefined).destroy();
     },
   };
 }

@@ -9,6 +9,7 @@ const call: Subject = { method: 'eth_call', family: 'evm', calls: 1 };
 const logs: Subject = { ...call, method: 'eth_getLogs' };
 const send: Subject = { ...call, method: 'eth_sendRawTransaction' };
 const core: Subject = { ...call, method: 'cfx_call', family: 'core' };
+const coreLogs: Subject = { ...core, method: 'cfx_getLogs' };
 const batch: Subject = { ...call, method: 'eth_getBlockByNumber', calls: 16 };
 
 const SENTENCES: readonly (readonly [code: number, message: string, meaning: Meaning, subject?: Subject])[] =
@@ -86,6 +87,9 @@ const SENTENCES: readonly (readonly [code: number, message: string, meaning: Mea
     [-32003, 'response too large', 'too-large'],
     [-32000, 'exceed max addresses or topics per search position', 'too-large', logs],
     [-32602, 'exceed maximum block range 10', 'range-refused', logs],
+    [-32016, 'the gap is larger than max_gap (from: 1, to: 5, max_gap: 1)', 'range-refused', logs],
+    [-32016, 'the gap is larger than max_gap (from: 1, to: 5, max_gap: 1)', 'range-refused', coreLogs],
+    [-32016, 'Filter error', 'callers-fault', coreLogs],
     [-32008, 'Response is too big', 'too-large'],
 
     // Methods that this node does not offer.

@@ -135,6 +135,20 @@ export function objectStoreConformance(
       }
     });
 
+    it('refuses a part of an object that is another than expected', async () => {
+      const body = randomBytes(1_000);
+      const { sha256 } = optionsFor(body);
+      await store.put('expected', body, optionsFor(body, { metadata: { range: '0-99' } }));
+      const range = { start: 10, end: 19 };
+      const part = await store.stream('expected', { range, expected: { size: 1_000, sha256 } });
+      expect((await buffer(part)).equals(body.subarray(10, 20))).toBe(true);
+      for (const expected of [
+        { size: 999, sha256 },
+        { size: 1_000, sha256: optionsFor(Buffer.from('other')).sha256 },
+      ])
+        await expect(store.stream('expected', { range, expected })).rejects.toThrow(coded('OBJECT_MISMATCH'));
+    });
+
     it('refuses a range behind the end, and one that is none', async () => {
       const body = Buffer.from('0123456789');
       await store.put('short', body, optionsFor(body));

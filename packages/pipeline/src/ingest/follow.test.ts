@@ -72,7 +72,7 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
 });
 
 test('a block at the head without receipts keeps no other block and no other kind waiting', async () => {
-  const bad = { when: { method: 'eth_getBlockReceipts', block: FIRST + 12 }, do: 'nullReceipts' } as const;
+  const bad = { when: { block: FIRST + 12 }, do: 'nullReceipts' } as const;
   world = await makeWorld(inject('postgresUrl'), [
     { blocks: chainFrom(FIRST, 30), finalized: { depth: 20 }, faults: [bad] },
   ]);

@@ -62,7 +62,7 @@ test('what one node has wrong is the cause of a block of which another node lack
   const capabilities = { debugFlat: false, debugCall: false };
   world = await makeWorld(inject('postgresUrl'), [
     { blocks, faults: [lies, lacks], capabilities },
-    { blocks, faults: [{ ...lies, do: 'nullReceipts' }, lacks], capabilities },
+    { blocks, faults: [{ when: { block: FIRST + 5 }, do: 'nullReceipts' }, lacks], capabilities },
   ]);
   await world.want(FIRST, FIRST + 11);
   await world.noteHead();
@@ -137,25 +137,29 @@ test('many blocks in a row that fail the same proof are one row with that cause'
   expect((await world.published('logs')).size).toBe(12);
 });
 
-test('what never fits its neighbours is quarantined after some tries, and stops nothing else', async () => {
-  const chain = chainFrom(FIRST, 32);
-  world = await makeWorld(inject('postgresUrl'), [{ blocks: chain }]);
-  const { signal } = world.context;
-  const kinds = [...KINDS];
-  await ingest(world.parts, { firstBlock: FIRST, lastBlock: FIRST + 9, kinds }, signal);
-  // From another branch: its first block does not follow the one that is staged, which the node still calls right.
-  const other = toBranch(chain, 5, 32);
-  world.nodes[0]?.setBlocks([...chain.slice(0, 10), ...other.slice(10)]);
-  const window = { firstBlock: FIRST + 10, lastBlock: FIRST + 31, kinds };
-  for (const attempt of [1, 2]) {
-    await expect(ingest(world.parts, window, signal, attempt)).rejects.toMatchObject({
-      code: 'STAGE_CONFLICT',
-    });
-  }
-  await ingest(world.parts, window, signal, 3);
-  // The run that touches the staged block; what comes behind it fits its own neighbours.
-  expect(await rows()).toEqual([[FIRST + 10, FIRST + 25, kinds.join(), 'STAGE_CONFLICT']]);
-});
+test.each(['staged', 'final'])(
+  'what never fits its %s neighbours is quarantined after some tries, and stops nothing else',
+  async (what) => {
+    const chain = chainFrom(FIRST, 32);
+    world = await makeWorld(inject('postgresUrl'), [{ blocks: chain }]);
+    const { signal } = world.context;
+    const kinds = [...KINDS];
+    await ingest(world.parts, { firstBlock: FIRST, lastBlock: FIRST + 9, kinds }, signal);
+    if (what === 'final') await world.noteHead();
+    // From another branch: its first block does not follow the one that is staged, which the node still calls right.
+    const other = toBranch(chain, 5, 32);
+    world.nodes[0]?.setBlocks([...chain.slice(0, 10), ...other.slice(10)]);
+    const window = { firstBlock: FIRST + 10, lastBlock: FIRST + 31, kinds };
+    for (const attempt of [1, 2]) {
+      await expect(ingest(world.parts, window, signal, attempt)).rejects.toMatchObject({
+        code: 'STAGE_CONFLICT',
+      });
+    }
+    await ingest(world.parts, window, signal, 3);
+    // The run that touches the staged block; what comes behind it fits its own neighbours.
+    expect(await rows()).toEqual([[FIRST + 10, FIRST + 25, kinds.join(), 'STAGE_CONFLICT']]);
+  },
+);
 
 test('blocks that came by another way leave the quarantine at the next plan', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 8) }]);

@@ -137,7 +137,7 @@ test('receipts of one transaction each are counted, and refused if the calls do 
 });
 
 test('a block of the sample that no node gives ends the quote with its reason', async () => {
-  const gone = { when: { method: 'eth_getBlockReceipts' }, do: 'nullReceipts' } as const;
+  const gone = { do: 'nullReceipts' } as const;
   await open({ blocks: few, faults: [gone] });
   await expect(quoted({ ...all, kinds: ['logs'] })).rejects.toMatchObject({
     code: expect.stringMatching(/^NODE_ANSWER|BLOCKS_UNAVAILABLE/),

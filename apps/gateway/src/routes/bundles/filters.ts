@@ -4,7 +4,6 @@ import type { FilteredFile } from '@packhouse/database';
 import { isPackhouseError, REQUESTS_AT_ONCE } from '@packhouse/runtime';
 import pLimit from 'p-limit';
 import { createInFlight } from '../../access/in-flight.js';
-import { type BoundedStore, createBoundedStore } from '../../files/bounded-store.js';
 import { sentNotModified } from '../../http/file-headers.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
@@ -44,7 +43,6 @@ const schema = {
 export function filtersRoute(parts: GatewayParts, served: ServedNetwork): Route {
   const { network } = served;
   const { bundleFilters } = parts.database.network(network.id);
-  const store = createBoundedStore(parts.objectStore);
   const enter = createInFlight('pages of filters');
   return keyedRoute(served, '/bundle-api/filters', {
     name: 'filters',
@@ -71,7 +69,7 @@ export function filtersRoute(parts: GatewayParts, served: ServedNetwork): Route 
         return;
       }
       const turns = pLimit(READS);
-      const frames = await Promise.all(page.map((file) => turns(() => getFrame(parts, store, file))));
+      const frames = await Promise.all(page.map((file) => turns(() => getFrame(parts, file))));
       // A filter that could not be read now may be there later.
       if (frames.some((frame, n) => frame.length === HEAD_BYTES && page[n]?.filter !== null)) {
         exchange.header('cache-control', 'no-store').removeHeader('etag');
@@ -100,8 +98,7 @@ function getTag(page: readonly FilteredFile[], next: FilteredFile | undefined): 
 
 /** A file without a filter if its filter is missing or damaged: then it is loaded, which is never wrong. */
 async function getFrame(
-  { context }: Pick<GatewayParts, 'context'>,
-  store: BoundedStore,
+  { context, store }: Pick<GatewayParts, 'context' | 'store'>,
   { firstBlock, lastBlock, sha256, objectKey, filter }: FilteredFile,
 ): Promise<Buffer> {
   const head = Buffer.alloc(HEAD_BYTES);

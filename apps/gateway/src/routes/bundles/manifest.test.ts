@@ -281,6 +281,9 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
         other.databaseUrl,
         'ALTER TABLE packhouse.manifest DISABLE TRIGGER manifest_is_append_only',
       );
+      await runSql(other.databaseUrl, 'DELETE FROM packhouse.manifest WHERE sequence BETWEEN 600 AND 610');
+      await expect(ask(other.url, path)).rejects.toThrow();
+      await expect.poll(() => other.log.join('')).toContain('"outcome":"manifest-damaged"');
       await runSql(other.databaseUrl, 'DELETE FROM packhouse.manifest WHERE sequence BETWEEN 13 AND 23');
       const damaged = await ask(other.url, path);
       expect(damaged.status).toBe(503);

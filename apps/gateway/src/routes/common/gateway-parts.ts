@@ -10,6 +10,7 @@ import type { Quotas } from '../../access/quotas.js';
 import type { UsageCounts } from '../../access/usage-counts.js';
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { Feeds } from '../../feeds/create-feeds.js';
+import type { BoundedStore } from '../../files/bounded-store.js';
 import type { FileFinder } from '../../files/find-file.js';
 import type { BodyMemory } from '../../http/body.js';
 import type { Pacer } from '../../http/paced-pieces.js';
@@ -23,6 +24,8 @@ export interface GatewayParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
+  /** The same; its reads take a bounded time. */
+  store: BoundedStore;
   admission: Admission;
   addressLimiter: AddressLimiter;
   quotas: Quotas;

@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto';
-import type { LakeFile, Plan } from '@packhouse/database';
+import type { Plan } from '@packhouse/database';
 import { lakePrefix, parseLakeFileName } from '@packhouse/lake';
 import { bearerKey, requireWithinPlan } from '../../access/admission.js';
-import { type BoundedStore, createBoundedStore } from '../../files/bounded-store.js';
-import { checkedPieces, createWholeCheck } from '../../files/checked-pieces.js';
-import { fileInMemory, type ServedFile } from '../../files/served-file.js';
+import { fileInMemory } from '../../files/served-file.js';
 import type { Exchange } from '../../http/exchange.js';
-import { byteRange, type FileRange } from '../../http/file-headers.js';
-import { type Pacer, PIECE_BYTES, resume } from '../../http/paced-pieces.js';
+import { byteRange } from '../../http/file-headers.js';
 import { Problem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
 import type { ServedNetwork } from '../../networks/served-network.js';
@@ -23,8 +20,7 @@ const METADATA_TYPE = 'application/octet-stream';
  * the bucket `iceberg`. They are always sent by this server.
  */
 export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork): Route[] {
-  const { admission, catalog, context, pacer } = parts;
-  const store = createBoundedStore(parts.objectStore);
+  const { admission, catalog, context, files } = parts;
   const route = (
     path: string,
     answer: (exchange: Exchange, plan: Plan) => Promise<void>,
@@ -59,9 +55,14 @@ export function lakeFileRoutes(parts: GatewayParts, { network }: ServedNetwork):
         const blocks = parseLakeFileName(name);
         if (blocks === null) throw new Problem('file-unknown', { detail: 'This is no name of a data file.' });
         const objectKey = `${lakePrefix(network.id)}${kind}/${name}`;
-        const file = await catalog.dataFile(network.id, kind, blocks, objectKey);
+        const { table, file } = await catalog.dataFile(network.id, kind, blocks, objectKey);
         requireWithinPlan(plan, file.lastBlock);
-        await sendFile(openLakeFile(file, { store, pacer }), exchange);
+        const served = await files.dataFile(network.id, table, file).catch((error: unknown) => {
+          // It may have been written again, which its row says.
+          catalog.forgetFile(objectKey);
+          throw error;
+        });
+        await sendFile(served, exchange);
       },
       bytesAsked,
     ),
@@ -80,41 +81,4 @@ function bytesAsked({ request: { method, headers } }: Exchange): number {
 function fileKey({ request: { headers } }: Exchange): string | undefined {
   const token = headers['x-amz-security-token'];
   return typeof token === 'string' ? token : bearerKey(headers.authorization);
-}
-
-/** One shared error: its stack is never read. */
-const RELEASED = new Error('the file was released');
-
-/**
- * A data file of the lake, streamed. Whole, it is checked by its SHA-256 before its last piece is sent; a part is not
- * checked: readers of Parquet have only the checksums of its compression.
- */
-function openLakeFile(
-  { objectKey, bytes, sha256 }: LakeFile,
-  { store, pacer }: { store: BoundedStore; pacer: Pacer },
-): ServedFile {
-  const stop = new AbortController();
-  const { signal } = stop;
-  async function* open(range: FileRange, owner: number | string): AsyncGenerator<Buffer, void, undefined> {
-    const turn = (length: number): Promise<void> | undefined => pacer.turn(owner, length, signal);
-    await turn(Math.min(PIECE_BYTES, range.end - range.start + 1));
-    const source = await store.stream(objectKey, range, signal);
-    const whole = range.start === 0 && range.end === bytes - 1;
-    const check = whole
-      ? createWholeCheck({ objectKey, byteLength: bytes, sha256 })
-      : { read: range, push: async () => undefined, finish: () => undefined };
-    yield* checkedPieces(source, check, range, turn);
-  }
-  return {
-    sha256,
-    byteLength: bytes,
-    contentType: 'application/vnd.apache.parquet',
-    immutable: true,
-    body: async () => null,
-    async stream(range, owner) {
-      const pieces = open(range, owner);
-      return resume(await pieces.next(), pieces);
-    },
-    release: () => stop.abort(RELEASED),
-  };
 }

@@ -159,6 +159,7 @@ const selectFile = statement(
   'lake/select-file',
   `SELECT ${FILE} FROM packhouse.lake_file
    WHERE network_id = $1 AND kind = $2 AND first_block = $3 AND last_block = $4 AND object_key = $5
+   ORDER BY added_snapshot DESC
    LIMIT 1`,
 );
 
@@ -239,9 +240,9 @@ type ExpiredFile = BlockRange & {
 
 /** The tables of the lake of a network. */
 export function createLake(connections: Connections, network: NetworkRef) {
+  const placeOf = async (kind: TableName) => [await network.find(), tableCode(kind)];
   const view = async ({ kind, snapshot, maxBlock }: SnapshotView) => [
-    await network.find(),
-    tableCode(kind),
+    ...(await placeOf(kind)),
     snapshot,
     maxBlock,
   ];
@@ -266,23 +267,17 @@ export function createLake(connections: Connections, network: NetworkRef) {
     /** Those of its blocks whose rows are without a kind, `limit` ranges at most, ascending. */
     lacking: async (of: SnapshotView, kind: Kind, limit: number) =>
       connections.query<BlockRange>(selectLacking, [...(await view(of)), limit, kind]),
-    /** A file by its object, whether or not the newest snapshot has it; null: no row has it. */
+    /** A file by its object, as it was written last, whether or not the newest snapshot has it; null: no row has it. */
     async file(
       kind: TableName,
       { firstBlock, lastBlock }: BlockRange,
       objectKey: string,
     ): Promise<LakeFile | null> {
-      const values = [await network.find(), tableCode(kind), firstBlock, lastBlock, objectKey];
-      return connections.queryOne(selectFile, values);
+      return connections.queryOne(selectFile, [...(await placeOf(kind)), firstBlock, lastBlock, objectKey]);
     },
     /** The files of the newest snapshot that begin in a range, ascending. */
     newest: async (kind: TableName, { firstBlock, lastBlock }: BlockRange) =>
-      connections.query<LakeFile>(selectNewest, [
-        await network.find(),
-        tableCode(kind),
-        firstBlock,
-        lastBlock,
-      ]),
+      connections.query<LakeFile>(selectNewest, [...(await placeOf(kind)), firstBlock, lastBlock]),
     /**
      * Makes the next snapshot of a table: without the files that begin at `remove`, with those of `add`. Without either only
      * fields and heads are kept. The change is appended to the signed log of the table. Throws LEASE_LOST,

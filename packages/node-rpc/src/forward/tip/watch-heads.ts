@@ -68,11 +68,7 @@ export function watchHeads(parts: WatchParts): typeof NO_WATCH {
     await comparison?.compareHead(node, answer.value);
     if (node.leftOut !== null) return head;
     if (!(await checks.delivers(node, head))) return null;
-    const note = (): void => {
-      node.sawHead(head, sentAt, hash);
-      node.metrics.head(head);
-      onBlock('latest', head);
-    };
+    const note = (): void => noteHead(node, { number: head, hash }, sentAt, onBlock);
     if (comparison === undefined) note();
     else comparison.whenCompared(node, note);
     return head;
@@ -149,6 +145,17 @@ export function watchHeads(parts: WatchParts): typeof NO_WATCH {
     /** Resolves when the watch has ended. */
     ended,
   };
+}
+
+function noteHead(
+  node: ForwardUpstream,
+  { hash, number }: { number: number; hash: string | null },
+  sentAt: number,
+  onBlock: WatchParts['onBlock'],
+): void {
+  node.sawHead(number, sentAt, hash);
+  node.metrics.head(number);
+  onBlock('latest', number);
 }
 
 /** Codes that refuse a parameter or a method; the message decides if the code has several meanings. */
@@ -228,10 +235,7 @@ function createComparison(parts: ComparisonParts) {
     onChange(node, reason, { hash, number }) {
       node.leaveOut(reason, 'head');
       if (reason !== null) onLeftOut();
-      else if (!node.excluded) {
-        node.sawHead(number, performance.now(), hash);
-        onBlock('latest', number);
-      }
+      else if (!node.excluded) noteHead(node, { number, hash }, performance.now(), onBlock);
     },
     onBranchLeft(node, { hash, number }) {
       node.sawHead(number, performance.now(), hash);
