@@ -57,10 +57,8 @@ export function createBlockEvidence({ policy, forwarder, rpc }: IntegrityParts, 
   };
 
   /** A block by number or hash, whole. */
-  const getBlock = (at: string, signal: CallSignal): Promise<unknown> => {
-    const params = [at, true];
-    return fetch(blockMethod(at), params, signal, proveBlock(params));
-  };
+  const getBlock = (at: string, signal: CallSignal): Promise<unknown> =>
+    fetch(blockMethod(at), [at, true], signal, proveBlock([at, true]));
 
   const getHeader = async (at: string, signal: CallSignal): Promise<BareBlock | undefined> => {
     const known = headers.get(nameHeader(forwarder, at));
