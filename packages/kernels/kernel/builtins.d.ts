@@ -20,6 +20,7 @@ declare function store<T>(at: usize, value: T, offset?: usize): void;
 declare function min<T>(a: T, b: T): T;
 declare function clz<T = number>(value: T): T;
 declare function ctz<T = number>(value: T): T;
+declare function popcnt<T = number>(value: T): T;
 declare function rotl<T>(value: T, bits: T): T;
 declare function bswap<T>(value: T): T;
 declare function unreachable(): never;

@@ -32,12 +32,12 @@ function send(socket: Socket, id: string, rest: Buffer, beforeRest = ''): void {
 const getHash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** What follows the number in a block that compresses about as well as one of mainnet. */
-function blockRest(transactions: number): Buffer {
+function blockRest(number: string, transactions: number): Buffer {
   const transactionAt = (_: unknown, at: number): object => {
     const [hash, from, to] = [getHash(`hash ${at}`), getHash(`from ${at}`), getHash(`to ${at % 50}`)];
     return {
       blockHash: HASH,
-      blockNumber: HEAD,
+      blockNumber: number,
       from: `0x${from.slice(0, 40)}`,
       gas: '0x5208',
       gasPrice: '0x3b9aca00',
@@ -61,12 +61,31 @@ function blockRest(transactions: number): Buffer {
   return Buffer.from(`,${JSON.stringify(members).slice(1)}}`, 'latin1');
 }
 
-/** The block of this number, which the gateway compares with the one asked for. */
-function sendBlock(socket: Socket, id: string, number: string, rest: Buffer): void {
-  send(socket, id, rest, `,"result":{"number":"${number}"`);
+const MEMBER = '"blockNumber":"';
+/** Blocks by their size and the length of their number: where they have it, and the rest of their text. */
+const blocks = new Map<string, { rest: Buffer; places: readonly number[] }>();
+
+function findBlock(number: string, transactions: number): { rest: Buffer; places: readonly number[] } {
+  const name = `${transactions} ${number.length}`;
+  const known = blocks.get(name);
+  if (known !== undefined) return known;
+  const rest = blockRest(number, transactions);
+  const places: number[] = [];
+  for (let at = rest.indexOf(MEMBER); at !== -1; at = rest.indexOf(MEMBER, at + 1))
+    places.push(at + MEMBER.length);
+  blocks.set(name, { rest, places });
+  return { rest, places };
 }
 
-const log = {
+/** The block of this number, which the gateway compares with the one asked for, in its transactions too. */
+function sendBlock(socket: Socket, id: string, number: string, transactions: number): void {
+  const { rest, places } = findBlock(number, transactions);
+  const own = Buffer.from(rest);
+  for (const at of places) own.write(number, at, 'latin1');
+  send(socket, id, own, `,"result":{"number":"${number}"`);
+}
+
+const logAt = (_: unknown, at: number): object => ({
   address: HASH.slice(0, 42),
   topics: [HASH, HASH, HASH],
   data: `0x${'00'.repeat(32)}`,
@@ -74,12 +93,13 @@ const log = {
   transactionHash: HASH,
   transactionIndex: '0x1',
   blockHash: HASH,
-  logIndex: '0x2',
+  logIndex: `0x${at.toString(16)}`,
   removed: false,
-};
+});
 
-const [EMPTY, BLOCK, LARGE_BLOCK] = [blockRest(0), blockRest(195), blockRest(1_950)];
-const LOGS = toRest(JSON.stringify(new Array(3_550).fill(log)));
+/** Transactions of a block. */
+const [BLOCK, LARGE_BLOCK] = [195, 1_950];
+const LOGS = toRest(JSON.stringify(Array.from({ length: 3_550 }, logAt)));
 const CHAIN = toRest('"0x1"');
 const SMALL = toRest('"0xfffffff"');
 
@@ -103,8 +123,8 @@ function answerTo(request: string, socket: Socket): void {
   const id = ID.exec(request)?.[1] ?? 'null';
   if (request.includes('eth_getBlockByNumber')) {
     const number = /"params":\["(\w+)"/.exec(request)?.[1] ?? HEAD;
-    if (number === 'finalized') sendBlock(socket, id, FINALIZED, EMPTY);
-    else if (number === 'latest') sendBlock(socket, id, HEAD, EMPTY);
+    if (number === 'finalized') sendBlock(socket, id, FINALIZED, 0);
+    else if (number === 'latest') sendBlock(socket, id, HEAD, 0);
     else sendBlock(socket, id, number, number.startsWith('0x2000') ? LARGE_BLOCK : BLOCK);
   } else if (request.includes('eth_chainId')) send(socket, id, CHAIN);
   else send(socket, id, request.includes('eth_getLogs') ? LOGS : SMALL);

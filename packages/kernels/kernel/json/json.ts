@@ -10,6 +10,7 @@ import {
   backslashes,
   bits,
   bracketLike,
+  colons,
   controls,
   fillStrings,
   quotes,
@@ -18,7 +19,21 @@ import {
 } from '../shared/masks';
 import { checkEscapes, hexLeft, setHexLeft } from './escapes';
 import { isWhole, stepScalar } from './scalars';
-import { CLOSE, FIRST_ITEM, FIRST_KEY, OPEN, REFUSED, STEPS, TOKENS, VALUE } from './steps';
+import {
+  BEHIND_ITEM,
+  BEHIND_MEMBER,
+  CLOSE,
+  COLON,
+  FIRST_ITEM,
+  FIRST_KEY,
+  ITEM,
+  KEY,
+  OPEN,
+  REFUSED,
+  STEPS,
+  TOKENS,
+  VALUE,
+} from './steps';
 
 /** What each open value is in, by its depth from 1 on: the state behind it. */
 export const STACK = memory.data(MAX_DEPTH + 16, 16);
@@ -72,19 +87,24 @@ export function scan(length: u32): i32 {
     }
     // All of it is within a string.
     if ((quoteBits | controlBits) === 0 && string !== 0) continue;
+    const wasWithin = string !== 0;
     const within = fillStrings(quoteBits) ^ string;
     string = <u64>(<i64>within >> 63);
     const outside = ~(within | quoteBits);
     // A control character within a string, a backslash outside of one, and space that is none.
     if (controlBits !== 0 && hasControl(controlBits, within, at)) return -1;
     if ((slashBits & ~within) !== 0) return -1;
-    const marks =
-      bits(
-        v128.or(bracketLike(a), separators(a)),
-        v128.or(bracketLike(b), separators(b)),
-        v128.or(bracketLike(c), separators(c)),
-        v128.or(bracketLike(d), separators(d)),
-      ) & outside;
+    const between = bits(separators(a), separators(b), separators(c), separators(d)) & outside;
+    if (between === outside && scalar === 0) {
+      const colonBits = bits(colons(a), colons(b), colons(c), colons(d)) & outside;
+      const next = skipStrings(state, wasWithin, quoteBits & within, quoteBits & ~within, between, colonBits);
+      if (next !== REFUSED) {
+        state = next;
+        goesOn = 0;
+        continue;
+      }
+    }
+    const marks = between | (bits(bracketLike(a), bracketLike(b), bracketLike(c), bracketLike(d)) & outside);
     let rest = outside & ~marks;
     if (rest !== 0) rest &= ~bits(spaces(a), spaces(b), spaces(c), spaces(d));
     if ((rest & goesOn) !== 0) {
@@ -129,6 +149,34 @@ export function scan(length: u32): i32 {
   store<u32>(STATE, scalar, 20);
   store<u32>(STATE, <u32>goesOn, 24);
   return <i32>length;
+}
+
+/**
+ * The state behind 64 bytes that have nothing but strings, commas and colons, one right behind the other; REFUSED if they
+ * have to be looked at one by one. In an object a name, `:`, a value and `,` take turns, in a list an item and `,`.
+ */
+function skipStrings(
+  state: u32,
+  wasWithin: bool,
+  opening: u64,
+  closing: u64,
+  between: u64,
+  colonBits: u64,
+): u32 {
+  const isObject = state >= KEY && state <= BEHIND_MEMBER;
+  if (!isObject && state < ITEM) return REFUSED;
+  const isBehind = state === COLON || state === BEHIND_MEMBER || state === BEHIND_ITEM;
+  // What stood last before these bytes.
+  const afterString: u64 = !wasWithin && isBehind ? 1 : 0;
+  const afterSeparator: u64 = !wasWithin && !isBehind ? 1 : 0;
+  if ((between & ~((closing << 1) | afterString)) !== 0) return REFUSED;
+  if ((opening & ~((between << 1) | afterSeparator)) !== 0) return REFUSED;
+  const tokens = <u32>popcnt(opening | between);
+  if (!isObject)
+    return colonBits !== 0 || state > BEHIND_ITEM ? REFUSED : ITEM + ((state - ITEM + tokens) & 1);
+  const odd = between & fillStrings(between);
+  const expected = state <= COLON ? odd : between & ~odd;
+  return colonBits === expected ? KEY + ((state - KEY + tokens) & 3) : REFUSED;
 }
 
 /** Backslashes and control characters. */

@@ -4,13 +4,13 @@
 
 // What may come next: a name or `}`; a name; `:`; a value of a member; `,` or `}`; and the same of lists.
 export const FIRST_KEY: u32 = 0;
-const KEY: u8 = 1;
-const COLON: u8 = 2;
-const MEMBER: u8 = 3;
-const BEHIND_MEMBER: u8 = 4;
+export const KEY: u32 = 1;
+export const COLON: u32 = 2;
+const MEMBER: u32 = 3;
+export const BEHIND_MEMBER: u32 = 4;
 export const FIRST_ITEM: u32 = 5;
-const ITEM: u8 = 6;
-const BEHIND_ITEM: u8 = 7;
+export const ITEM: u32 = 6;
+export const BEHIND_ITEM: u32 = 7;
 
 // Tokens by their first bytes.
 const STRING: u8 = 1;
@@ -36,7 +36,7 @@ const IL: u8 = 0x40 | 7;
 export const STEPS = memory.data<u8>([
   // FIRST_KEY
   NO,
-  COLON,
+  <u8>COLON,
   NO,
   NO,
   NO,
@@ -53,7 +53,7 @@ export const STEPS = memory.data<u8>([
   NO,
   // KEY
   NO,
-  COLON,
+  <u8>COLON,
   NO,
   NO,
   NO,
@@ -76,7 +76,7 @@ export const STEPS = memory.data<u8>([
   NO,
   NO,
   NO,
-  MEMBER,
+  <u8>MEMBER,
   NO,
   NO,
   NO,
@@ -87,8 +87,8 @@ export const STEPS = memory.data<u8>([
   NO,
   // MEMBER
   NO,
-  BEHIND_MEMBER,
-  BEHIND_MEMBER,
+  <u8>BEHIND_MEMBER,
+  <u8>BEHIND_MEMBER,
   MO,
   ML,
   NO,
@@ -111,7 +111,7 @@ export const STEPS = memory.data<u8>([
   END,
   NO,
   NO,
-  KEY,
+  <u8>KEY,
   NO,
   NO,
   NO,
@@ -121,8 +121,8 @@ export const STEPS = memory.data<u8>([
   NO,
   // FIRST_ITEM
   NO,
-  BEHIND_ITEM,
-  BEHIND_ITEM,
+  <u8>BEHIND_ITEM,
+  <u8>BEHIND_ITEM,
   IO,
   IL,
   NO,
@@ -138,8 +138,8 @@ export const STEPS = memory.data<u8>([
   NO,
   // ITEM
   NO,
-  BEHIND_ITEM,
-  BEHIND_ITEM,
+  <u8>BEHIND_ITEM,
+  <u8>BEHIND_ITEM,
   IO,
   IL,
   NO,
@@ -162,7 +162,7 @@ export const STEPS = memory.data<u8>([
   NO,
   END,
   NO,
-  ITEM,
+  <u8>ITEM,
   NO,
   NO,
   NO,

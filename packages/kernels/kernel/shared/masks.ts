@@ -19,9 +19,13 @@ export function bracketLike(bytes: v128): v128 {
   return i8x16.eq(v128.and(bytes, i8x16.splat(<i8>0xd9)), i8x16.splat(0x59));
 }
 
+export function colons(bytes: v128): v128 {
+  return i8x16.eq(bytes, i8x16.splat(0x3a));
+}
+
 /** Commas and colons. */
 export function separators(bytes: v128): v128 {
-  return v128.or(i8x16.eq(bytes, i8x16.splat(0x2c)), i8x16.eq(bytes, i8x16.splat(0x3a)));
+  return v128.or(i8x16.eq(bytes, i8x16.splat(0x2c)), colons(bytes));
 }
 
 /** Space, and control characters. */

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/deflate, kernel/shared and src/layout.ts:
-// 4c355519618b915b6f5b8a3d088ac7dae8bbce8a4227bcb4bcc0892ab6fde3ad
+// 5c1d53b11c0ac362fbbe95d6228bd7bd34e67ea75a60054663ff4e9faed860c4
 
 /** WebAssembly in base64. */
 export const DEFLATE_BASE64 =

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/records, kernel/shared and src/layout.ts:
-// 61ab6ff601d0840528b0e76b63a41ffc6a56fc8903c37781ba1be4a31d0aab7e
+// 9012a8a0e0e1ec28aa3d69d0693a050edb8cbcd7de051ad539983be3ace063d3
 
 /** WebAssembly in base64. */
 export const RECORDS_BASE64 =

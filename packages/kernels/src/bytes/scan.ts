@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources of kernel/scan, kernel/shared and src/layout.ts:
-// 9910a54066bebe2109b87f62ce4a4b29c7651870379f8ae6129319de354cffec
+// f035781296cf463c77117de3577598cd25fd3b8f3e052f5deac989632eb762c3
 
 /** WebAssembly in base64. */
 export const SCAN_BASE64 =

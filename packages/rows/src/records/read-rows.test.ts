@@ -39,8 +39,8 @@ order of the chain. The version of a table changes with every column; a target o
 | type | in JSONL | in CSV |
 |---|---|---|
 | \`BIGINT\`, \`INTEGER\` | number | number |
-| \`DECIMAL(38,0)\` | string of digits | digits |
-| \`DOUBLE\` | number | number |
+| \`DECIMAL(38,0)\` | string of digits (pandas: \`dtype=False\`) | digits |
+| \`DOUBLE\` | \`5.0\`, \`2e+19\` | the same |
 | \`TEXT\`: hashes, addresses, topics and data are lower-case hex with \`0x\` | string | text |
 | \`TIMESTAMP\`, in UTC | \`"2023-07-13T17:37:07Z"\` | \`2023-07-13 17:37:07\` |
 | \`JSON\` | value | its text |
@@ -372,6 +372,6 @@ it('addresses and topics that a kind does not have are refused', async () => {
   });
 });
 
-it('docs/tables.md has every column (write it anew with `npx vitest run packages/client/src/rows -u`)', async () => {
+it('docs/tables.md has every column (write it anew with `npx vitest run packages/rows -u`)', async () => {
   await expect(tablesPage()).toMatchFileSnapshot('../../../../docs/tables.md');
 });

@@ -66,7 +66,7 @@ export function judgeAnswer(
       return elsewhere('unavailable', 'what a node sent could not be proved', wait);
     }
     // A stream has succeeded when it is over.
-    const { bytes, rest } = read.body;
+    const { rest } = read.body;
     if (rest === null) circuit.succeeded();
     pause.over();
     if (rest === null || check === undefined) return { kind: 'result', body: read.body, upstream: name };
@@ -75,7 +75,7 @@ export function judgeAnswer(
       // Its beginning was counted as a result.
       upstream.count(request.method, 'nonsense', 1);
     });
-    return { kind: 'result', body: { bytes, rest: checked }, upstream: name };
+    return { kind: 'result', body: { bytes: read.body.bytes, rest: checked }, upstream: name };
   }
   const parsed = read.kind === 'error' ? parseRpcError(read.error) : null;
   if (parsed !== null && read.kind === 'error') {
