@@ -101,6 +101,9 @@ export const NORMAL_FORMS: readonly NormalForm[] = [
     blockOf,
     values(blockOf, { size: ABSENT }, { size: null }, { size: '0x1' }),
   ),
+  row(['logIndex', 'logs whose numbers begin again in each receipt'], COMPUTED, 'prague', logs, [
+    set(logs, (log, { receipts: all }) => ({ logIndex: toPlace(all!, log) })),
+  ]),
   row(
     ['chainId', 'legacy transactions with `v` 27 or 28'],
     DROPPED,

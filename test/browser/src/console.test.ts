@@ -160,6 +160,18 @@ describe.skipIf(WITHOUT_CHROMIUM)('the console in Chromium (needs chromium)', ()
       Promise.resolve().then(() => document.activeElement.getAttribute('aria-label'))
     `);
     expect(focused).toBe('Go to');
+    // One that was closed says so a little later, when the next is shown.
+    const isOpen = await page.evaluate(`(async () => {
+      const press = () => dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+      const first = document.querySelector('dialog.palette');
+      const closed = new Promise((resolve) => first.addEventListener('close', resolve));
+      first.close();
+      press();
+      await closed;
+      await Promise.resolve();
+      return document.querySelector('dialog.palette[open]') !== null;
+    })()`);
+    expect(isOpen).toBe(true);
     await page.keyboard.press('Escape');
     await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
   });

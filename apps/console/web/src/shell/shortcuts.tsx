@@ -8,20 +8,30 @@ import { Palette } from './palette.js';
 /** How long after `g` its second key may come. */
 const SEQUENCE_MS = 1_500;
 
-type Shown = 'palette' | 'keys' | null;
+/** A dialog, with a number of its own: one that was closed says so a little later, when another may be shown. */
+interface Shown {
+  name: 'palette' | 'keys';
+  id: number;
+}
 
 /** The keys of all screens, what they open, and a function that opens the palette. */
 export function useShortcuts(enabled: boolean) {
-  const [shown, show] = useState<Shown>(null);
+  const [shown, show] = useState<Shown | null>(null);
   const network = useSelectedNetwork();
   const gone = useRef(0);
+  const open = (name: Shown['name']): void =>
+    show((now) =>
+      now?.name === name && document.querySelector('dialog[open]') !== null
+        ? now
+        : { name, id: (now?.id ?? 0) + 1 },
+    );
   // Before the page is painted: what is seen obeys its keys.
   useLayoutEffect(() => {
     if (!enabled) return;
     const press = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
-        show('palette');
+        open('palette');
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -29,7 +39,7 @@ export function useShortcuts(enabled: boolean) {
       gone.current = event.key === 'g' ? event.timeStamp : 0;
       const screen = after ? SCREENS.find(({ key }) => key === event.key) : undefined;
       if (screen !== undefined) location.hash = toHref(screen.path, screen.byNetwork ? { network } : {});
-      else if (event.key === '?') show('keys');
+      else if (event.key === '?') open('keys');
       else if (event.key === '/') {
         const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
         if (field === null) return;
@@ -40,14 +50,9 @@ export function useShortcuts(enabled: boolean) {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [enabled, network]);
-  const close = (): void => show(null);
-  const dialogs = (
-    <>
-      {shown === 'palette' && <Palette close={close} />}
-      {shown === 'keys' && <KeyList close={close} />}
-    </>
-  );
-  return { dialogs, find: () => show('palette') };
+  const close = (): void => show((now) => (now === shown ? null : now));
+  const Dialog = shown?.name === 'keys' ? KeyList : Palette;
+  return { dialogs: shown && <Dialog key={shown.id} close={close} />, find: () => open('palette') };
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
