@@ -1,13 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
 import type { Database } from '@packhouse/database';
 import { describe, expect, test } from 'vitest';
 import { EXPECTED_FAULTS, findMissing } from './buttons/exceptions.js';
 import { OWN_PLACES, PLACES, SIGN_OUT } from './buttons/places.js';
 import { type Place, type Press, Walk } from './buttons/walk.js';
 import { fillQueue, getLink, PASSWORD } from './fixture.js';
-import { fillShowcase, NAMES } from './pictures/fill-showcase.js';
+import { fillShowcase, NAMES, REAL_FILE } from './pictures/fill-showcase.js';
 import { usePages, WITHOUT_CHROMIUM } from './testing/use-pages.js';
 
 const APPLICATION = 'wallet-app';
@@ -17,7 +16,7 @@ async function fill(given: { database: Database; databaseUrl: string; folder: st
   const beat = await fillShowcase(database, databaseUrl);
   await fillQueue(databaseUrl);
   await mkdir(path.join(folder, 'ethereum/logs'), { recursive: true });
-  await writeFile(path.join(folder, 'ethereum/logs/0'), gzipSync('[[{"blockNumber":0,"topics":[]}]]'));
+  await writeFile(path.join(folder, 'ethereum/logs/0'), REAL_FILE);
   return beat;
 }
 

@@ -49,7 +49,7 @@ async function newLink(kind: Kind, number: number): Promise<string> {
 
 const WAIT = { timeout: 120_000, interval: 50 };
 
-test('a reorganisation: the link of a removed block says so until another block takes its place', async () => {
+test('a reorganisation: the link of a removed block says so, before and after another takes its place', async () => {
   const branch = [
     ...trunk.slice(0, 12),
     ...generateChain({
@@ -69,8 +69,6 @@ test('a reorganisation: the link of a removed block says so until another block 
     await newLink('blocks', 1_018),
   ];
   const status = async (link: string): Promise<number> => (await gateway.ask(link)).status;
-  const content = async (link: string): Promise<unknown> =>
-    (await status(link)) === 200 ? gateway.records(link) : undefined;
 
   node.setBlocks(branch, 1_015);
   await expect.poll(() => status(removed), WAIT).toBe(410);
@@ -81,7 +79,16 @@ test('a reorganisation: the link of a removed block says so until another block 
     reason: 'reorganised',
     hash: at(trunk, 1_018).block.hash,
   });
-  await expect.poll(() => content(replaced), WAIT).toEqual([canonical(at(branch, 1_013), 'blocks')]);
+  // A link means one block; what took its place has a link of its own.
+  await expect.poll(() => status(replaced), WAIT).toBe(410);
+  const other = at(branch, 1_013).block.hash;
+  await expect
+    .poll(async () => (await gateway.ask(replaced)).json(), WAIT)
+    .toMatchObject({
+      hash: at(trunk, 1_013).block.hash,
+      replacedBy: other,
+    });
+  expect((await gateway.pointer('blocks', 1_013)).download_link).toContain(other);
   expect(await gateway.records(kept)).toEqual([canonical(at(trunk, 1_010), 'blocks')]);
   const beyond = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1018`);
   expect([beyond.status, await beyond.json()]).toMatchObject([
@@ -92,11 +99,15 @@ test('a reorganisation: the link of a removed block says so until another block 
   expect([never.status, await never.json()]).toMatchObject([404, { reason: 'not-produced', head: 1_015 }]);
 
   node.setHead(1_023);
-  await expect.poll(() => content(removed), WAIT).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+  const now = async (): Promise<string> => (await gateway.pointer('blocks', 1_018)).download_link;
+  await expect.poll(now, WAIT).toContain(at(branch, 1_018).block.hash);
+  const taken = await now();
+  expect(await status(removed)).toBe(410);
 
   await cli.event('progress', reached('staged', 1_023));
   node.setFinalized(1_023);
   await cli.event('progress', reached('published', 1_023));
   await checkPublished(workspace, branch.slice(0, 24), 'main');
-  expect(await gateway.records(removed)).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+  expect(await gateway.records(taken)).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+  expect(await status(removed)).toBe(410);
 });
