@@ -79,7 +79,8 @@ export class RecordCheck implements ResultCheck {
       return this.#scan(begin, BEFORE, scanned);
     }
     const end = bytes.length - BEHIND;
-    this.#tail = bytes.subarray(end - BEFORE);
+    // A copy, so that a stream that waits for its reader does not hold the piece that was sent.
+    this.#tail = Buffer.from(bytes.subarray(end - BEFORE));
     return this.#scan(begin, BEFORE, scanned) ?? this.#scan(bytes, BEFORE, end);
   }
 
